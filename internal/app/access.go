@@ -26,17 +26,17 @@ import (
 	"comanda/internal/worker"
 )
 
-// access holds the services for accounts, roles and permissions.
-type access struct {
+// authorization holds the services for accounts, roles and permissions.
+type authorization struct {
 	Administration *identity.Administration
 	Setup          *identity.Setup
-	Rights         *identity.Authorizer // nil until syncPermissions has run
+	Authorizer     *identity.Authorizer // nil until syncPermissions has run
 }
 
-// wireAccess creates the services that administer accounts. It requires k.Accounts.
-func (k *Core) wireAccess() {
+// wireAuthorization creates the services that administer accounts. It requires k.Accounts.
+func (k *Core) wireAuthorization() {
 	house, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
-	k.access = access{
+	k.authorization = authorization{
 		Administration: &identity.Administration{
 			Users: house, Roles: roles, Log: identitysql.NewAuditLog(k.DB), Accounts: k.Accounts, Now: k.DB.Now,
 		},
@@ -44,15 +44,15 @@ func (k *Core) wireAccess() {
 	}
 }
 
-// openDoor stores the permissions that the server's routes declare, and sets the authenticator that checks them.
-func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
+// syncPermissions stores the permissions that the server's routes declare, and sets the authenticator that checks them.
+func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
 	routes := s.API().Routes()
 	if err := identitysql.SyncPermissions(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
 		return err
 	}
 	places := identityhttp.Places(routes)
-	k.Rights = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
-	k.Administration.Authorizer = k.Rights
+	k.Authorizer = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
+	k.Administration.Authorizer = k.Authorizer
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
 	}, []string{"policy"})
@@ -60,16 +60,16 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 		denied.WithLabelValues(string(p))
 	}
 	s.SetAuthenticator(identityhttp.Authenticator{
-		Tokens: k.Guard, Routes: k.Rights, Places: places,
+		Tokens: k.Authenticator, Routes: k.Authorizer, Places: places,
 		Denied: func(l *httpapi.RouteInfo) { denied.WithLabelValues(string(l.Policy)).Inc() },
 	})
-	s.Denied = k.denied
-	return k.Rights.Refresh(ctx)
+	s.Denied = k.recordDenial
+	return k.Authorizer.Refresh(ctx)
 }
 
-// denied records a refused request in the audit log. Wrong passwords and PINs are excluded: the identity package
+// recordDenial records a refused request in the audit log. Wrong passwords and PINs are excluded: the identity package
 // records them with their account.
-func (k *Core) denied(d httpapi.Denial) {
+func (k *Core) recordDenial(d httpapi.Denial) {
 	switch {
 	case d.Code == identity.ErrPin.Code, d.Code == identity.ErrPassword.Code:
 	case d.Route.Policy.Permitted(), d.Code == identity.ErrSetup.Code:
@@ -78,12 +78,12 @@ func (k *Core) denied(d httpapi.Denial) {
 	}
 }
 
-// accessLoops run in every process that serves requests. If the permissions cannot be read for five seconds, all
+// authorizationLoops run in every process that serves requests. If the permissions cannot be read for five seconds, all
 // accounts but owners are refused.
-func (k *Core) accessLoops() []worker.Loop {
+func (k *Core) authorizationLoops() []worker.Loop {
 	return []worker.Loop{{
 		Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
-		Run: func(ctx context.Context) error { return k.Rights.Refresh(ctx) },
+		Run: func(ctx context.Context) error { return k.Authorizer.Refresh(ctx) },
 	}}
 }
 
@@ -137,18 +137,18 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 	k.Accounts = &identity.Accounts{
 		Users: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultArgon2Params, 1), Now: db.Now,
 	}
-	k.wireAccess()
+	k.wireAuthorization()
 	users := make([]identity.User, len(accounts))
 	for i, n := range accounts {
-		if users[i], err = k.hire(ctx, n); err != nil {
+		if users[i], err = k.createUser(ctx, n); err != nil {
 			return nil, err
 		}
 	}
 	return users, nil
 }
 
-// hire creates an account on behalf of the operator.
-func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
+// createUser creates an account on behalf of the operator.
+func (k *Core) createUser(ctx context.Context, n NewAccount) (identity.User, error) {
 	roles, err := k.Administration.Roles.Roles(ctx)
 	if err != nil {
 		return identity.User{}, err
@@ -166,7 +166,7 @@ func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
 // announceAccess prints the setup code for the first owner, or in the demo the accounts. It never logs them.
 func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
 	if isDemo {
-		return k.demoStaff(ctx, out)
+		return k.createDemoUsers(ctx, out)
 	}
 	code, err := k.Setup.NewCode(ctx)
 	if err != nil || code == "" {
@@ -179,9 +179,9 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 	return nil
 }
 
-// demoStaff creates one account for each role, all with one password: the configured one, or a random one. Existing
+// createDemoUsers creates one account for each role, all with one password: the configured one, or a random one. Existing
 // accounts stay as they are.
-func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
+func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	password := os.Getenv("COMANDA_DEMO_PASSWORD")
 	if password == "" {
 		password = rand.Text()
@@ -196,18 +196,18 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 		if name == "user" {
 			name = "member"
 		}
-		_, found, err := k.Accounts.Users.Find(ctx, demoMail(name), "")
+		_, found, err := k.Accounts.Users.Find(ctx, demoAddress(name), "")
 		if err != nil {
 			return err
 		}
 		if found {
 			continue
 		}
-		n := NewAccount{Role: r.Name, Email: demoMail(name), Username: name, Password: password}
+		n := NewAccount{Role: r.Name, Email: demoAddress(name), Username: name, Password: password}
 		if len(branches) > 0 {
 			n.Branches = []int64{branches[0].ID}
 		}
-		switch _, err := k.hire(ctx, n); {
+		switch _, err := k.createUser(ctx, n); {
 		case errors.Is(err, identity.ErrEmailTaken): // by a process that started at the same time
 		case err != nil:
 			return fmt.Errorf("demo account %s: %w", name, err)
@@ -221,7 +221,7 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-func demoMail(name string) string { return name + "@demo.example" }
+func demoAddress(name string) string { return name + "@demo.example" }
 
 // VerifyAudit checks the whole audit log.
 func VerifyAudit(ctx context.Context, db *sqldb.DB) (identitysql.AuditReport, error) {

@@ -284,7 +284,7 @@ func exported(t *testing.T) map[string][]string {
 		"COMANDA_MAIL_FROM": "house@example.com", "COMANDA_SIMULATORS": "on",
 	}, API, Worker, Relay)
 	descs := make(chan *prometheus.Desc, 1000)
-	p.figures.Describe(descs)
+	p.registry.Describe(descs)
 	close(descs)
 	all := map[string][]string{}
 	for d := range descs {

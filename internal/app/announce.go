@@ -38,13 +38,13 @@ func Links(
 	return links, nil
 }
 
-// urlNote is the file in the data folder to which a server writes its public URL. A command beside it cannot rely on
+// urlFile is the file in the data folder to which a server writes its public URL. A command beside it cannot rely on
 // its own settings, which may differ.
-const urlNote = "public-url"
+const urlFile = "public-url"
 
-// noteURL writes the server's public URL to the data folder.
-func (c Config) noteURL() error {
-	file := filepath.Join(c.DataDir, urlNote)
+// writeURL writes the server's public URL to the data folder.
+func (c Config) writeURL() error {
+	file := filepath.Join(c.DataDir, urlFile)
 	if err := os.WriteFile(file+".new", []byte(c.PublicURL+"\n"), 0o600); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c Config) AsServed() (Config, bool) {
 	if !c.DerivedURL {
 		return c, false
 	}
-	noted, err := os.ReadFile(filepath.Join(c.DataDir, urlNote))
+	noted, err := os.ReadFile(filepath.Join(c.DataDir, urlFile))
 	u, bad := url.Parse(strings.TrimSpace(string(noted)))
 	if err != nil || bad != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return c, false
@@ -72,7 +72,7 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 	if s == nil {
 		return
 	}
-	if err := c.noteURL(); err != nil {
+	if err := c.writeURL(); err != nil {
 		k.Log.WarnContext(ctx, "the public address could not be noted for commands", "err", err)
 	}
 	if o.Out == nil {

@@ -13,19 +13,19 @@ import (
 	"comanda/internal/worker"
 )
 
-// wireCatalogue creates the staff's catalog services. Availability depends on services that are wired later and uses
-// them only when it is called.
-func (k *Core) wireCatalogue(store *catalogsql.Store) {
-	k.Catalogue = cataloghttp.Services{
+// wireCatalogServices creates the staff's catalog services. Availability depends on services that are wired later and
+// uses them only when it is called.
+func (k *Core) wireCatalogServices(store *catalogsql.Store) {
+	k.CatalogServices = cataloghttp.Services{
 		Branches: k.Branches,
 		Menus:    k.Editor,
 		Dishes:   &catalog.DishService{Store: store, Menus: k.Menus, Now: k.DB.Now},
 		Availability: &catalog.Availability{
-			Store: quotaStore{store, k}, Counters: ledgerCounts{k}, LiveMenus: k.Boards, Menus: k.Menus, Now: k.DB.Now,
+			Store: quotaStore{store, k}, Counters: ledgerCounts{k}, LiveMenus: k.LiveMenus, Menus: k.Menus, Now: k.DB.Now,
 		},
-		Images: &catalog.Images{Store: store, Resize: develop(picture.NewProcessor()), Now: k.DB.Now},
+		Images: &catalog.Images{Store: store, Resize: imageScaler(picture.NewProcessor()), Now: k.DB.Now},
 	}
-	k.photos = store.Image
+	k.images = store.Image
 }
 
 // Sizes of images in bytes. A menu of fifty thumbnails is then about a megabyte.
@@ -34,8 +34,8 @@ const (
 	largeBytes = 120 << 10
 )
 
-// develop returns a function that scales an image to the sizes that the catalogue stores.
-func develop(d *picture.Processor) func(context.Context, []byte) (catalog.Image, error) {
+// imageScaler returns a function that scales an image to the sizes that the catalogue stores.
+func imageScaler(d *picture.Processor) func(context.Context, []byte) (catalog.Image, error) {
 	return func(ctx context.Context, raw []byte) (catalog.Image, error) {
 		id, made, err := d.Process(ctx, raw,
 			picture.Size{Width: catalog.Large, Bytes: largeBytes}, picture.Size{Width: catalog.Thumb, Bytes: thumbBytes})
@@ -46,10 +46,10 @@ func develop(d *picture.Processor) func(context.Context, []byte) (catalog.Image,
 	}
 }
 
-// restore puts items back on sale when their time off the menu has ended.
-func (k *Core) restore() worker.Loop {
+// restoreLoop puts items back on sale when their time off the menu has ended.
+func (k *Core) restoreLoop() worker.Loop {
 	return worker.Loop{
-		Name: "restore", Run: k.Catalogue.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
+		Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
 		MaxPause: 2 * time.Second,
 	}
 }
@@ -59,7 +59,7 @@ func (s quotaStore) TakeOff(
 	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
 ) (catalog.ItemRef, catalog.OffItem, error) {
 	at, off, err := s.Store.TakeOff(ctx, by, item, until, now)
-	s.tell(ctx, err)
+	s.updateCache(ctx, err)
 	return at, off, err
 }
 
@@ -68,7 +68,7 @@ func (s quotaStore) Restore(
 	ctx context.Context, by identity.Actor, item int64, now time.Time,
 ) (catalog.ItemRef, error) {
 	at, err := s.Store.Restore(ctx, by, item, now)
-	s.tell(ctx, err)
+	s.updateCache(ctx, err)
 	return at, err
 }
 
@@ -76,7 +76,7 @@ func (s quotaStore) Restore(
 func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
 	branches, err := s.Store.RestoreDue(ctx, now)
 	if len(branches) > 0 {
-		s.tell(ctx, nil)
+		s.updateCache(ctx, nil)
 	}
 	return branches, err
 }
@@ -105,6 +105,6 @@ func (c ledgerCounts) Impact(
 	if h.Holds, h.Units, err = c.core.Stock.OpenHolds(ctx, scope, item); err != nil {
 		return h, err
 	}
-	h.Carts, err = c.core.Baskets.CountWithDish(ctx, at.Branch, at.Dish)
+	h.Carts, err = c.core.CartStore.CountWithDish(ctx, at.Branch, at.Dish)
 	return h, err
 }

@@ -83,7 +83,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 				})
 			}
 			<-begun
-			_, hits, err := here.Catalogue.Availability.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
+			_, hits, err := here.CatalogServices.Availability.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
 			off.Store(true)
 			wg.Wait()
 			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
@@ -99,7 +99,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 func TestTakeOff_seen_and_ended(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		g, kitchen := seat(t, k), k.Catalogue.Availability
+		g, kitchen := seat(t, k), k.CatalogServices.Availability
 		var ahead atomic.Int64
 		kitchen.Now = func() time.Time { return db.Now().Add(time.Duration(ahead.Load())) }
 		counted := func(item int64) (*int64, bool) {
@@ -159,7 +159,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 func TestPause(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k, there := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
-		g, house := seat(t, k), k.Catalogue.Branches
+		g, house := seat(t, k), k.CatalogServices.Branches
 		for key, at := range map[string]*Core{"before": k, "before, there": there} {
 			if err := order(t, at, g, key, phoGa); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestPause(t *testing.T) {
 		}
 		now := k.Orders.Now
 		k.Orders.Now = func() time.Time { return now().Add(time.Hour) }
-		late := orderingsql.NewLedger(db, k.Keeper, k.Orders.Now)
+		late := orderingsql.NewLedger(db, k.Syncer, k.Orders.Now)
 		defer late.Stop()
 		k.Orders.Ledger = late
 		if err := order(t, k, g, "an hour later", phoGa); err != nil {

@@ -11,33 +11,33 @@ import (
 	"comanda/internal/worker"
 )
 
-// measureEvery is the interval of measurements while the clock is not in doubt. Only a measurement detects that a
+// clockInterval is the interval of measurements while the clock is not in doubt. Only a measurement detects that a
 // virtual machine was paused, because its own clocks do not show it.
-const measureEvery = 10 * time.Second
+const clockInterval = 10 * time.Second
 
-// settleWithin is how long a request waits for a measurement. After that, orders are accepted without one.
-const settleWithin = time.Second
+// clockWait is how long a request waits for a measurement. After that, orders are accepted without one.
+const clockWait = time.Second
 
 // clockLoop measures the deciding clock. Every process runs it, because processes compare times with each other.
 func (k *Core) clockLoop() worker.Loop {
 	return worker.Loop{
-		Name: "clock", Run: k.DB.Clock().Measure, Every: measureEvery, Timeout: 4 * time.Second, MaxPause: time.Second,
+		Name: "clock", Run: k.DB.Clock().Measure, Every: clockInterval, Timeout: 4 * time.Second, MaxPause: time.Second,
 	}
 }
 
-// settle returns a function that waits up to settleWithin while the time is in doubt: deadlines set meanwhile might be
-// wrong.
-func settle(c *clock.Clock) func(context.Context) {
+// awaitClock returns a function that waits up to settleWithin while the time is in doubt: deadlines set meanwhile might
+// be wrong.
+func awaitClock(c *clock.Clock) func(context.Context) {
 	return func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, settleWithin)
+		ctx, cancel := context.WithTimeout(ctx, clockWait)
 		defer cancel()
 		_ = c.Await(ctx) // on a time-out the request continues with the time at hand
 	}
 }
 
-// ending wraps a loop that expires something. It skips rounds while the time is not settled; the next round does the
+// whenSettled wraps a loop that expires something. It skips rounds while the time is not settled; the next round does the
 // work.
-func ending(c *clock.Clock, l worker.Loop) worker.Loop {
+func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
 	run := l.Run
 	l.Run = func(ctx context.Context) error {
 		if !c.Settled() {
@@ -48,8 +48,8 @@ func ending(c *clock.Clock, l worker.Loop) worker.Loop {
 	return l
 }
 
-// watchClock exports the state of the deciding clock.
-func watchClock(reg prometheus.Registerer, c *clock.Clock) {
+// exportClock exports the state of the deciding clock.
+func exportClock(reg prometheus.Registerer, c *clock.Clock) {
 	f := promauto.With(reg)
 	gauge := func(name, help string, value func(clock.State) float64) {
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(c.State()) })

@@ -15,11 +15,11 @@ func TestClock_in_doubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.Of(func(context.Context) (time.Time, error) { return time.Now(), nil })
 		rounds := 0
-		l := ending(c, worker.Loop{Name: "sweeper", Run: func(context.Context) error { rounds++; return nil }})
+		l := whenSettled(c, worker.Loop{Name: "sweeper", Run: func(context.Context) error { rounds++; return nil }})
 		waits := func(want time.Duration) {
 			t.Helper()
 			begun := time.Now()
-			settle(c)(t.Context())
+			awaitClock(c)(t.Context())
 			if d := time.Since(begun); d != want {
 				t.Errorf("a request waited for %v, want %v", d, want)
 			}
@@ -31,14 +31,14 @@ func TestClock_in_doubt(t *testing.T) {
 			}
 		}
 		run(0)
-		waits(settleWithin)
+		waits(clockWait)
 		go func() {
-			time.Sleep(settleWithin / 10)
+			time.Sleep(clockWait / 10)
 			if err := c.Measure(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}()
-		waits(settleWithin / 10)
+		waits(clockWait / 10)
 		run(1)
 	})
 }

@@ -46,7 +46,12 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 		}
 	}
 	defer redis.Close()
-	k := NewCore(c, db, redis, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	k, err := NewCore(ctx, Deps{
+		Config: c, DB: db, Redis: redis, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return err
+	}
 	defer k.Close()
 	return k.Editor.SetQuota(ctx, identity.System(), item, quota)
 }
@@ -189,7 +194,7 @@ func documentOutbox(ctx context.Context, rows *documentsql.Store, now time.Time)
 
 // Replay sends dead letters again, from a command beside running servers.
 func Replay(ctx context.Context, db *sqldb.DB, f system.ReplayFilter) (system.Replayed, error) {
-	desk := stocksql.NewReservations(db, unheard{}, db.Now)
+	desk := stocksql.NewReservations(db, noCache{}, db.Now)
 	defer desk.Stop()
 	return replay(ctx, db, desk, f)
 }
@@ -232,13 +237,13 @@ func replay(
 	return sum, nil
 }
 
-// unheard is the admission cache of a command beside running servers: it does nothing, because the servers apply the
+// noCache is the admission cache of a command beside running servers: it does nothing, because the servers apply the
 // changes that the command leaves in redis_outbox.
-type unheard struct{}
+type noCache struct{}
 
-func (unheard) EnqueueCommitted([]stock.OutboxEntry) {}
+func (noCache) EnqueueCommitted([]stock.OutboxEntry) {}
 
-func (unheard) DrainApplied() []string { return nil }
+func (noCache) DrainApplied() []string { return nil }
 
 // Document returns one of the documents that are generated from the code.
 func Document(name string) (string, error) {

@@ -68,70 +68,94 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 
 // Core is all services on their stores, without HTTP and background loops.
 type Core struct {
-	Config   Config
-	DB       *sqldb.DB
-	Redis    *redisdb.DB
-	Log      *slog.Logger
-	Menus    *catalog.MenuCache
-	Boards   *catalog.LiveMenus
-	Branches *catalog.BranchAdmin
-	Editor   *catalog.MenuEditor
-	Guests   *visit.Guests
-	Landing  *visit.Landing
-	Floor    *visit.Floor
-	Gate     *stockredis.Cache
-	Keeper   *stock.Syncer
-	Stock    *stocksql.Store
-	Desk     *stocksql.Reservations
-	Stores   *stock.ReservationService
-	Recipes  *stock.RecipeCache
-	Window   *stock.SnapshotService
-	Ledger   *orderingsql.Ledger
-	Reader   *orderingsql.Orders
-	Reports  *report.Service
-	Orders   *ordering.Service
-	Kitchen  *ordering.BoardHub
-	Limits   *limit.Limiter // nil when limits are off
-	Carts    *cart.Service
-	Baskets  *cartsql.Store
-	Metrics  *metrics
-	Live     *live.Hub
+	Config             Config
+	DB                 *sqldb.DB
+	Redis              *redisdb.DB
+	Log                *slog.Logger
+	Menus              *catalog.MenuCache
+	LiveMenus          *catalog.LiveMenus
+	Branches           *catalog.BranchAdmin
+	Editor             *catalog.MenuEditor
+	Guests             *visit.Guests
+	Landing            *visit.Landing
+	Floor              *visit.Floor
+	AdmissionCache     *stockredis.Cache
+	Syncer             *stock.Syncer
+	Stock              *stocksql.Store
+	Reservations       *stocksql.Reservations
+	ReservationService *stock.ReservationService
+	Recipes            *stock.RecipeCache
+	Snapshots          *stock.SnapshotService
+	Ledger             *orderingsql.Ledger
+	OrderReader        *orderingsql.Orders
+	Reports            *report.Service
+	Orders             *ordering.Service
+	Boards             *ordering.BoardHub
+	Limits             *limit.Limiter // nil when limits are off
+	Carts              *cart.Service
+	CartStore          *cartsql.Store
+	Metrics            *metrics
+	Live               *live.Hub
 
-	Catalogue cataloghttp.Services
-	photos    web.Photos
+	CatalogServices cataloghttp.Services
+	images          web.Photos
 
-	people // set by wireIdentity
-	access // set by wireAccess
-	papers
-	tills   *tills  // set by wirePayments
-	station station // set by the process
+	accountServices
+	authorization
+	documents
+
+	gateways *gateways
+	process  processInfo
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
 
-// NewCore creates the services. Close stops what it starts; the caller closes the stores.
-func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg prometheus.Registerer) *Core {
-	k := &Core{Config: c, DB: db, Redis: redis, Log: log, Metrics: newMetrics(reg)}
-	watchClock(reg, db.Clock())
-	k.wireLimits(reg)
+// Deps is what the services are built on. The caller closes the stores and the gateways.
+type Deps struct {
+	Config   Config
+	DB       *sqldb.DB
+	Redis    *redisdb.DB
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Gateways *gateways   // nil: the counter and, if configured, the sandbox
+	Process  processInfo // zero in a command
+}
+
+// NewCore creates all services. It reads the installation's keys, which the first start creates, and the revoked
+// sessions. Close stops what it starts.
+func NewCore(ctx context.Context, d Deps) (*Core, error) {
+	k := &Core{
+		Config: d.Config, DB: d.DB, Redis: d.Redis, Log: d.Log, Metrics: newMetrics(d.Metrics), gateways: d.Gateways,
+		process: d.Process,
+	}
+	if k.gateways == nil {
+		k.gateways = &gateways{}
+	}
+	exportClock(d.Metrics, k.DB.Clock())
+	k.wireLimits(d.Metrics)
 	k.wireCatalog()
-	k.wireDocuments(reg)
-	k.wireVisits(reg)
-	k.wireStock(reg)
-	k.Baskets = cartsql.New(k.DB, k.DB.Now)
-	k.Carts = &cart.Service{Store: k.Baskets, LiveMenus: k.Boards}
-	k.wireOrders(reg)
-	k.wireLive(reg)
-	return k
+	k.wireDocuments(d.Metrics)
+	k.wireVisits(d.Metrics)
+	k.wireStock(d.Metrics)
+	k.CartStore = cartsql.New(k.DB, k.DB.Now)
+	k.Carts = &cart.Service{Store: k.CartStore, LiveMenus: k.LiveMenus}
+	k.wireOrders(d.Metrics)
+	k.wireLive(d.Metrics)
+	if err := k.wireIdentity(ctx, d.Metrics); err != nil {
+		k.Close()
+		return nil, err
+	}
+	k.wireAuthorization()
+	return k, nil
 }
 
 func (k *Core) wireCatalog() {
 	store := catalogsql.New(k.DB, k.followQuota)
 	k.Menus = catalog.NewMenuCache(store, catalogredis.New(k.Redis), k.DB.Now)
-	k.Boards = catalog.NewLiveMenus(k.Menus, availability{k}, k.DB.Now)
+	k.LiveMenus = catalog.NewLiveMenus(k.Menus, availability{k}, k.DB.Now)
 	k.Branches = &catalog.BranchAdmin{Store: store, Menus: k.Menus, Now: k.DB.Now}
 	k.Editor = &catalog.MenuEditor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
-	k.wireCatalogue(store)
+	k.wireCatalogServices(store)
 }
 
 func (k *Core) wireVisits(reg prometheus.Registerer) {
@@ -143,41 +167,33 @@ func (k *Core) wireVisits(reg prometheus.Registerer) {
 
 func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
-	k.Gate = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
-	k.Keeper = stock.NewSyncer(stock.SyncerConfig{
-		Cache: k.Gate, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.syncerObserver(),
+	k.AdmissionCache = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
+	k.Syncer = stock.NewSyncer(stock.SyncerConfig{
+		Cache: k.AdmissionCache, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.syncerObserver(),
 	})
 	k.Recipes = &stock.RecipeCache{Read: k.Stock.Recipes, Now: k.DB.Now}
-	k.Desk = stocksql.NewReservations(k.DB, k.Keeper, k.DB.Now)
-	k.Stores = &stock.ReservationService{Store: k.Desk, Admission: k.Keeper, Now: k.DB.Now}
-	k.Desk.OnCommit = k.Metrics.decided
-	watchGroup(reg, "reservations", k.Desk.Group())
-	k.Window = &stock.SnapshotService{Cache: stockredis.NewSnapshotCache(k.Redis), Store: k.Desk, Now: k.DB.Now}
+	k.Reservations = stocksql.NewReservations(k.DB, k.Syncer, k.DB.Now)
+	k.ReservationService = &stock.ReservationService{Store: k.Reservations, Admission: k.Syncer, Now: k.DB.Now}
+	k.Reservations.OnCommit = k.Metrics.decided
+	exportGroup(reg, "reservations", k.Reservations.Group())
+	k.Snapshots = &stock.SnapshotService{Cache: stockredis.NewSnapshotCache(k.Redis), Store: k.Reservations, Now: k.DB.Now}
 }
 
 func (k *Core) wireOrders(reg prometheus.Registerer) {
-	k.Ledger = orderingsql.NewLedger(k.DB, k.Keeper, k.DB.Now)
-	watchGroup(reg, "orders", k.Ledger.Group())
-	k.Reader = orderingsql.NewOrders(k.DB)
+	k.Ledger = orderingsql.NewLedger(k.DB, k.Syncer, k.DB.Now)
+	exportGroup(reg, "orders", k.Ledger.Group())
+	k.OrderReader = orderingsql.NewOrders(k.DB)
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
 	k.Orders = &ordering.Service{
-		Config: k.Config.orders(), Ledger: k.Ledger, Admission: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
-		Carts: k.Carts, Recipes: k.Recipes, Methods: payment.NewMethods(), Payments: k.Ledger,
+		Config: k.Config.orders(), Ledger: k.Ledger, Admission: k.Syncer, Reader: k.OrderReader, Catalog: k.Menus,
+		Carts: k.Carts, Recipes: k.Recipes, Payments: k.Ledger, Gateways: k.gateways.byMethod(),
+		Methods:  payment.NewMethods(k.gateways.methods(k.Config.SandboxPayments)...),
 		ReturnTo: k.Config.PublicURL, Log: k.Log, Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
-	if k.Config.SandboxPayments {
-		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
-	}
-	k.Kitchen = &ordering.BoardHub{
-		Reader: k.Reader, Catalog: k.Menus, Changes: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
+	k.Boards = &ordering.BoardHub{
+		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
 		Interval: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
 	}
-}
-
-// wirePayments sets the payment gateways.
-func (k *Core) wirePayments(t *tills) {
-	k.tills = t
-	k.Orders.Methods, k.Orders.Gateways = payment.NewMethods(t.methods(k.Config.SandboxPayments)...), t.gateways()
 }
 
 // Close commits the operations queued in the ledger and ends the syncer's tasks.
@@ -185,22 +201,22 @@ func (k *Core) Close() {
 	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
 	defer cancel()
 	k.Orders.Close(talks)
-	k.Baskets.Stop()
+	k.CartStore.Stop()
 	k.Ledger.Stop()
-	k.Desk.Stop()
-	k.Keeper.Close()
+	k.Reservations.Stop()
+	k.Syncer.Close()
 }
 
-// doubtGate invalidates the admission cache, so that it answers only after a rebuild from SQL. A process that was
+// invalidateCache invalidates the admission cache, so that it answers only after a rebuild from SQL. A process that was
 // killed leaves provisional holds, and until they expire guests would be refused portions that are free. Other
 // processes' provisional holds go too; that costs only a query, because SQL decides in any case.
-func (k *Core) doubtGate(ctx context.Context) error {
+func (k *Core) invalidateCache(ctx context.Context) error {
 	scopes, err := k.Stock.Scopes(ctx, k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly))
 	if err != nil {
 		return err
 	}
 	for s := range scopes {
-		if _, err := k.Gate.BeginRebuild(ctx, s); err != nil {
+		if _, err := k.AdmissionCache.BeginRebuild(ctx, s); err != nil {
 			k.Log.DebugContext(ctx, "the gate is out of reach; it is looked at when it is back", "err", err)
 			return nil
 		}
@@ -246,7 +262,7 @@ func (s quotaStore) SetQuota(
 	ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time,
 ) (int64, error) {
 	branch, err := s.Store.SetQuota(ctx, by, item, quota, now)
-	s.tell(ctx, err)
+	s.updateCache(ctx, err)
 	return branch, err
 }
 
@@ -255,15 +271,15 @@ func (s quotaStore) Publish(
 	ctx context.Context, by identity.Actor, version int64, now time.Time,
 ) (catalog.Version, error) {
 	v, err := s.Store.Publish(ctx, by, version, now)
-	s.tell(ctx, err)
+	s.updateCache(ctx, err)
 	return v, err
 }
 
-func (s quotaStore) tell(ctx context.Context, err error) {
+func (s quotaStore) updateCache(ctx context.Context, err error) {
 	if err != nil || !s.core.Redis.Up() {
 		return
 	}
-	if err := s.core.Keeper.ReplayAll(ctx); err != nil {
+	if err := s.core.Syncer.ReplayAll(ctx); err != nil {
 		s.core.Log.WarnContext(ctx, "a changed quota reaches the gate later", "err", err)
 	}
 }
@@ -275,7 +291,7 @@ type availability struct{ core *Core }
 func (a availability) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
 	left := make(map[int64]int64, len(items))
 	if len(items) > 0 {
-		counts, _, err := a.core.Keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
+		counts, _, err := a.core.Syncer.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
 		if err != nil {
 			return nil, err
 		}
@@ -298,7 +314,7 @@ func (a availability) byStock(ctx context.Context, branch int64, left map[int64]
 			things[l.Item] = struct{}{}
 		}
 	}
-	levels, _, err := a.core.Keeper.Counts(ctx, stock.StockScope(branch), slices.Sorted(maps.Keys(things)))
+	levels, _, err := a.core.Syncer.Counts(ctx, stock.StockScope(branch), slices.Sorted(maps.Keys(things)))
 	for item, n := range stock.PortionsLeft(recipes, levels) {
 		if before, counted := left[item]; !counted || before < 0 || n < before {
 			left[item] = n

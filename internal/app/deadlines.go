@@ -66,8 +66,8 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 	return nil
 }
 
-// whileUnmoved keeps deadlines from moving during a round that reads the time before its transaction.
-func (k *Core) whileUnmoved(run func(context.Context) error) func(context.Context) error {
+// excludingMoves keeps deadlines from moving during a round that reads the time before its transaction.
+func (k *Core) excludingMoves(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		k.moving.RLock()
 		defer k.moving.RUnlock()

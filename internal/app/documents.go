@@ -17,47 +17,48 @@ import (
 	"comanda/internal/worker"
 )
 
-// papers is the document services on their stores.
-type papers struct {
-	Documents *document.Reader
-	Projector *document.Projector
-	Plane     *document.Generation
-	Sampler   *document.Sampler
-	rows      *documentsql.Store
-	figures   documentFigures
+// documents is the document services on their stores.
+type documents struct {
+	Documents       *document.Reader
+	Projector       *document.Projector
+	Generation      *document.Generation
+	Sampler         *document.Sampler
+	documentStore   *documentsql.Store
+	documentMetrics documentMetrics
 }
 
-type documentFigures struct{ pending, age prometheus.Gauge }
+type documentMetrics struct{ pending, age prometheus.Gauge }
 
-// newPapers creates the services without their loops.
-func newPapers(db *sqldb.DB, redis *redisdb.DB) papers {
+// newDocuments creates the services without their loops.
+func newDocuments(db *sqldb.DB, redis *redisdb.DB) documents {
 	rows, cache := documentsql.New(db), documentredis.New(redis)
-	p := papers{rows: rows}
+	p := documents{documentStore: rows}
 	p.Projector = &document.Projector{Source: rows, Outbox: rows, Writer: cache, Now: db.Now}
 	builder := p.builder(db, cache)
-	p.Plane = &document.Generation{Store: rows, Markers: cache, Build: builder.Build}
-	p.Documents = &document.Reader{Source: rows, Cache: cache, State: p.Plane, Repair: p.Projector.Touch}
+	p.Generation = &document.Generation{Store: rows, Markers: cache, Build: builder.Build}
+	p.Documents = &document.Reader{Source: rows, Cache: cache, State: p.Generation, Repair: p.Projector.Touch}
 	p.Sampler = &document.Sampler{
-		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Generation: p.Plane, Now: db.Now,
+		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Generation: p.Generation, Now: db.Now,
 		IdleFactor: sampleRest, BuildIdleFactor: buildRest,
 	}
 	return p
 }
 
-func (p papers) builder(db *sqldb.DB, cache *documentredis.Store) *document.Builder {
+func (p documents) builder(db *sqldb.DB, cache *documentredis.Store) *document.Builder {
 	return &document.Builder{
-		Source: p.rows, Projector: p.Projector, Sweeper: cache, Store: p.rows, Markers: cache, Now: db.Now, NewID: uid.New,
+		Source: p.documentStore, Projector: p.Projector, Sweeper: cache, Store: p.documentStore, Markers: cache,
+		Now: db.Now, NewID: uid.New,
 	}
 }
 
 func (k *Core) wireDocuments(reg prometheus.Registerer) {
-	k.papers = newPapers(k.DB, k.Redis)
+	k.documents = newDocuments(k.DB, k.Redis)
 	f := promauto.With(reg)
 	projected := f.NewCounter(prometheus.CounterOpts{
 		Name: "document_projected_total", Help: "Documents that were written to Redis after a change.",
 	})
 	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
-	k.figures = documentFigures{
+	k.documentMetrics = documentMetrics{
 		pending: f.NewGauge(prometheus.GaugeOpts{
 			Name: "document_outbox_pending", Help: "Transactions whose documents Redis has not taken in.",
 		}),
@@ -68,7 +69,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "document_plane_whole", Help: "1 while the documents in Redis are whole, 0 while SQL is asked instead.",
 	}, func() float64 {
-		if k.Plane.Epoch() != "" {
+		if k.Generation.Epoch() != "" {
 			return 1
 		}
 		return 0
@@ -76,8 +77,8 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	builds := f.NewCounterVec(prometheus.CounterOpts{
 		Name: "document_rebuild_total", Help: "Rebuilds of all documents, by what became of them.",
 	}, []string{"result"})
-	build := k.Plane.Build
-	k.Plane.Build = func(ctx context.Context) error {
+	build := k.Generation.Build
+	k.Generation.Build = func(ctx context.Context) error {
 		err := build(ctx)
 		switch {
 		case err == nil:
@@ -87,7 +88,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		}
 		return err
 	}
-	k.Redis.OnChange(func(redisdb.Change) { k.Plane.Invalidate() })
+	k.Redis.OnChange(func(redisdb.Change) { k.Generation.Invalidate() })
 	k.wireSampler(reg)
 }
 
@@ -101,23 +102,26 @@ func (k *Core) documentLoops() []worker.Loop {
 			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
 			MaxPause: 5 * time.Second,
 		},
-		{Name: "document_plane", Run: k.Plane.Reconcile, Every: time.Second, Timeout: rebuildTimeout, MaxPause: 5 * time.Second},
 		{
-			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleEvery, Timeout: rebuildTimeout,
+			Name: "document_plane", Run: k.Generation.Reconcile, Every: time.Second, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleInterval, Timeout: rebuildTimeout,
 			MaxPause: 5 * time.Second,
 		},
 	}
 }
 
 func (k *Core) measureDocuments(ctx context.Context) error {
-	pending, oldest, err := k.rows.Backlog(ctx)
+	pending, oldest, err := k.documentStore.Backlog(ctx)
 	if err != nil {
 		return err
 	}
-	k.figures.pending.Set(float64(pending))
-	k.figures.age.Set(0)
+	k.documentMetrics.pending.Set(float64(pending))
+	k.documentMetrics.age.Set(0)
 	if pending > 0 {
-		k.figures.age.Set(k.DB.Now().Sub(oldest).Seconds())
+		k.documentMetrics.age.Set(k.DB.Now().Sub(oldest).Seconds())
 	}
 	return nil
 }
@@ -126,7 +130,7 @@ func (k *Core) measureDocuments(ctx context.Context) error {
 const keepTombstones = time.Hour
 
 func (k *Core) purgeTombstones(ctx context.Context) error {
-	return k.rows.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))
+	return k.documentStore.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))
 }
 
 // verifyPause is the time between two looks at a difference. A change reaches Redis long before.
@@ -153,7 +157,7 @@ func pause(ctx context.Context) error {
 // RebuildDocuments writes all documents again, from a command beside running servers.
 func RebuildDocuments(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress)) error {
 	tuneMemory()
-	b := newPapers(db, redis).builder(db, documentredis.New(redis))
+	b := newDocuments(db, redis).builder(db, documentredis.New(redis))
 	b.Report = report
 	return b.Build(ctx)
 }

@@ -16,25 +16,21 @@ import (
 	"comanda/internal/worker"
 )
 
-// people is the identity services on their stores.
-type people struct {
-	Accounts *identity.Accounts
-	Guard    *identity.Authenticator
-	Users    *identitysql.Accounts
+// accountServices is the identity services on their stores.
+type accountServices struct {
+	Accounts      *identity.Accounts
+	Authenticator *identity.Authenticator
+	AccountStore  *identitysql.Accounts
 
 	tokens   *identityjwt.Codec
 	tokenKey identity.Key // last passed to useTokenKey
-
-	// RoleChanged is called when any process changed the permissions of a role, 0 for any role. Set it before the loops
-	// run.
-	RoleChanged func(role int64)
 }
 
-// failures adapts limit.Limiter to identity.Limiter.
-type failures struct{ *limit.Limiter }
+// limiter adapts limit.Limiter to identity.Limiter.
+type limiter struct{ *limit.Limiter }
 
 // Peek implements identity.Limiter.
-func (f failures) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
+func (f limiter) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
 	v := f.Limiter.Peek(ctx, policy, subject)
 	return v.Retry, v.OK
 }
@@ -52,34 +48,31 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 		return err
 	}
 	store, memory := identitysql.NewAccounts(k.DB), identityredis.New(k.Redis)
-	guard := identity.NewAuthenticator(tokens, store, memory, k.DB.Now, func(role int64) {
-		if k.RoleChanged != nil {
-			k.RoleChanged(role)
-		}
-	})
+	authenticator := identity.NewAuthenticator(tokens, store, memory, k.DB.Now, func(int64) {})
 	hasher := identity.NewHasher(identity.DefaultArgon2Params, runtime.GOMAXPROCS(0))
-	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, tokens: tokens, Accounts: &identity.Accounts{
+	k.Authenticator, k.AccountStore, k.tokens = authenticator, store, tokens
+	k.Accounts = &identity.Accounts{
 		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys,
-		Authenticator: guard, Cache: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
+		Authenticator: authenticator, Cache: memory, Limits: limiter{k.Limits}, Now: k.DB.Now, Log: k.Log,
 		Incidents: &identity.Incidents{Now: k.DB.Now}, Observer: identityMetrics(reg, hasher),
-	}}
+	}
 	if err := k.useTokenKey(key); err != nil {
 		return err
 	}
-	return guard.SyncRevocations(ctx)
+	return authenticator.SyncRevocations(ctx)
 }
 
 // identityMetrics creates the identity package's metrics, because that package imports no driver.
 func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identity.Observer {
 	f := promauto.With(reg)
 	logins := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "auth_login_total", Help: "Logins that were tried, by what became of them.",
+		Name: "auth_login_total", Help: "Login attempts, by result.",
 	}, []string{"result"})
 	codes := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "otp_total", Help: "One-time codes, by what was done with them.",
+		Name: "otp_total", Help: "One-time codes, by event.",
 	}, []string{"event"})
 	reused := f.NewCounter(prometheus.CounterOpts{
-		Name: "auth_refresh_reuse_total", Help: "Sessions that ended because a spent refresh token came again.",
+		Name: "auth_refresh_reuse_total", Help: "Sessions ended because a used refresh token was presented again.",
 	})
 	for _, r := range identity.LoginResults() { // so that an alert finds the series before the first failure
 		logins.WithLabelValues(r)
@@ -88,10 +81,10 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 		codes.WithLabelValues(e)
 	}
 	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "password_hash_total", Help: "Passwords that were computed, for nobody too.",
+		Name: "password_hash_total", Help: "Password hashes computed, also for unknown accounts.",
 	}, func() float64 { return float64(hasher.Stats().Computed) })
 	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "password_hash_rejected_total", Help: "Passwords for which no place was left to wait.",
+		Name: "password_hash_rejected_total", Help: "Password hashes refused because the queue was full.",
 	}, func() float64 { return float64(hasher.Stats().Refused) })
 	return identity.Observer{
 		Login:  func(result string) { logins.WithLabelValues(result).Inc() },
@@ -100,12 +93,15 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 	}
 }
 
-// guardLoops run in every process that serves requests. If the first of them cannot read the revoked sessions for five
-// seconds, every access token is refused.
-func (k *Core) guardLoops() []worker.Loop {
+// authenticationLoops run in every process that serves requests. If the first of them cannot read the revoked sessions
+// for five seconds, every access token is refused.
+func (k *Core) authenticationLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "guard", Run: k.Guard.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
-		{Name: "sessions", Run: k.Guard.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		{
+			Name: "guard", Run: k.Authenticator.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second,
+			MaxPause: time.Second,
+		},
+		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 	}
 }
@@ -119,8 +115,8 @@ func (k *Core) writeIncidents(ctx context.Context) error {
 
 // identityLoops do work that one process at a time does.
 func (k *Core) identityLoops() []worker.Loop {
-	return []worker.Loop{ending(k.DB.Clock(), worker.Loop{
+	return []worker.Loop{whenSettled(k.DB.Clock(), worker.Loop{
 		Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
-		Run: func(ctx context.Context) error { return k.Users.Purge(ctx, k.DB.Now()) },
+		Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
 	})}
 }

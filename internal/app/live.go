@@ -10,10 +10,10 @@ import (
 // wireLive notifies live streams of every change, here and in other processes. A process never forwards a notification
 // that it received.
 func (k *Core) wireLive(reg prometheus.Registerer) {
-	k.Live = live.New(k.Redis, live.Handlers{Changed: k.heard, Missed: k.missed}, reg)
+	k.Live = live.New(k.Redis, live.Handlers{Changed: k.received, Missed: k.receivedAny}, reg)
 	k.Ledger.Subscriptions().OnChange = k.Live.NotifyOrders
 	k.Menus.OnChange = func(branch int64) {
-		k.Boards.MenuChanged(branch)
+		k.LiveMenus.MenuChanged(branch)
 		k.Live.NotifyMenu(branch)
 	}
 	k.Floor.OnChange = func(branch int64) {
@@ -27,14 +27,14 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 func (k *Core) syncerObserver() stock.Observer {
 	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {
-		k.Boards.LevelsChanged(branch)
+		k.LiveMenus.LevelsChanged(branch)
 		k.Live.NotifyAvailability(branch)
 	}
 	return o
 }
 
-// heard notifies the streams that show what another process changed.
-func (k *Core) heard(c live.Change) {
+// received notifies the streams that show what another process changed.
+func (k *Core) received(c live.Change) {
 	watches := k.Ledger.Subscriptions()
 	switch {
 	case c.Many:
@@ -44,14 +44,14 @@ func (k *Core) heard(c live.Change) {
 	}
 	switch {
 	case c.Menu:
-		k.Boards.MenuChanged(c.Branch)
+		k.LiveMenus.MenuChanged(c.Branch)
 	case c.Left:
-		k.Boards.LevelsChanged(c.Branch)
+		k.LiveMenus.LevelsChanged(c.Branch)
 	}
 }
 
-// missed notifies all streams, because this process may have missed notifications while it was disconnected.
-func (k *Core) missed() {
+// receivedAny notifies all streams, because this process may have missed notifications while it was disconnected.
+func (k *Core) receivedAny() {
 	k.Ledger.Subscriptions().NotifyAll()
-	k.Boards.AllChanged()
+	k.LiveMenus.AllChanged()
 }

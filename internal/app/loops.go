@@ -21,20 +21,23 @@ const (
 	keepEarly  = 7 * 24 * time.Hour  // confirmations that arrived before their reservation
 )
 
-// watchEvery is the interval at which the admission cache is compared with the ledger. Two comparisons and a rebuild
-// fit into the ten seconds within which both must be equal again (I9).
-const watchEvery = 1500 * time.Millisecond
+// reconcileInterval is the interval at which the admission cache is compared with the ledger. Two comparisons and a
+// rebuild fit into the ten seconds within which both must be equal again (I9).
+const reconcileInterval = 1500 * time.Millisecond
 
-// gateLoops keep the admission cache equal to the ledger.
-func (k *Core) gateLoops() []worker.Loop {
+// syncerLoops keep the admission cache equal to the ledger.
+func (k *Core) syncerLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "gate_apply", Run: k.Keeper.Apply, Every: 10 * time.Millisecond},
-		{Name: "gate_recover", Run: k.Keeper.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
-		ending(k.DB.Clock(), worker.Loop{
-			Name: "gate_reap", Run: k.Keeper.ExpireProvisional,
+		{Name: "gate_apply", Run: k.Syncer.Apply, Every: 10 * time.Millisecond},
+		{Name: "gate_recover", Run: k.Syncer.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		whenSettled(k.DB.Clock(), worker.Loop{
+			Name: "gate_reap", Run: k.Syncer.ExpireProvisional,
 			Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
 		}),
-		{Name: "gate_watch", Run: k.Keeper.Reconcile, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{
+			Name: "gate_watch", Run: k.Syncer.Reconcile, Every: reconcileInterval, Timeout: 20 * time.Second,
+			MaxPause: 2 * time.Second,
+		},
 	}
 }
 
@@ -47,19 +50,19 @@ func (k *Core) guestLoop() worker.Loop {
 func (k *Core) workLoops() []worker.Loop {
 	c := k.DB.Clock()
 	return []worker.Loop{
-		ending(c, worker.Loop{
-			Name: "visits", Run: k.whileUnmoved(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
+		whenSettled(c, worker.Loop{
+			Name: "visits", Run: k.excludingMoves(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
-		{Name: "order_names", Run: k.Reader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
-		ending(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
-		ending(c, k.restore()),
+		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
+		whenSettled(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
+		whenSettled(c, k.restoreLoop()),
 	}
 }
 
-// sweep expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it
+// sweeper expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it
 // never depends on one.
-func (k *Core) sweep() worker.Loop {
+func (k *Core) sweeper() worker.Loop {
 	return worker.Loop{
 		Name: "sweeper", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
 		Run: func(ctx context.Context) error {
@@ -77,7 +80,7 @@ const catchUpTime = 30 * time.Second
 // closed or catchUpTime has passed.
 func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 	running := clock.Start()
-	return ending(k.DB.Clock(), worker.Loop{
+	return whenSettled(k.DB.Clock(), worker.Loop{
 		Name: "reservations", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
 		Run: func(ctx context.Context) error {
 			select {
@@ -87,16 +90,16 @@ func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 					return nil
 				}
 			}
-			return k.Stores.ExpireOverdue(ctx)
+			return k.ReservationService.ExpireOverdue(ctx)
 		},
 	})
 }
 
-// relayEvery is the relay's polling interval while idle; under load it does not pause.
-const relayEvery = 100 * time.Millisecond
+// relayInterval is the relay's polling interval while idle; under load it does not pause.
+const relayInterval = 100 * time.Millisecond
 
 func relayLoop(r *outbox.Relay) worker.Loop {
-	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayEvery, Timeout: time.Minute, MaxPause: 10 * time.Second}
+	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayInterval, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
 
 // measure exports figures that only SQL has.
@@ -120,12 +123,12 @@ func (k *Core) measure(ctx context.Context) error {
 	return k.measureDocuments(ctx)
 }
 
-// ticketsOf is the age up to which tickets count as waiting; older ones are no longer cooked.
-const ticketsOf = 24 * time.Hour
+// maxTicketAge is the age up to which tickets count as waiting; older ones are no longer cooked.
+const maxTicketAge = 24 * time.Hour
 
 // measureKitchen exports how long the first ticket of each branch has waited. A branch without tickets has no series.
 func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
-	oldest, err := k.Reader.OldestTickets(ctx, now.Add(-ticketsOf))
+	oldest, err := k.OrderReader.OldestTickets(ctx, now.Add(-maxTicketAge))
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,10 @@ func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 		age  prometheus.Gauge
 	}{
 		{k.Stock.OverdueOrders, m.overdue.WithLabelValues("orders"), m.overdueAge.WithLabelValues("orders")},
-		{k.Desk.OverdueReservations, m.overdue.WithLabelValues("reservations"), m.overdueAge.WithLabelValues("reservations")},
+		{
+			k.Reservations.OverdueReservations, m.overdue.WithLabelValues("reservations"),
+			m.overdueAge.WithLabelValues("reservations"),
+		},
 	} {
 		n, age, err := of.look(ctx, now)
 		if err != nil {

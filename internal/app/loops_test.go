@@ -19,7 +19,7 @@ func TestLoops_of_every_role(t *testing.T) {
 		t.Run(string(role), func(t *testing.T) {
 			p := begun(t, nil, role)
 			shown := prometheus.NewRegistry()
-			shown.MustRegister(p.figures)
+			shown.MustRegister(p.registry)
 			for _, job := range []string{"clock", "gate_watch"} {
 				testenv.Eventually(t, 10*time.Second, func() bool { return rounds(t, shown, job) > 0 })
 			}

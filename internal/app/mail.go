@@ -25,7 +25,7 @@ const keepDead = 7 * 24 * time.Hour
 // mail returns the configuration of the mail sender.
 func (c Config) mail() mailout.Config { return mailout.Config{URL: c.SMTPURL, From: c.MailFrom} }
 
-func (c Config) post() (mail.Transport, error) {
+func (c Config) mailTransport() (mail.Transport, error) {
 	if c.SMTPURL != "" {
 		return mailout.NewSMTP(c.mail())
 	}
@@ -34,7 +34,7 @@ func (c Config) post() (mail.Transport, error) {
 
 // validateMail also checks that the sender's address is valid.
 func (c Config) validateMail() error {
-	if _, err := c.post(); err != nil {
+	if _, err := c.mailTransport(); err != nil {
 		return fmt.Errorf("configuration: COMANDA_SMTP_URL, COMANDA_MAIL_FROM: %w", err)
 	}
 	return nil
@@ -42,7 +42,7 @@ func (c Config) validateMail() error {
 
 // mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
-	post, err := k.Config.post()
+	post, err := k.Config.mailTransport()
 	if err != nil {
 		return nil, err
 	}

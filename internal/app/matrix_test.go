@@ -59,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	if f.codes, err = f.core.Floor.Tables(t.Context(), identity.System(), 1); err != nil {
 		t.Fatal(err)
 	}
-	f.people()
+	f.createUsers()
 	return f
 }
 
@@ -92,8 +92,8 @@ func (f *fixture) closes(p *process) {
 	})
 }
 
-// people creates the accounts as the operator and logs them in.
-func (f *fixture) people() {
+// createUsers creates the accounts as the operator and logs them in.
+func (f *fixture) createUsers() {
 	f.guest["guest"], f.guest["stranger"] = f.landing(0).CustomerToken, f.landing(2).CustomerToken
 	for name := range strings.SplitSeq("member other staffA staffB kitchenA kitchenB cashierA cashierB managerA managerB", " ") {
 		role := strings.TrimRight(name, "AB")
@@ -105,7 +105,7 @@ func (f *fixture) people() {
 		if strings.HasSuffix(name, "B") {
 			n.Branches = []int64{2}
 		}
-		if _, err := f.core.hire(f.t.Context(), n); err != nil {
+		if _, err := f.core.createUser(f.t.Context(), n); err != nil {
 			f.t.Fatalf("%s: %v", name, err)
 		}
 		f.login(name)
@@ -117,7 +117,7 @@ func (f *fixture) people() {
 // email returns the address of a principal's account. Administrators and owners are the demo's.
 func email(principal string) string {
 	if principal == "admin" || principal == "owner" {
-		return demoMail(principal)
+		return demoAddress(principal)
 	}
 	return principal + "@matrix.example"
 }
@@ -263,7 +263,7 @@ func (f *fixture) make(w string) string {
 	case "{guestvisit}":
 		return f.landing(0).VisitID
 	case "{refresh}":
-		return f.tokens(demoMail("cashier")).RefreshToken
+		return f.tokens(demoAddress("cashier")).RefreshToken
 	case "{session}":
 		return f.session()
 	case "{letter}":

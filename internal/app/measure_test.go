@@ -60,7 +60,7 @@ func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 func receive(t *testing.T, k *Core, sku string, units int64) {
 	t.Helper()
 	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Create: true}
-	if _, err := k.Desk.Adjust(t.Context(), identity.System(), a); err != nil {
+	if _, err := k.Reservations.Adjust(t.Context(), identity.System(), a); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,13 +77,13 @@ func TestCore_measuresTheStock(t *testing.T) {
 			}
 			return shown(t, m.low, m.overdue, m.ops.dead)
 		}
-		if err := k.Keeper.ReplayAll(t.Context()); err != nil {
+		if err := k.Syncer.ReplayAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		before := measured()
 		receive(t, k, "measured", 5)
 		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
-		if _, _, err := k.Stores.Reserve(t.Context(), identity.System(), r); err != nil {
+		if _, _, err := k.ReservationService.Reserve(t.Context(), identity.System(), r); err != nil {
 			t.Fatal(err)
 		}
 		strike(t, db, "mark", 4, "measured")
@@ -104,7 +104,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		if age := ages["redis_outbox_dead_oldest_age_seconds"]; age < 60 || age > 120 {
 			t.Errorf("what was given up was so %v seconds ago", age)
 		}
-		if err := k.Stores.ExpireOverdue(t.Context()); err != nil {
+		if err := k.ReservationService.ExpireOverdue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		strike(t, db, "mark", 3, "measured")
@@ -187,19 +187,19 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		k := demoCore(t, db)
 		receive(t, k, "compared", 10)
 		scope := stock.StockScope(1)
-		if err := k.Keeper.Rebuild(t.Context(), scope); err != nil {
+		if err := k.Syncer.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
 		r, err := Reconcile(t.Context(), db, k.Redis, 0)
 		if err != nil || !r.Clean || r.Scopes != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		found, err := k.Desk.Items(t.Context(), 1, []string{"compared"})
+		found, err := k.Reservations.Items(t.Context(), 1, []string{"compared"})
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
 		stray := stock.Hold{ID: "x-stray", Scope: scope, Lines: []stock.Line{{Item: found[0].ID, Qty: 3}}}
-		if _, err := k.Gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
+		if _, err := k.AdmissionCache.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
 			t.Fatal(err)
 		}
 		r, err = Reconcile(t.Context(), db, k.Redis, 0)

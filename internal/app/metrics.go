@@ -17,28 +17,28 @@ import (
 
 // metrics holds the metrics of packages that import no driver.
 type metrics struct {
-	created     *prometheus.CounterVec
-	transitions *prometheus.CounterVec
-	callbacks   *prometheus.CounterVec
-	steps       *prometheus.CounterVec
-	tickets     *prometheus.GaugeVec
-	cold        prometheus.Counter
-	doubted     prometheus.Counter
-	buried      prometheus.Counter
-	drift       prometheus.Gauge
-	rebuilds    *prometheus.CounterVec
-	rebuildTime prometheus.Histogram
-	stuck       *prometheus.GaugeVec
-	refundsDue  prometheus.Gauge
-	refundAge   prometheus.Gauge
-	ops         backlogGauges
-	opsGivenUp  prometheus.Counter
-	overdue     *prometheus.GaugeVec
-	overdueAge  *prometheus.GaugeVec
-	low         *prometheus.GaugeVec
-	tries       *prometheus.CounterVec
-	ended       *prometheus.CounterVec
-	moved       *prometheus.CounterVec
+	created            *prometheus.CounterVec
+	transitions        *prometheus.CounterVec
+	callbacks          *prometheus.CounterVec
+	steps              *prometheus.CounterVec
+	tickets            *prometheus.GaugeVec
+	withoutCache       prometheus.Counter
+	overruled          prometheus.Counter
+	provisionalExpired prometheus.Counter
+	drift              prometheus.Gauge
+	rebuilds           *prometheus.CounterVec
+	rebuildTime        prometheus.Histogram
+	stuck              *prometheus.GaugeVec
+	refundsDue         prometheus.Gauge
+	refundAge          prometheus.Gauge
+	ops                backlogGauges
+	opsGivenUp         prometheus.Counter
+	overdue            *prometheus.GaugeVec
+	overdueAge         *prometheus.GaugeVec
+	low                *prometheus.GaugeVec
+	tries              *prometheus.CounterVec
+	ended              *prometheus.CounterVec
+	moved              *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -56,40 +56,40 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
 	m := &metrics{
-		created:     counter("order_created_total", "Requests to place an order, by what became of them.", "result"),
-		transitions: counter("order_transition_total", "Orders that changed, by their new state and the cause.", "to", "cause"),
+		created:     counter("order_created_total", "Requests to place an order, by result.", "result"),
+		transitions: counter("order_transition_total", "Changes of orders, by new state and cause.", "to", "cause"),
 		callbacks:   counter("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
-		steps:       counter("kitchen_step_total", "Steps of orders in the kitchen, by their kind.", "step"),
+		steps:       counter("kitchen_step_total", "Kitchen steps, by kind.", "step"),
 		tickets: gauges("kitchen_oldest_ticket_age_seconds",
-			"For how long the first order waits that is paid and not served, by branch.", "branch"),
-		cold:     count("reservation_cold_total", "Orders that went on without the gate."),
-		doubted:  count("reservation_doubted_total", "Refusals of the gate that the ledger's counters did not bear out."),
-		buried:   count("reservation_buried_total", "Leases that ended without an order."),
-		drift:    gauge("reservation_drift_units", "Units by which the gate differed from the ledger at the last look."),
-		rebuilds: counter("redis_rebuild_total", "Rebuilds of a scope of the gate.", "result"),
+			"Age of the oldest paid order that is not served, by branch.", "branch"),
+		withoutCache:       count("reservation_cold_total", "Orders placed without the admission cache."),
+		overruled:          count("reservation_doubted_total", "Refusals of the cache that the ledger's counters contradicted."),
+		provisionalExpired: count("reservation_buried_total", "Provisional holds that expired without an order."),
+		drift:              gauge("reservation_drift_units", "Units by which the cache differed from the ledger."),
+		rebuilds:           counter("redis_rebuild_total", "Rebuilds of a scope of the admission cache, by result.", "result"),
 		rebuildTime: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "redis_rebuild_duration_seconds", Help: "How long rebuilds took.", Buckets: telemetry.Buckets,
+			Name: "redis_rebuild_duration_seconds", Help: "Duration of rebuilds.", Buckets: telemetry.Buckets,
 		}),
 		stuck: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "payment_stuck", Help: "Payment attempts that somebody must look at, by state.",
+			Name: "payment_stuck", Help: "Payment attempts that need attention, by state.",
 		}, []string{"state"}),
-		refundsDue: gauge("refund_obligation_open", "Refunds that are not back yet."),
-		refundAge:  gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
+		refundsDue: gauge("refund_obligation_open", "Refunds that are not done."),
+		refundAge:  gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not done."),
 		ops: backlogGauges{
 			pending: gauge("redis_outbox_pending", "Changes that the admission cache has not applied."),
 			age:     gauge("redis_outbox_oldest_age_seconds", "Age of the oldest change that the admission cache has not applied."),
 			dead:    gauge("redis_outbox_dead", "Changes that are dead letters, because the admission cache rejected them too often."),
 			deadAge: gauge("redis_outbox_dead_oldest_age_seconds", "Time since the first of these dead letters died."),
 		},
-		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that Redis refused for the last time."),
-		overdue:    gauges("hold_overdue", "Holds past their deadline that nobody has released, by whose they are.", "of"),
-		overdueAge: gauges("hold_overdue_oldest_age_seconds", "By how much the first of them is past its deadline.", "of"),
-		low:        gauges("stock_low_items", "Stock items of which no more is left than their mark, by branch.", "branch"),
-		tries:      counter("inventory_try_total", "Reservations that were asked for, by what became of them.", "result"),
-		ended:      counter("inventory_ended_total", "Reservations that changed after that, by their new state.", "to"),
+		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that became dead letters."),
+		overdue:    gauges("hold_overdue", "Holds past their deadline that are not released, by owner.", "of"),
+		overdueAge: gauges("hold_overdue_oldest_age_seconds", "Time since the deadline of the oldest overdue hold, by owner.", "of"),
+		low:        gauges("stock_low_items", "Stock items at or below their low mark, by branch.", "branch"),
+		tries:      counter("inventory_try_total", "Requested reservations, by result.", "result"),
+		ended:      counter("inventory_ended_total", "Changes of reservations, by new state.", "to"),
 	}
 	m.moved = counter("clock_deadlines_moved_total",
-		"Deadlines that were moved with the machine's clock when it was set, by what they are of. SQLite only.", "of")
+		"Deadlines moved because the machine's clock was set, by kind. SQLite only.", "of")
 	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // creates the series, for alerts
 		m.tries.WithLabelValues(r)
 	}
@@ -112,9 +112,9 @@ func (m *metrics) orders() *ordering.Metrics {
 
 func (m *metrics) syncer() stock.Observer {
 	return stock.Observer{
-		Cold:         m.cold.Inc,
-		Overruled:    m.doubted.Inc,
-		Expired:      func(n int) { m.buried.Add(float64(n)) },
+		Cold:         m.withoutCache.Inc,
+		Overruled:    m.overruled.Inc,
+		Expired:      func(n int) { m.provisionalExpired.Add(float64(n)) },
 		Drift:        func(units int64) { m.drift.Set(float64(units)) },
 		DeadLettered: func(n int) { m.opsGivenUp.Add(float64(n)) },
 		Rebuilt: func(took time.Duration, err error) {
@@ -189,30 +189,30 @@ type batched interface {
 	Waiting() int
 }
 
-// watchGroup exports the figures of a group commit.
-func watchGroup(reg prometheus.Registerer, name string, g batched) {
+// exportGroup exports the figures of a group commit.
+func exportGroup(reg prometheus.Registerer, name string, g batched) {
 	f, of := promauto.With(reg), prometheus.Labels{"group": name}
 	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "group_commit_batches_total", Help: "Transactions that several requests share.", ConstLabels: of,
+		Name: "group_commit_batches_total", Help: "Transactions shared by several requests.", ConstLabels: of,
 	}, func() float64 {
 		batches, _ := g.Stats()
 		return float64(batches)
 	})
 	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "group_commit_requests_total", Help: "Requests that were committed in them.", ConstLabels: of,
+		Name: "group_commit_requests_total", Help: "Requests committed in shared transactions.", ConstLabels: of,
 	}, func() float64 {
 		_, ops := g.Stats()
 		return float64(ops)
 	})
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "group_commit_waiting", Help: "Requests that wait for their turn.", ConstLabels: of,
+		Name: "group_commit_waiting", Help: "Requests waiting for a shared transaction.", ConstLabels: of,
 	}, func() float64 { return float64(g.Waiting()) })
 }
 
 // countScans returns a function that counts scans of tables' codes by result.
 func countScans(reg prometheus.Registerer) func(result string) {
 	scans := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "qr_exchange_total", Help: "Scans of tables' codes, by what became of them.",
+		Name: "qr_exchange_total", Help: "Scans of tables' codes, by result.",
 	}, []string{"result"})
 	for _, r := range visit.ScanOutcomes() { // so that an alert finds the series before the first scan
 		scans.WithLabelValues(r)

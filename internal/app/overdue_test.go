@@ -16,11 +16,11 @@ import (
 func TestReservations_waitForTheBroker(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k, system := demoCore(t, db), identity.System()
-		if _, err := k.stockRooms().Items.SetAvailable(t.Context(), system, 1, "bones", 10); err != nil {
+		if _, err := k.stockServices().Items.SetAvailable(t.Context(), system, 1, "bones", 10); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"confirmed", "forgotten"} {
-			_, _, err := k.Stores.Reserve(t.Context(), system, stock.ReservationRequest{
+			_, _, err := k.ReservationService.Reserve(t.Context(), system, stock.ReservationRequest{
 				ID: id, Branch: 1, TTL: stock.MinTTL, Items: []stock.SKULine{{SKU: "bones", Qty: 1}},
 			})
 			if err != nil {
@@ -28,7 +28,7 @@ func TestReservations_waitForTheBroker(t *testing.T) {
 			}
 		}
 		late := func() int64 {
-			n, _, err := k.Desk.OverdueReservations(t.Context(), k.DB.Now())
+			n, _, err := k.Reservations.OverdueReservations(t.Context(), k.DB.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,14 +40,14 @@ func TestReservations_waitForTheBroker(t *testing.T) {
 		if err := loop.Run(t.Context()); err != nil || late() != 2 {
 			t.Fatalf("%d are overdue, %v", late(), err)
 		}
-		if r, err := k.Stores.Confirm(t.Context(), system, "confirmed"); err != nil || r.Status != stock.StatusConfirmed {
+		if r, err := k.ReservationService.Confirm(t.Context(), system, "confirmed"); err != nil || r.Status != stock.StatusConfirmed {
 			t.Errorf("%+v, %v", r, err)
 		}
 		close(caughtUp)
 		if err := loop.Run(t.Context()); err != nil || late() != 0 {
 			t.Fatalf("%d are overdue, %v", late(), err)
 		}
-		if r, err := k.Stores.Confirm(t.Context(), system, "forgotten"); err == nil {
+		if r, err := k.ReservationService.Confirm(t.Context(), system, "forgotten"); err == nil {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -30,8 +30,8 @@ const (
 	linePaySimPath = "/sim/linepay"
 )
 
-// tills holds an installation's gateways: real ones, simulated ones, or none.
-type tills struct {
+// gateways holds an installation's gateways: real ones, simulated ones, or none.
+type gateways struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
 	key     identity.Key            // the simulators' secrets are derived from it
@@ -40,7 +40,7 @@ type tills struct {
 }
 
 // methods returns the ways to pay besides cash at the counter.
-func (t *tills) methods(sandbox bool) []payment.Method {
+func (t *gateways) methods(sandbox bool) []payment.Method {
 	var all []payment.Method
 	if sandbox {
 		all = append(all, payment.Sandbox)
@@ -54,7 +54,7 @@ func (t *tills) methods(sandbox bool) []payment.Method {
 	return all
 }
 
-func (t *tills) gateways() map[payment.Method]payment.Gateway {
+func (t *gateways) byMethod() map[payment.Method]payment.Gateway {
 	all := map[payment.Method]payment.Gateway{}
 	if t.vnpay != nil {
 		all[payment.VNPay] = t.vnpay
@@ -65,9 +65,9 @@ func (t *tills) gateways() map[payment.Method]payment.Gateway {
 	return all
 }
 
-// openTills creates the configured gateways, and simulated ones for the others if the sandbox is on.
-func openTills(ctx context.Context, c Config, db *sqldb.DB) (_ *tills, err error) {
-	t, now := &tills{pages: map[string]http.Handler{}}, db.Now
+// openGateways creates the configured gateways, and simulated ones for the others if the sandbox is on.
+func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err error) {
+	t, now := &gateways{pages: map[string]http.Handler{}}, db.Now
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -121,7 +121,7 @@ func (c Config) validatePayments() error {
 }
 
 // simulateVNPay mounts a simulator of VNPay. Like the real one, it notifies the server over HTTP.
-func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, error) {
+func (t *gateways) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, error) {
 	code := "COMANDA1"
 	secret, err := simulatorSecret(t.key, string(payment.VNPay))
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, err
 	}, nil
 }
 
-func (t *tills) simulateLINEPay(c Config, now func() time.Time) (linepay.Config, error) {
+func (t *gateways) simulateLINEPay(c Config, now func() time.Time) (linepay.Config, error) {
 	id := "1234567890"
 	secret, err := simulatorSecret(t.key, string(payment.LINEPay))
 	if err != nil {
@@ -162,20 +162,20 @@ func simulatorSecret(key identity.Key, gateway string) (string, error) {
 	return hex.EncodeToString(secret), err
 }
 
-func (t *tills) mount(path string, h http.Handler, end func()) {
+func (t *gateways) mount(path string, h http.Handler, end func()) {
 	t.pages[path] = http.StripPrefix(path, h)
 	t.close = append(t.close, end)
 }
 
 // Close closes the simulators.
-func (t *tills) Close() {
+func (t *gateways) Close() {
 	for _, end := range t.close {
 		end()
 	}
 }
 
 // register adds the routes of the gateways and of the simulators.
-func (t *tills) register(a *httpapi.API, k *Core) {
+func (t *gateways) register(a *httpapi.API, k *Core) {
 	g := orderinghttp.Gateways{OrderPage: appPage("/app/orders/"), MemberPage: appPage("/shop/orders/")}
 	if t.vnpay != nil {
 		g.VNPay = vnpayCalls{t.vnpay}
@@ -212,14 +212,20 @@ func (linePayReturns) Read(rawQuery string) (ref, transaction string, err error)
 	return r.AttemptID, r.TransactionID, err
 }
 
-// talkEvery is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
-const talkEvery = time.Second
+// gatewayInterval is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
+const gatewayInterval = time.Second
 
 // paymentLoops query the gateways for unknown outcomes, and send refunds.
 func (k *Core) paymentLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "payments", Run: k.Orders.CheckPayments, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
-		{Name: "refunds", Run: k.Orders.SendRefunds, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
+		{
+			Name: "payments", Run: k.Orders.CheckPayments, Every: gatewayInterval, Timeout: 2 * time.Minute,
+			MaxPause: 30 * time.Second,
+		},
+		{
+			Name: "refunds", Run: k.Orders.SendRefunds, Every: gatewayInterval, Timeout: 2 * time.Minute,
+			MaxPause: 30 * time.Second,
+		},
 		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
 	}
 }

@@ -19,23 +19,23 @@ import (
 // site is the gateways of one server start, with simulators and the URL that browsers use.
 type site struct {
 	t *testing.T
-	*tills
+	*gateways
 }
 
 // startSite opens an installation's gateways. Pages opened before stay at the same URL and reach the new gateways.
 func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site {
 	t.Helper()
-	tills, err := openTills(t.Context(), Config{Simulators: true, PublicURL: url}, db)
+	opened, err := openGateways(t.Context(), Config{Simulators: true, PublicURL: url}, db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tills.Close)
+	t.Cleanup(opened.Close)
 	mux := http.NewServeMux()
-	for path, h := range tills.pages {
+	for path, h := range opened.pages {
 		mux.Handle(path+"/", h)
 	}
 	*front = mux
-	return site{t, tills}
+	return site{t, opened}
 }
 
 // page starts a payment.
@@ -43,7 +43,7 @@ func (s site) page(m payment.Method, c money.Currency) payment.Page {
 	s.t.Helper()
 	now := time.Now()
 	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
-	page, err := s.gateways()[m].Start(s.t.Context(), payment.Purchase{
+	page, err := s.byMethod()[m].Start(s.t.Context(), payment.Purchase{
 		Attempt: a, OrderNumber: "A-001", Branch: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ func TestReceivers_withheld(t *testing.T) {
 	f := newFixture(t)
 	id := f.make("{memberorder}")
 	f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+id+`","method":"SANDBOX","result":"SUCCESS"}`))
-	if err := f.core.Reader.IndexNames(t.Context()); err != nil {
+	if err := f.core.OrderReader.IndexNames(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	secrets := map[string]string{"name": `"Lan"`, "phone": "0912345678", "address": "12 Hàng Bạc", "note": "Gate 4711"}

@@ -19,13 +19,13 @@ import (
 // time, however many documents there are or slow the machine is. With 100,000 documents all sets are checked within the
 // ten seconds after which a loss must be repaired.
 const (
-	sampleEvery = time.Second
-	sampleRest  = 10
-	buildRest   = 10
+	sampleInterval = time.Second
+	sampleRest     = 10
+	buildRest      = 10
 )
 
-// sampleFigures are the sampler's metrics.
-type sampleFigures struct {
+// sampleMetrics are the sampler's metrics.
+type sampleMetrics struct {
 	passes   *prometheus.CounterVec
 	compared prometheus.Counter
 	lost     *prometheus.CounterVec
@@ -38,7 +38,7 @@ type sampleFigures struct {
 // wireSampler adds metrics to the sampler and lets it read the servers' eviction counters.
 func (k *Core) wireSampler(reg prometheus.Registerer) {
 	f := promauto.With(reg)
-	m := &sampleFigures{
+	m := &sampleMetrics{
 		passes: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "document_sample_total", Help: "Looks for documents that Redis has lost, by what they found.",
 		}, []string{"result"}),
@@ -67,7 +67,7 @@ func (k *Core) wireSampler(reg prometheus.Registerer) {
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "document_damaged", Help: "1 while documents that Redis has lost are being restored, and lists are read from SQL.",
 	}, func() float64 {
-		if k.Plane.Damaged() {
+		if k.Generation.Damaged() {
 			return 1
 		}
 		return 0
@@ -91,7 +91,7 @@ const (
 	sampleBehind  = "behind" // the projector is behind, so the sample is incomplete
 )
 
-func (m *sampleFigures) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
+func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
 	result := sampleClean
 	switch {
 	case len(s.Lost) > 0:

@@ -34,7 +34,7 @@ func newHouse(t *testing.T, redis ...string) *house {
 	if err := demo.Load(t.Context(), h.p.core.DB); err != nil {
 		t.Fatal(err)
 	}
-	total, err := h.p.core.rows.Total(t.Context(), document.Dish)
+	total, err := h.p.core.documentStore.Total(t.Context(), document.Dish)
 	if err != nil || total == 0 {
 		t.Fatalf("%d dishes, %v", total, err)
 	}
@@ -109,7 +109,7 @@ func TestDocuments_heal(t *testing.T) {
 			// repaired.
 			testenv.Eventually(t, 30*time.Second, func() bool {
 				h.listed()
-				err := h.p.core.Plane.Check(t.Context())
+				err := h.p.core.Generation.Check(t.Context())
 				return err != nil && strings.Contains(err.Error(), "lists are read from SQL")
 			})
 			begun := time.Now()
@@ -123,7 +123,7 @@ func TestDocuments_heal(t *testing.T) {
 				t.Error("/readyz does not ask about documents")
 			}
 			reg := prometheus.NewRegistry()
-			reg.MustRegister(h.p.figures)
+			reg.MustRegister(h.p.registry)
 			// A loss is counted at the end of the pass that found it.
 			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "document_lost_total") > 0 })
 		})
@@ -179,7 +179,7 @@ func TestDoctor_evictions(t *testing.T) {
 				t.Errorf("the doctor says %q", said)
 			}
 			reg := prometheus.NewRegistry()
-			reg.MustRegister(h.p.figures)
+			reg.MustRegister(h.p.registry)
 			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "redis_evicting_servers") > 0 == warned })
 		})
 	}

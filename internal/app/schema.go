@@ -13,8 +13,8 @@ import (
 	"comanda/internal/worker"
 )
 
-// schemaEvery is the interval of checks whether a later release has migrated the database.
-const schemaEvery = 5 * time.Second
+// schemaInterval is the interval of checks whether a later release has migrated the database.
+const schemaInterval = 5 * time.Second
 
 // schemaGuard stops a process that is too old for its database: its loops do nothing, and every request is answered 503
 // schema_newer, until the process is replaced or the migration is reverted.
@@ -24,8 +24,8 @@ type schemaGuard struct {
 	newer atomic.Pointer[error]
 }
 
-// look reads the state of the schema.
-func (g *schemaGuard) look(ctx context.Context) error {
+// check reads the state of the schema.
+func (g *schemaGuard) check(ctx context.Context) error {
 	s, err := g.db.Schema(ctx)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (g *schemaGuard) refusal() error {
 }
 
 func (g *schemaGuard) loop() worker.Loop {
-	return worker.Loop{Name: "schema", Run: g.look, Every: schemaEvery, Timeout: 4 * time.Second, MaxPause: schemaEvery}
+	return worker.Loop{Name: "schema", Run: g.check, Every: schemaInterval, Timeout: 4 * time.Second, MaxPause: schemaInterval}
 }
 
 // guarded wraps a loop so that it does nothing while the schema is too new.

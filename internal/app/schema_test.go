@@ -38,13 +38,13 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 	}
 	answers(running, "/branches", http.StatusOK, "")
 	sqldbtest.MigrateLater(t, running.core.DB, 9000, 20)
-	if err := running.schema.look(t.Context()); err != nil {
+	if err := running.schema.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	answers(running, "/branches", http.StatusOK, "")
 
 	sqldbtest.MigrateLater(t, running.core.DB, 9001, 9000)
-	if err := running.schema.look(t.Context()); err != nil {
+	if err := running.schema.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ran := false

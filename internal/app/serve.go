@@ -115,12 +115,12 @@ func tuneMemory() {
 
 // process is a running process with what it has opened, in the order of opening.
 type process struct {
-	core    *Core // nil if the schema is too new
-	schema  *schemaGuard
-	server  *httpapi.Server // nil without the role
-	figures prometheus.Collector
-	group   *worker.Group
-	close   []func()
+	core     *Core // nil if the schema is too new
+	schema   *schemaGuard
+	server   *httpapi.Server // nil without the role
+	registry prometheus.Collector
+	group    *worker.Group
+	close    []func()
 }
 
 func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *process, err error) {
@@ -132,14 +132,14 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	}()
 	build := telemetry.ReadBuild()
 	reg := telemetry.NewRegistry(build)
-	p.figures = reg
+	p.registry = reg
 	log.Info("starting", "version", build.Version, "revision", build.Revision, "roles", o.Roles, "settings", c.Redacted())
 	db, err := p.database(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	p.schema = &schemaGuard{db: db, log: log}
-	if err := p.schema.look(ctx); err != nil {
+	if err := p.schema.check(ctx); err != nil {
 		return nil, err
 	}
 	if p.schema.refusal() != nil {
@@ -159,22 +159,22 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	p.onStop(redis.Close)
-	gateways, err := openTills(ctx, c, db)
+	gateways, err := openGateways(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
 	p.onStop(gateways.Close)
-	p.core = NewCore(c, db, redis, log, reg)
-	p.core.station = station{build, o.Roles, db.Now()}
-	p.core.wirePayments(gateways)
+	p.core, err = NewCore(ctx, Deps{
+		Config: c, DB: db, Redis: redis, Log: log, Metrics: reg, Gateways: gateways,
+		Process: processInfo{build, o.Roles, db.Now()},
+	})
+	if err != nil {
+		return nil, err
+	}
 	p.onStop(p.core.Close)
-	if err := p.core.doubtGate(ctx); err != nil {
+	if err := p.core.invalidateCache(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.core.wireIdentity(ctx, reg); err != nil {
-		return nil, err
-	}
-	p.core.wireAccess()
 	services, err := p.services(c, o, log, reg, build)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (p *process) begin(
 	ctx context.Context, c Config, o ServeOptions, reg *prometheus.Registry, services []worker.Service,
 ) error {
 	if p.server != nil {
-		if err := p.core.openDoor(ctx, p.server, reg); err != nil {
+		if err := p.core.syncPermissions(ctx, p.server, reg); err != nil {
 			return err
 		}
 	}
@@ -235,14 +235,14 @@ func (p *process) services(
 	services = append(services, measuring)
 	// Every process that may commit keeps the admission cache. Every process that consumes from the broker may wake the
 	// sweeper.
-	gate := add(nil, p.core.gateLoops()...)
-	wakeGate(p.core.Redis, gate)
+	gate := add(nil, p.core.syncerLoops()...)
+	wakeSyncer(p.core.Redis, gate)
 	services = append(services, gate...)
 	services = append(services, worker.New(p.schema.loop(), log, jobs))
 	services = add(services, p.core.keyLoop())
 	services = add(services, p.core.documentLoops()...)
 	services = add(services, p.core.Live.Loops()...)
-	sweeper := worker.New(p.schema.guarded(ending(p.core.DB.Clock(), p.core.sweep())), log, jobs)
+	sweeper := worker.New(p.schema.guarded(whenSettled(p.core.DB.Clock(), p.core.sweeper())), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
@@ -263,9 +263,9 @@ func (p *process) services(
 		return services, nil
 	}
 	services = add(services, p.core.guestLoop())
-	services = add(services, p.core.guardLoops()...)
-	services = add(services, p.core.accessLoops()...)
-	services = add(services, p.core.windowLoops()...)
+	services = add(services, p.core.authenticationLoops()...)
+	services = add(services, p.core.authorizationLoops()...)
+	services = add(services, p.core.snapshotLoops()...)
 	if p.server, err = p.core.newServer(c, build.Version, log, reg); err != nil {
 		return nil, err
 	}
@@ -273,8 +273,8 @@ func (p *process) services(
 	return append(services, p.server), nil
 }
 
-// wakeGate runs the admission cache's loops at once when Redis is back or was replaced.
-func wakeGate(redis *redisdb.DB, loops []worker.Service) {
+// wakeSyncer runs the admission cache's loops at once when Redis is back or was replaced.
+func wakeSyncer(redis *redisdb.DB, loops []worker.Service) {
 	redis.OnChange(func(redisdb.Change) {
 		for _, s := range loops {
 			if w, ok := s.(*worker.Worker); ok {
@@ -297,7 +297,7 @@ func (p *process) relay(
 	in := inbox.New(p.core.DB, inbox.Options{Log: log, Metrics: inbox.NewMetrics(reg)})
 	options := outbox.Options{Log: log, Metrics: outbox.NewMetrics(reg)}
 	if c.AMQPURL == "" {
-		local, err := bus.New(in, Consumers(p.core.Desk)...)
+		local, err := bus.New(in, Consumers(p.core.Reservations)...)
 		if err != nil {
 			return nil, err
 		}
@@ -305,7 +305,7 @@ func (p *process) relay(
 		close(now)
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
 	}
-	rc := c.rabbit(Consumers(p.core.Desk), log, rabbit.NewMetrics(reg))
+	rc := c.rabbit(Consumers(p.core.Reservations), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
 	if err != nil {
 		return nil, err

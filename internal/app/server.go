@@ -32,7 +32,7 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		return nil, err
 	}
 	s.SetLimiter(k.Limits)
-	s.BeforeChanges(settle(k.DB.Clock()))
+	s.BeforeChanges(awaitClock(k.DB.Clock()))
 	s.Check("sql", true, k.DB.Ping)
 	s.Check("redis", false, func(context.Context) error {
 		if !k.Redis.Up() {
@@ -40,17 +40,17 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		}
 		return nil
 	})
-	s.Check("documents", false, k.Plane.Check)
+	s.Check("documents", false, k.Generation.Check)
 	return s, nil
 }
 
 var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 
 func (k *Core) register(a *httpapi.API) {
-	cataloghttp.Guest(a, k.Boards, k.Floor)
+	cataloghttp.Guest(a, k.LiveMenus, k.Floor)
 	cataloghttp.PublicBranches(a, k.Branches.Store, k.DB.Now)
-	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
-	cataloghttp.Staff(a, k.Catalogue)
+	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests})
+	cataloghttp.Staff(a, k.CatalogServices)
 	documenthttp.Register(a, k.Documents)
 	identityhttp.Member(a, k.Accounts, k.Config.encrypted())
 	identityhttp.Admin(a, k.Administration)
@@ -58,16 +58,16 @@ func (k *Core) register(a *httpapi.API) {
 	visithttp.Guest(a, k.Landing)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
 	visithttp.Calls(a, k.Floor)
-	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)
-	orderinghttp.Lists(a, k.Reader)
-	orderinghttp.Board(a, k.Kitchen)
+	orderinghttp.Register(a, k.Orders, k.Guests, k.OrderReader, k.Ledger)
+	orderinghttp.Lists(a, k.OrderReader)
+	orderinghttp.Board(a, k.Boards)
 	carthttp.Register(a, k.Carts)
 	reporthttp.Register(a, k.Reports)
-	stockhttp.Inventory(a, k.stockRooms())
-	stockhttp.Staff(a, k.stockRooms())
-	systemhttp.Register(a, system.NewService(works{k}, k.now))
-	if k.tills != nil {
-		k.tills.register(a, k)
+	stockhttp.Inventory(a, k.stockServices())
+	stockhttp.Staff(a, k.stockServices())
+	systemhttp.Register(a, system.NewService(operations{k}, k.now))
+	if k.gateways != nil {
+		k.gateways.register(a, k)
 	}
 }
 

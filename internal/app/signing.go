@@ -33,12 +33,12 @@ func (k *Core) useTokenKey(key identity.Key) error {
 	k.tokenKey = key
 	k.Redis.UseSealKey(key.Derive(sealUse))
 	k.Accounts.Devices.SetKey(key.Derive(deviceUse))
-	k.Guard.ClearCache()
+	k.Authenticator.ClearCache()
 	return nil
 }
 
-// followKey switches to the new key when the one in SQL was withdrawn.
-func (k *Core) followKey(ctx context.Context) error {
+// syncTokenKey switches to the new key when the one in SQL was withdrawn.
+func (k *Core) syncTokenKey(ctx context.Context) error {
 	keys, err := identitysql.ReadKeys(ctx, k.DB)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (k *Core) followKey(ctx context.Context) error {
 
 // keyLoop runs in every process, because each reads values that are sealed with the key in Redis.
 func (k *Core) keyLoop() worker.Loop {
-	return worker.Loop{Name: "token_key", Run: k.followKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
+	return worker.Loop{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
 }
 
 // WithdrawTokenKey replaces the token key in SQL, from a command beside running servers.

@@ -9,11 +9,12 @@ import (
 	"comanda/internal/worker"
 )
 
-// stockRooms returns the services of the stock's routes.
-func (k *Core) stockRooms() stockhttp.Services {
+// stockServices returns the services of the stock's routes.
+func (k *Core) stockServices() stockhttp.Services {
 	return stockhttp.Services{
-		Reservations: k.Stores, Snapshots: k.Window, Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes},
-		Items: &stock.ItemService{Store: k.Desk, Queries: k.Stock, Branches: k.branches},
+		Reservations: k.ReservationService, Snapshots: k.Snapshots,
+		Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes},
+		Items:   &stock.ItemService{Store: k.Reservations, Queries: k.Stock, Branches: k.branches},
 	}
 }
 
@@ -26,22 +27,22 @@ func (k *Core) branches(ctx context.Context) ([]int64, error) {
 	return ids, err
 }
 
-// warmEvery is half the maximum age of a snapshot, so that a round may be late.
-const warmEvery = stock.MaxSnapshotAge / 2
+// warmInterval is half the maximum age of a snapshot, so that a round may be late.
+const warmInterval = stock.MaxSnapshotAge / 2
 
-// windowLoops run in every process that serves requests. The first caches the most read windows at the start and again
+// snapshotLoops run in every process that serves requests. The first caches the most read windows at the start and again
 // before they expire. The second writes which are read most.
-func (k *Core) windowLoops() []worker.Loop {
+func (k *Core) snapshotLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "hot_warm", Run: k.warm, Every: warmEvery, Timeout: 10 * time.Second, MaxPause: warmEvery},
-		{Name: "hot_rank", Run: k.Window.FlushReads, Every: 10 * time.Second, Timeout: 10 * time.Second, MaxPause: time.Minute},
+		{Name: "hot_warm", Run: k.warmSnapshots, Every: warmInterval, Timeout: 10 * time.Second, MaxPause: warmInterval},
+		{Name: "hot_rank", Run: k.Snapshots.FlushReads, Every: 10 * time.Second, Timeout: 10 * time.Second, MaxPause: time.Minute},
 	}
 }
 
-// warm does nothing without Redis: windows then read SQL.
-func (k *Core) warm(ctx context.Context) error {
+// warmSnapshots does nothing without Redis: windows then read SQL.
+func (k *Core) warmSnapshots(ctx context.Context) error {
 	if !k.Redis.Up() {
 		return nil
 	}
-	return k.Window.Warm(ctx)
+	return k.Snapshots.Warm(ctx)
 }

@@ -29,7 +29,12 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := NewCore(c, db, redisdbtest.Embedded(t), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	k, err := NewCore(t.Context(), Deps{
+		Config: c, DB: db, Redis: redisdbtest.Embedded(t), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(k.Close)
 	return k
 }
@@ -38,14 +43,14 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 func TestMenu_followsStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		rooms, system := k.stockRooms(), identity.System()
+		rooms, system := k.stockServices(), identity.System()
 		left := func(item, want int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool {
-				if err := k.Keeper.ReplayAll(t.Context()); err != nil {
+				if err := k.Syncer.ReplayAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				board, err := k.Boards.Get(t.Context(), 1)
+				board, err := k.LiveMenus.Get(t.Context(), 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +65,7 @@ func TestMenu_followsStock(t *testing.T) {
 			}
 		}
 		const phoBo, eggCoffee, cooler = 11, 20, 21 // quotas of 20 and 30, and none
-		board, err := k.Boards.Get(t.Context(), 1)
+		board, err := k.LiveMenus.Get(t.Context(), 1)
 		must(nil, err)
 		if n, _ := board.Left(eggCoffee); n != 30 { // nothing is counted yet today, and the stock suffices for 1500
 			t.Errorf("%d are left of the egg coffee", n)
@@ -86,7 +91,7 @@ func TestMenu_followsStock(t *testing.T) {
 func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		keeper := k.stockRooms().Items
+		keeper := k.stockServices().Items
 		if _, err := keeper.SetAvailable(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
 			t.Fatal(err)
 		}
@@ -121,25 +126,25 @@ func TestWindow_isWarmed(t *testing.T) {
 		system := identity.System()
 		look := func() int64 {
 			t.Helper()
-			found, err := k.Window.Snapshots(t.Context(), system, 2, []string{"oolong"})
+			found, err := k.Snapshots.Snapshots(t.Context(), system, 2, []string{"oolong"})
 			if err != nil || len(found) != 1 {
 				t.Fatalf("%v, %v", found, err)
 			}
 			return found[0].Available
 		}
 		look()
-		for _, l := range k.windowLoops() {
+		for _, l := range k.snapshotLoops() {
 			if l.Name == "hot_rank" {
 				run(t, l.Run)
 			}
 		}
-		if _, err := k.stockRooms().Items.SetAvailable(t.Context(), system, 2, "oolong", 5); err != nil {
+		if _, err := k.stockServices().Items.SetAvailable(t.Context(), system, 2, "oolong", 5); err != nil {
 			t.Fatal(err)
 		}
 		if n := look(); n != 8000 {
 			t.Errorf("%d: the copy was not used", n)
 		}
-		run(t, k.warm)
+		run(t, k.warmSnapshots)
 		if n := look(); n != 5 {
 			t.Errorf("%d after warming", n)
 		}

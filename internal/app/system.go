@@ -14,19 +14,19 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// station is a process's information about itself.
-type station struct {
-	build telemetry.Build
-	roles []Role
-	begun time.Time
+// processInfo is a process's information about itself.
+type processInfo struct {
+	build     telemetry.Build
+	roles     []Role
+	startedAt time.Time
 }
 
-// works implements the operators' view of the running installation. Commands use the same functions.
-type works struct{ *Core }
+// operations implements the operators' view of the running installation. Commands use the same functions.
+type operations struct{ *Core }
 
-func (w works) Outbox(ctx context.Context) (system.Outbox, error) { return ReadOutbox(ctx, w.DB) }
+func (w operations) Outbox(ctx context.Context) (system.Outbox, error) { return ReadOutbox(ctx, w.DB) }
 
-func (w works) DeadLetters(ctx context.Context, f system.DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
+func (w operations) DeadLetters(ctx context.Context, f system.DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
 	of := eventsql.Filter{Consumer: f.Consumer, Type: f.Type, ID: f.ID}
 	switch f.Consumer {
 	case queue.RedisConsumer:
@@ -40,15 +40,15 @@ func (w works) DeadLetters(ctx context.Context, f system.DeadLetterFilter) ([]qu
 	return eventsql.DeadLetterPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
 }
 
-func (w works) Replay(ctx context.Context, f system.ReplayFilter) (system.Replayed, error) {
-	return replay(ctx, w.DB, w.Desk, f)
+func (w operations) Replay(ctx context.Context, f system.ReplayFilter) (system.Replayed, error) {
+	return replay(ctx, w.DB, w.Reservations, f)
 }
 
-func (w works) Record(ctx context.Context, e identity.AuditEntry) error {
+func (w operations) Record(ctx context.Context, e identity.AuditEntry) error {
 	return identitysql.RecordAuditAlone(ctx, w.DB, e)
 }
 
-func (w works) AuditKeys(ctx context.Context, most int64) (audit.Report, error) {
+func (w operations) AuditKeys(ctx context.Context, most int64) (audit.Report, error) {
 	r, err := audit.Run(ctx, w.Redis, audit.Options{MaxKeys: most, Rate: int(most)})
 	if errors.Is(err, audit.ErrTooMany) {
 		err = system.ErrTooManyKeys
@@ -56,7 +56,7 @@ func (w works) AuditKeys(ctx context.Context, most int64) (audit.Report, error) 
 	return r, err
 }
 
-func (w works) Reconcile(ctx context.Context, branch int64) (system.Reconciliation, error) {
+func (w operations) Reconcile(ctx context.Context, branch int64) (system.Reconciliation, error) {
 	if w.Redis.Up() {
 		return Reconcile(ctx, w.DB, w.Redis, branch)
 	}
@@ -65,8 +65,8 @@ func (w works) Reconcile(ctx context.Context, branch int64) (system.Reconciliati
 	return r, err
 }
 
-func (w works) Index(ctx context.Context, most int) (system.Index, error) {
-	x := system.Index{Whole: w.Plane.Epoch() != ""}
+func (w operations) Index(ctx context.Context, most int) (system.Index, error) {
+	x := system.Index{Whole: w.Generation.Epoch() != ""}
 	var err error
 	if x.Documents, err = CountDocuments(ctx, w.DB); err != nil {
 		return x, err
@@ -84,13 +84,13 @@ func (w works) Index(ctx context.Context, most int) (system.Index, error) {
 	return x, nil
 }
 
-func (w works) About(ctx context.Context) (system.About, error) {
+func (w operations) About(ctx context.Context) (system.About, error) {
 	a := system.About{
-		Version: w.station.build.Version, Revision: w.station.build.Revision, GoVersion: w.station.build.GoVersion,
-		StartedAt: w.station.begun, UptimeSeconds: w.DB.Now().Sub(w.station.begun).Seconds(), Roles: []string{},
+		Version: w.process.build.Version, Revision: w.process.build.Revision, GoVersion: w.process.build.GoVersion,
+		StartedAt: w.process.startedAt, UptimeSeconds: w.DB.Now().Sub(w.process.startedAt).Seconds(), Roles: []string{},
 		Engines: system.Engines{Broker: "in process"},
 	}
-	for _, r := range w.station.roles {
+	for _, r := range w.process.roles {
 		a.Roles = append(a.Roles, string(r))
 	}
 	version, err := w.DB.Version(ctx)

@@ -13,7 +13,7 @@ import (
 
 // registerWeb adds the guests' app and the staff's console, if this binary contains them, and images of dishes.
 func (k *Core) registerWeb(a *httpapi.API) error {
-	if err := web.Pictures(a, demo.Pictures(), k.photos); err != nil {
+	if err := web.Pictures(a, demo.Pictures(), k.images); err != nil {
 		return err
 	}
 	built, ok := web.Built()
@@ -32,10 +32,8 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 // methods returns the ways to pay that guests see.
 func (k *Core) methods() []string {
 	var all []string
-	if k.tills != nil {
-		for _, m := range k.tills.methods(k.Config.SandboxPayments) {
-			all = append(all, string(m))
-		}
+	for _, m := range k.gateways.methods(k.Config.SandboxPayments) {
+		all = append(all, string(m))
 	}
 	return append(all, string(payment.Counter))
 }
