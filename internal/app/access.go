@@ -29,6 +29,8 @@ import (
 // authorization holds the services for accounts, roles and permissions.
 type authorization struct {
 	Administration *identity.Administration
+	Roles          *identity.Roles
+	AuditLog       identity.AuditReader
 	Setup          *identity.Setup
 	Authorizer     *identity.Authorizer // nil until syncPermissions has run
 }
@@ -37,10 +39,10 @@ type authorization struct {
 func (k *Core) wireAuthorization() {
 	house, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
 	k.authorization = authorization{
-		Administration: &identity.Administration{
-			Users: house, Roles: roles, Log: identitysql.NewAuditLog(k.DB), Accounts: k.Accounts, Now: k.DB.Now,
-		},
-		Setup: &identity.Setup{Store: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
+		Administration: &identity.Administration{Users: house, Accounts: k.Accounts, Now: k.DB.Now},
+		Roles:          &identity.Roles{Store: roles, Now: k.DB.Now},
+		AuditLog:       identitysql.NewAuditLog(k.DB),
+		Setup:          &identity.Setup{Store: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
 	}
 }
 
@@ -52,7 +54,7 @@ func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prome
 	}
 	places := identityhttp.Places(routes)
 	k.Authorizer = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
-	k.Administration.Authorizer = k.Authorizer
+	k.Roles.Authorizer = k.Authorizer
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
 	}, []string{"policy"})
@@ -149,7 +151,7 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 
 // createUser creates an account on behalf of the operator.
 func (k *Core) createUser(ctx context.Context, n NewAccount) (identity.User, error) {
-	roles, err := k.Administration.Roles.Roles(ctx)
+	roles, err := k.Roles.Store.Roles(ctx)
 	if err != nil {
 		return identity.User{}, err
 	}

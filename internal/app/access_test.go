@@ -22,8 +22,8 @@ const within = 5 * time.Second
 func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	f := newFixture(t)
 	entries := func() []identity.AuditEntry {
-		all, _, err := f.core.Administration.Entries(t.Context(), identity.System(), identity.AuditFilter{
-			To: time.Now().Add(time.Hour), Limit: 1000,
+		all, _, err := f.core.AuditLog.Entries(t.Context(), identity.AuditFilter{
+			To: time.Now().Add(time.Hour), Limit: 1000, EveryBranch: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func ExportDocuments(
 }
 
 func record(ctx context.Context, db *sqldb.DB, action, kind, id string, detail any) error {
-	return identitysql.RecordAuditAlone(ctx, db, identity.System().AuditEntry(db.Now(), action, kind, id, 0).WithAfter(detail))
+	return identitysql.RecordAuditAlone(ctx, db, identity.NewAuditEntry(identity.System(), db.Now(), action, kind, id, 0).WithAfter(detail))
 }
 
 // ImportDocuments reads JSON lines as ExportDocuments writes them.

@@ -384,7 +384,7 @@ func (f *fixture) deadLetter() string {
 }
 
 func (f *fixture) role(name string) string {
-	roles, err := f.core.Administration.Roles.Roles(f.t.Context())
+	roles, err := f.core.Roles.Store.Roles(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func TestSystem_redisLetters(t *testing.T) {
 func TestSystem_isWhole(t *testing.T) {
 	f := newFixture(t)
 	role := f.field("owner", "POST", "/api/roles", `{"name":"OPERATOR"}`, "id")
-	all, err := f.core.Administration.Roles.Permissions(t.Context())
+	all, err := f.core.Roles.Store.Permissions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

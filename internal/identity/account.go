@@ -259,7 +259,6 @@ func (c ProfileChanges) Apply(p Profile) (Profile, error) {
 
 // Errors of accounts.
 var (
-	ErrUser          = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
 	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values. Try again.")
 	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "An account with this e-mail address exists already.")
 	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "This username is taken.")

@@ -45,6 +45,18 @@ func (a Actor) String() string {
 	return "anonymous"
 }
 
+// System returns the actor of the operator's command line and of the installation itself.
+func System() Actor { return Actor{Kind: Console, AllBranches: true} }
+
+// Principal returns the actor for checks of visibility; it has no permissions.
+func (a Actor) Principal() Principal {
+	p := Principal{ID: a.UserID, Role: Role{Name: a.Role}, Branches: a.Branches}
+	if a.AllBranches && a.Kind != Account {
+		p.Role.Name = RoleOwner
+	}
+	return p
+}
+
 type (
 	actorKey  struct{}
 	mayUseKey struct{}

@@ -37,31 +37,12 @@ type UserAdminStore interface {
 	SetStatus(ctx context.Context, by Actor, id int64, s Status, now time.Time) (u User, ended []string, err error)
 }
 
-// RoleStore stores roles, normally identitysql; see UserAdminStore.
-type RoleStore interface {
-	Roles(ctx context.Context) ([]Role, error)
-	Role(ctx context.Context, id int64) (Role, error)
-	Permissions(ctx context.Context) ([]Permission, error)
-	CreateRole(ctx context.Context, by Actor, r Role, now time.Time) (Role, error)
-	UpdateRole(ctx context.Context, by Actor, id int64, now time.Time, change func(Role) (Role, error)) (Role, error)
-	DeleteRole(ctx context.Context, by Actor, id int64, now time.Time) error
-	SetPermissions(ctx context.Context, by Actor, role int64, permissions []int64, now time.Time) (Role, error)
-}
-
-// AuditReader reads the audit log, normally identitysql.
-type AuditReader interface {
-	Entries(ctx context.Context, f AuditFilter) (page []AuditEntry, total int64, err error)
-}
-
-// Administration manages accounts and roles. A revoked permission or session takes effect at once in this process and
-// within five seconds in every other.
+// Administration manages accounts. A revoked session ends at once in this process and within five seconds in every
+// other.
 type Administration struct {
-	Users      UserAdminStore
-	Roles      RoleStore
-	Log        AuditReader
-	Accounts   *Accounts
-	Authorizer *Authorizer
-	Now        func() time.Time
+	Users    UserAdminStore
+	Accounts *Accounts
+	Now      func() time.Time
 }
 
 // ListUsers returns a page of the accounts that the actor may see, and their total.
@@ -73,24 +54,15 @@ func (m *Administration) ListUsers(ctx context.Context, by Actor, f UserFilter) 
 // User returns an account that the actor may see, or ErrUser.
 func (m *Administration) User(ctx context.Context, by Actor, id int64) (User, error) {
 	u, err := m.Accounts.Users.User(ctx, id)
-	if err == nil && !by.principal().SeesUser(u.principal()) {
+	if err == nil && !by.Principal().SeesUser(u.principal()) {
 		return User{}, ErrUser
 	}
 	return u, err
 }
 
-// principal returns the actor for checks of visibility; it has no permissions.
-func (a Actor) principal() Principal {
-	p := Principal{ID: a.UserID, Role: Role{Name: a.Role}, Branches: a.Branches}
-	if a.AllBranches && a.Kind != Account {
-		p.Role.Name = RoleOwner
-	}
-	return p
-}
-
 // principal returns the account for checks of visibility; it has no permissions.
 func (u User) principal() Principal {
-	return Principal{ID: u.ID, Role: Role{ID: u.RoleID, Name: u.Role}, Branches: u.Branches, Status: u.Status}
+	return Principal{ID: u.ID, Role: Role{ID: u.RoleID, Name: u.Role}, Branches: u.Branches}
 }
 
 // CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
@@ -146,60 +118,4 @@ func (m *Administration) endAccess(ctx context.Context, u User, ended []string, 
 		m.Accounts.Authenticator.Revoke(Revocation{Kind: RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
 		m.Accounts.dropSessions(ctx, ended)
 	}
-}
-
-// CreateRole creates a custom role. It starts with the permissions that every account has.
-func (m *Administration) CreateRole(ctx context.Context, by Actor, r Role) (Role, error) {
-	if err := r.Check(); err != nil {
-		return Role{}, err
-	}
-	r, err := m.Roles.CreateRole(ctx, by, r, m.Now())
-	return r, m.refreshGrants(ctx, err)
-}
-
-// RoleChange is a partial update of a role; nil leaves a field as it is.
-type RoleChange struct{ Name, Description *string }
-
-// UpdateRole changes the name or description of a role.
-func (m *Administration) UpdateRole(ctx context.Context, by Actor, id int64, c RoleChange) (Role, error) {
-	return m.Roles.UpdateRole(ctx, by, id, m.Now(), func(r Role) (Role, error) {
-		if c.Name != nil && *c.Name != r.Name {
-			if IsDelivered(r.Name) {
-				return r, ErrDelivered
-			}
-			r.Name = *c.Name
-		}
-		if c.Description != nil {
-			r.Description = *c.Description
-		}
-		return r, r.Check()
-	})
-}
-
-// DeleteRole deletes a custom role that no account has.
-func (m *Administration) DeleteRole(ctx context.Context, by Actor, id int64) error {
-	return m.refreshGrants(ctx, m.Roles.DeleteRole(ctx, by, id, m.Now()))
-}
-
-// SetPermissions replaces the permissions of a role.
-func (m *Administration) SetPermissions(ctx context.Context, by Actor, id int64, permissions []int64) (Role, error) {
-	r, err := m.Roles.SetPermissions(ctx, by, id, permissions, m.Now())
-	return r, m.refreshGrants(ctx, err)
-}
-
-// refreshGrants makes this process apply changed roles at once. If it fails the loop does so within a second.
-func (m *Administration) refreshGrants(ctx context.Context, err error) error {
-	if err == nil && m.Authorizer != nil {
-		_ = m.Authorizer.Refresh(ctx)
-	}
-	return err
-}
-
-// Entries returns a page of the audit log, limited to the actor's branches, and the total.
-func (m *Administration) Entries(ctx context.Context, by Actor, f AuditFilter) ([]AuditEntry, int64, error) {
-	if f.Branch != 0 && !by.Sees(f.Branch) {
-		return nil, 0, ErrNoBranch
-	}
-	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
-	return m.Log.Entries(ctx, f)
 }

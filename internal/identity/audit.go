@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -82,14 +83,11 @@ const (
 // maxAuditText bounds the Before and After values of an entry, in bytes.
 const maxAuditText = 4096
 
-// System returns the actor of the operator's command line and of the installation itself.
-func System() Actor { return Actor{Kind: Console, AllBranches: true} }
-
-// AuditEntry returns a new entry about an action of the actor. The subject is a kind and an id, such as table and 3.
-func (a Actor) AuditEntry(now time.Time, action, kind, id string, branch int64) AuditEntry {
+// NewAuditEntry returns an entry about an action of an actor. The subject is a kind and an id, such as table and 3.
+func NewAuditEntry(by Actor, now time.Time, action, kind, id string, branch int64) AuditEntry {
 	return AuditEntry{
-		At: now, Actor: a.String(), Action: action, Subject: kind + ":" + id, Branch: branch, RequestID: a.Request,
-		Address: a.Address,
+		At: now, Actor: by.String(), Action: action, Subject: kind + ":" + id, Branch: branch, RequestID: by.Request,
+		Address: by.Address,
 	}
 }
 
@@ -195,4 +193,19 @@ type AuditFilter struct {
 	Branches    []int64 // otherwise only these
 	Limit       int
 	Offset      int
+}
+
+// AuditReader reads the audit log, normally identitysql.
+type AuditReader interface {
+	Entries(ctx context.Context, f AuditFilter) (page []AuditEntry, total int64, err error)
+}
+
+// Visible returns the filter narrowed to what an actor may see: entries of the actor's branches. It returns ErrNoBranch
+// if the filter names another branch.
+func (f AuditFilter) Visible(by Actor) (AuditFilter, error) {
+	if f.Branch != 0 && !by.Sees(f.Branch) {
+		return f, ErrNoBranch
+	}
+	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
+	return f, nil
 }

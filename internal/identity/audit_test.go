@@ -27,12 +27,12 @@ func hashOf(e identity.AuditEntry) string {
 // Entries without an address keep the hash of earlier releases; an address is part of the hash.
 func TestAuditEntry_Sealed(t *testing.T) {
 	who := identity.Actor{Kind: identity.Account, UserID: 7, Request: "a request"}
-	old := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
+	old := identity.NewAuditEntry(who, time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	if old.Address != "" || old.Hash != hashOf(old) {
 		t.Errorf("%+v: the hash changed", old)
 	}
 	who.Address = "192.0.2.7"
-	e := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
+	e := identity.NewAuditEntry(who, time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	moved := e
 	moved.PrevHash += fmt.Sprintf("%d:%s", len(e.Address), e.Address)
 	if e.Address != who.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {

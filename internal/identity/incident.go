@@ -17,9 +17,6 @@ const (
 	maxAddresses       = 20               // addresses in one entry; further ones are counted together
 )
 
-// unknownUser is the subject of logins with an unknown name. The typed name is not stored: it may be a password.
-const unknownUser = "user:unknown"
-
 // Incidents collects failed logins and denied requests for the audit log, with account and address. Equal incidents
 // share an entry with a count: a flood must neither fill the disk nor delay the audit entries of changes. Counts that
 // were not written are lost if the process is killed. The zero value without Now collects nothing; it is safe for
@@ -178,17 +175,4 @@ func (i *Incidents) putBack(taken map[incident]incidentCount) {
 		}
 		i.budgets[in.action].left++
 	}
-}
-
-// noteFailedLogin counts a failed login as an incident.
-func (a *Accounts) noteFailedLogin(c Caller, user int64) {
-	a.Incidents.Add(Actor{}.String(), ActionLoginFailed, userSubject(user), c.Address)
-}
-
-// userSubject returns the audit subject of an account; 0 is the unknown one.
-func userSubject(id int64) string {
-	if id == 0 {
-		return unknownUser
-	}
-	return "user:" + decimal(id)
 }

@@ -280,3 +280,19 @@ func (a *Accounts) dropSessions(ctx context.Context, sessions []string) {
 	}
 	_ = a.Cache.Delete(ctx, sessions) // best effort: the revocation in SQL decides
 }
+
+// noteFailedLogin counts a failed login as an incident.
+func (a *Accounts) noteFailedLogin(c Caller, user int64) {
+	a.Incidents.Add(Actor{}.String(), ActionLoginFailed, userSubject(user), c.Address)
+}
+
+// userSubject returns the audit subject of an account; 0 is the unknown one.
+func userSubject(id int64) string {
+	if id == 0 {
+		return unknownUser
+	}
+	return "user:" + decimal(id)
+}
+
+// unknownUser is the subject of logins with an unknown name. The typed name is not stored: it may be a password.
+const unknownUser = "user:unknown"

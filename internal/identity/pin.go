@@ -155,7 +155,7 @@ func (a *Accounts) comparePin(ctx context.Context, who Actor, user int64, pin st
 		return User{}, LoginProof{}, err
 	}
 	hash := ""
-	if u.Status == Active && mayHavePin(u.Role) && who.worksWith(u) {
+	if u.Status == Active && mayHavePin(u.Role) && worksWith(who, u) {
 		if hash, err = a.Pins.TryPin(ctx, user); err != nil {
 			return User{}, LoginProof{}, err
 		}
@@ -169,6 +169,6 @@ func (a *Accounts) comparePin(ctx context.Context, who Actor, user int64, pin st
 }
 
 // worksWith reports whether an account works in one of the actor's branches.
-func (a Actor) worksWith(u User) bool {
-	return a.AllBranches || slices.ContainsFunc(u.Branches, a.Sees)
+func worksWith(who Actor, u User) bool {
+	return who.AllBranches || slices.ContainsFunc(u.Branches, who.Sees)
 }

@@ -8,6 +8,7 @@ import (
 
 // Errors of administration.
 var (
+	ErrUser             = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
 	ErrRank             = fault.New(fault.Forbidden, "rank_too_high", "You cannot create or change a user of a higher rank.")
 	ErrExceedsOwnRights = fault.New(fault.Forbidden, "more_than_own", "You cannot grant permissions that you do not have.")
 	ErrOtherBranches    = fault.New(fault.Forbidden, "works_elsewhere",
@@ -23,7 +24,6 @@ type Principal struct {
 	ID       int64 // 0 is the operator at the command line, who may do everything
 	Role     Role  // with its permissions
 	Branches []int64
-	Status   Status
 }
 
 // OperatorPrincipal returns the principal of the installation's command line.

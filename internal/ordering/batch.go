@@ -101,7 +101,7 @@ func (b *Batch) queueOps(kind stock.OpKind, h stock.Hold) {
 
 // recordAudit records an action of the staff on an order.
 func (b *Batch) recordAudit(by identity.Actor, action string, o *Order) {
-	b.Audit = append(b.Audit, by.AuditEntry(b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
+	b.Audit = append(b.Audit, identity.NewAuditEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
 	}))
 }

@@ -271,7 +271,7 @@ func (b *Batch) refundChanged(o *Order, r payment.Refund) {
 }
 
 func (b *Batch) auditRefund(by identity.Actor, action string, o *Order, r payment.Refund) {
-	b.Audit = append(b.Audit, by.AuditEntry(b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
+	b.Audit = append(b.Audit, identity.NewAuditEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
 		"portalReference": r.PortalRef,
 	}))

@@ -104,7 +104,7 @@ func (s *Service) ReplayAll(
 }
 
 func (s *Service) record(ctx context.Context, by identity.Actor, id string, sum Replayed) error {
-	return s.ops.Record(ctx, by.AuditEntry(s.now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum))
+	return s.ops.Record(ctx, identity.NewAuditEntry(by, s.now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum))
 }
 
 // AuditKeys verifies the keys in Redis against their declarations.

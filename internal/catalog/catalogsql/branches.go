@@ -57,7 +57,7 @@ func (s *Store) ChangeBranch(
 		tx.QueueExactly(1, branchUpdate, id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			boolInt(b.Open), p.at, p.until, p.code, p.texts, p.by)
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
+			identity.NewAuditEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
 	return b, err
 }

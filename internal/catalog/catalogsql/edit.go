@@ -36,7 +36,7 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 }
 
 func auditEntry(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.AuditEntry {
-	return by.AuditEntry(now, action, kind, strconv.FormatInt(id, 10), branch)
+	return identity.NewAuditEntry(by, now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
 // setQuota changes a standing quota; drafts that have the old quota follow. The cap of an item that is off stays 0: the

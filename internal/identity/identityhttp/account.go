@@ -8,8 +8,8 @@ import (
 	"comanda/internal/identity"
 )
 
-// account is a user as the owner and the staff see it. It never contains the password or tokens.
-type account struct {
+// Account is a user as the owner and the staff see it. It never contains the password or tokens.
+type Account struct {
 	ID            string          `json:"id"`
 	Username      *string         `json:"username"`
 	Email         *string         `json:"email"`
@@ -40,8 +40,8 @@ type account struct {
 }
 
 // accountOf returns an account as the API shows it.
-func accountOf(u identity.User) account {
-	a := account{
+func accountOf(u identity.User) Account {
+	a := Account{
 		ID: strconv.FormatInt(u.ID, 10), Username: nullable(u.Username), Email: nullable(u.Email), Phone: nullable(u.Phone),
 		Address: nullable(u.Address), Gender: nullable(u.Gender), FirstName: nullable(u.FirstName), Surname: nullable(u.Surname),
 		Age: u.Age, Occupation: nullable(u.Occupation), Province: nullable(u.Province), City: nullable(u.City),

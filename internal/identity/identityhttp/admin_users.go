@@ -11,20 +11,13 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Admin registers the administration of accounts, roles and the audit log. None of it accepts the service token: a
-// script can neither create users nor raise their permissions.
-func Admin(a *httpapi.API, administration *identity.Administration) {
-	m := &adminRoutes{administration}
-	m.registerUsers(a)
-	m.registerRoles(a)
-	m.registerAudit(a)
-	m.registerOwnPermissions(a)
-}
-
 // adminRoutes are the routes of administration.
 type adminRoutes struct{ administration *identity.Administration }
 
-func (m *adminRoutes) registerUsers(a *httpapi.API) {
+// Admin registers the administration of accounts. It does not accept the service token: a script can neither create
+// users nor raise their permissions.
+func Admin(a *httpapi.API, administration *identity.Administration) {
+	m := &adminRoutes{administration}
 	op := operations("Users")
 	httpapi.Register(a, op("user-list", http.MethodGet, "/api/users",
 		"Lists the accounts that you may see", http.StatusOK), httpapi.Admin, m.list)
@@ -78,7 +71,7 @@ type usersIn struct {
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
-type usersOut struct{ Body listed[account] }
+type usersOut struct{ Body listed[Account] }
 
 func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*usersOut, error) {
 	f := identity.UserFilter{

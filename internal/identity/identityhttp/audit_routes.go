@@ -13,7 +13,12 @@ import (
 	"comanda/internal/identity"
 )
 
-func (m *adminRoutes) registerAudit(a *httpapi.API) {
+// auditRoutes are the routes of the audit log.
+type auditRoutes struct{ log identity.AuditReader }
+
+// Audit registers the audit log's route. It does not accept the service token.
+func Audit(a *httpapi.API, log identity.AuditReader) {
+	m := &auditRoutes{log}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "audit-list", Method: http.MethodGet, Path: "/api/audit", Tags: []string{"Audit"},
 		Summary: "Lists audit log entries, newest first",
@@ -74,7 +79,7 @@ func rawOf(s string) json.RawMessage {
 
 type auditOut struct{ Body listed[entry] }
 
-func (m *adminRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
+func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
 	f := identity.AuditFilter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
 		Limit: in.Size, Offset: in.offset(),
@@ -82,7 +87,11 @@ func (m *adminRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, erro
 	if f.To.IsZero() {
 		f.To = endOfTime
 	}
-	page, total, err := m.administration.Entries(ctx, identity.ActorOf(ctx), f)
+	f, err := f.Visible(identity.ActorOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	page, total, err := m.log.Entries(ctx, f)
 	if err != nil {
 		return nil, err
 	}

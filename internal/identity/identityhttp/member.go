@@ -69,7 +69,7 @@ type registerIn struct {
 	}
 }
 
-type accountOut struct{ Body account }
+type accountOut struct{ Body Account }
 
 func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*accountOut, error) {
 	u, err := m.accounts.Register(ctx, identity.Registration{
@@ -97,7 +97,7 @@ type grant struct {
 	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
 	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
 	RefreshToken string  `json:"refreshToken" doc:"Valid once, for the next pair."`
-	User         account `json:"user"`
+	User         Account `json:"user"`
 }
 
 type grantOut struct{ Body grant }

@@ -10,9 +10,10 @@ import (
 	"comanda/internal/identity"
 )
 
-// registerOwnPermissions registers the route for the caller's own permissions, which needs no right to read those of
+// OwnPermissions registers the route for the caller's own permissions, which needs no right to read those of
 // others.
-func (m *adminRoutes) registerOwnPermissions(a *httpapi.API) {
+func OwnPermissions(a *httpapi.API, roles *identity.Roles) {
+	m := &roleRoutes{roles}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "me-permissions", Method: http.MethodGet, Path: "/me/permissions", Tags: []string{"Members"},
 		Summary: "Lists your permissions",
@@ -25,8 +26,8 @@ type ownPermissions struct {
 
 type ownPermissionsOut struct{ Body ownPermissions }
 
-func (m *adminRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*ownPermissionsOut, error) {
-	held, err := m.administration.PermittedRoutes(ctx, identity.ActorOf(ctx))
+func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*ownPermissionsOut, error) {
+	held, err := m.roles.PermittedRoutes(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}

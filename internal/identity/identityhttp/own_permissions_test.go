@@ -19,8 +19,8 @@ func TestOwnPermissions(t *testing.T) {
 		if err := identitysql.SyncPermissions(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
-		administration := &identity.Administration{Roles: identitysql.NewRoles(db)}
-		all, err := administration.Roles.Roles(t.Context())
+		service := &identity.Roles{Store: identitysql.NewRoles(db)}
+		all, err := service.Store.Roles(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestOwnPermissions(t *testing.T) {
 			identity.RoleCashier: {me: true, cancel: true},
 			identity.RoleUser:    {me: true},
 		} {
-			held, err := administration.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
+			held, err := service.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestOwnPermissions(t *testing.T) {
 			}
 		}
 		gone := identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}
-		if _, err := administration.PermittedRoutes(t.Context(), gone); err == nil {
+		if _, err := service.PermittedRoutes(t.Context(), gone); err == nil {
 			t.Error("a deleted role has permissions")
 		}
 	})

@@ -10,7 +10,12 @@ import (
 	"comanda/internal/identity"
 )
 
-func (m *adminRoutes) registerRoles(a *httpapi.API) {
+// roleRoutes are the routes of roles and permissions.
+type roleRoutes struct{ roles *identity.Roles }
+
+// Roles registers the administration of roles. It does not accept the service token: a script cannot raise permissions.
+func Roles(a *httpapi.API, roles *identity.Roles) {
+	m := &roleRoutes{roles}
 	op := operations("Roles")
 	httpapi.Register(a, op("role-list", http.MethodGet, "/api/roles",
 		"Lists roles with their permissions", http.StatusOK), httpapi.Admin, m.roleList)
@@ -65,8 +70,8 @@ type listIn struct{ Paging }
 type rolesOut struct{ Body listed[role] }
 
 // roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
-func (m *adminRoutes) roleList(ctx context.Context, in *listIn) (*rolesOut, error) {
-	all, err := m.administration.Roles.Roles(ctx)
+func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*rolesOut, error) {
+	all, err := m.roles.Store.Roles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +88,8 @@ type roleIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *adminRoutes) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
-	return roleResult(m.administration.Roles.Role(ctx, in.ID))
+func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
+	return roleResult(m.roles.Store.Role(ctx, in.ID))
 }
 
 type roleCreateIn struct {
@@ -94,9 +99,9 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *adminRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*roleOut, error) {
+func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*roleOut, error) {
 	r := identity.Role{Name: in.Body.Name, Description: in.Body.Description}
-	return roleResult(m.administration.CreateRole(ctx, identity.ActorOf(ctx), r))
+	return roleResult(m.roles.CreateRole(ctx, identity.ActorOf(ctx), r))
 }
 
 type roleChangeIn struct {
@@ -108,13 +113,13 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *adminRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*roleOut, error) {
+func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*roleOut, error) {
 	c := identity.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
-	return roleResult(m.administration.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
+	return roleResult(m.roles.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
 }
 
-func (m *adminRoutes) roleDelete(ctx context.Context, in *roleIn) (*struct{}, error) {
-	return nil, m.administration.DeleteRole(ctx, identity.ActorOf(ctx), in.ID)
+func (m *roleRoutes) roleDelete(ctx context.Context, in *roleIn) (*struct{}, error) {
+	return nil, m.roles.DeleteRole(ctx, identity.ActorOf(ctx), in.ID)
 }
 
 type rolePermissionsIn struct {
@@ -125,7 +130,7 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *adminRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*roleOut, error) {
+func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*roleOut, error) {
 	ids := make([]int64, len(in.Body.PermissionIDs))
 	for i, s := range in.Body.PermissionIDs {
 		var err error
@@ -133,7 +138,7 @@ func (m *adminRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn
 			return nil, err
 		}
 	}
-	return roleResult(m.administration.SetPermissions(ctx, identity.ActorOf(ctx), in.ID, ids))
+	return roleResult(m.roles.SetPermissions(ctx, identity.ActorOf(ctx), in.ID, ids))
 }
 
 type permission struct {
@@ -155,8 +160,8 @@ func permissionOf(p identity.Permission) permission {
 
 type permissionsOut struct{ Body listed[permission] }
 
-func (m *adminRoutes) permissions(ctx context.Context, in *listIn) (*permissionsOut, error) {
-	all, err := m.administration.Roles.Permissions(ctx)
+func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*permissionsOut, error) {
+	all, err := m.roles.Store.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}

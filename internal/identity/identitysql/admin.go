@@ -72,7 +72,7 @@ func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Ti
 // principal returns an account with the permissions of its role.
 func (d *adminTx) principal(ctx context.Context, u identity.User) (identity.Principal, error) {
 	r, err := selectRole(ctx, d.tx, u.RoleID)
-	return identity.Principal{ID: u.ID, Role: r, Branches: u.Branches, Status: u.Status}, err
+	return identity.Principal{ID: u.ID, Role: r, Branches: u.Branches}, err
 }
 
 // target locks the account to be changed, if the principal may change it.
@@ -144,7 +144,7 @@ func (d *adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) 
 
 // userEntry returns a new audit entry about an account.
 func (d *adminTx) userEntry(action string, user int64) identity.AuditEntry {
-	return d.by.AuditEntry(d.now, action, "user", strconv.FormatInt(user, 10), 0)
+	return identity.NewAuditEntry(d.by, d.now, action, "user", strconv.FormatInt(user, 10), 0)
 }
 
 // auditedUser is what the audit log stores of an account's role, branches and status.

@@ -38,7 +38,7 @@ func entry(n int) identity.AuditEntry {
 		a.Address = "192.0.2.7"
 	}
 	at := time.UnixMilli(1_000_000 + int64(n)).UTC()
-	return a.AuditEntry(at, identity.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).WithBefore(nil).WithAfter(map[string]int{"n": n})
+	return identity.NewAuditEntry(a, at, identity.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).WithBefore(nil).WithAfter(map[string]int{"n": n})
 }
 
 func record(t *testing.T, db *sqldb.DB, n int) {

@@ -26,7 +26,7 @@ func auditedRoleOf(r identity.Role) auditedRole {
 
 // roleEntry returns a new audit entry about a role.
 func (d *adminTx) roleEntry(action string, id int64) identity.AuditEntry {
-	return d.by.AuditEntry(d.now, action, "role", strconv.FormatInt(id, 10), 0)
+	return identity.NewAuditEntry(d.by, d.now, action, "role", strconv.FormatInt(id, 10), 0)
 }
 
 // CreateRole creates a role with the permissions that members have, which are those for own data.

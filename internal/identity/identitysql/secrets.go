@@ -59,6 +59,6 @@ func WithdrawTokenKey(ctx context.Context, db *sqldb.DB, by identity.Actor) erro
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := db.Now()
 		tx.QueueExactly(1, secretReplace, identity.TokenKey, newSecret(), now.UnixMilli())
-		return RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
+		return RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
 	})
 }

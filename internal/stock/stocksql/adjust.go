@@ -84,9 +84,9 @@ func (r *Reservations) adjust(
 // entryOf returns the audit row of an adjustment. One that only created an item has changed no number.
 func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.AuditEntry {
 	if before == after {
-		return by.AuditEntry(now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
+		return identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
 	}
-	return by.AuditEntry(now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
+	return identity.NewAuditEntry(by, now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
 		WithBefore(map[string]any{"available": before}).
 		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }

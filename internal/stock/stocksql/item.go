@@ -57,7 +57,7 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 		t.ID = found[0].ID
 		update(tx, t, now)
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
+			identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
 	})
 }
 
@@ -78,7 +78,7 @@ func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.It
 			return err
 		}
 		update(tx, t, now)
-		return identitysql.RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
+		return identitysql.RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
 			WithBefore(auditText(before)).WithAfter(auditText(t)))
 	})
 }

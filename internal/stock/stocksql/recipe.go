@@ -58,7 +58,7 @@ func (l *Store) SetRecipe(
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
 		}
-		entry := by.AuditEntry(l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
+		entry := identity.NewAuditEntry(by, l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
 			WithBefore(amounts(before)).WithAfter(amounts(lines))
 		return identitysql.RecordAudit(ctx, tx, entry)
 	})

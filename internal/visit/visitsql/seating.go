@@ -32,7 +32,7 @@ func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.OpenRequest
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatNoteOf(v)))
+			identity.NewAuditEntry(by, e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatNoteOf(v)))
 	})
 	return v, err
 }
@@ -76,7 +76,7 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).
+			identity.NewAuditEntry(by, now, identity.ActionVisitMoved, "visit", id, v.BranchID).
 				WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
 	})
 	return v, moved, err

@@ -61,7 +61,7 @@ func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, 
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(tableNoteOf(t)))
+			identity.NewAuditEntry(by, now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(tableNoteOf(t)))
 	})
 	return t, err
 }
@@ -91,7 +91,7 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 				return labelTaken(err)
 			}
 			err = identitysql.RecordAudit(ctx, tx,
-				by.AuditEntry(now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
+				identity.NewAuditEntry(by, now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
 					WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(t)))
 			if err != nil {
 				return err
@@ -120,6 +120,6 @@ func (s *Store) RecordPrinted(
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionCodesPrinted, subject, id, branch).WithAfter(map[string][]int64{"tables": tables}))
+			identity.NewAuditEntry(by, now, identity.ActionCodesPrinted, subject, id, branch).WithAfter(map[string][]int64{"tables": tables}))
 	})
 }

@@ -46,7 +46,7 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 		case closed == 0:
 			return nil
 		}
-		return identitysql.RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionVisitClosed, "visit", id, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionVisitClosed, "visit", id, v.BranchID))
 	})
 	return v, err
 }
@@ -70,7 +70,7 @@ func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
+			identity.NewAuditEntry(by, now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
 				WithAfter(map[string][]string{"closedVisits": closed}))
 	})
 	return t, closed, err
