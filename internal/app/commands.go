@@ -169,27 +169,17 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 	if s.PublishedPerMinute, err = outbox.CountPublished(ctx, db, now.Add(-time.Minute)); err != nil {
 		return s, err
 	}
-	if s.Redis, err = redisOutbox(ctx, stocksql.New(db), now); err != nil {
+	entries, err := stocksql.New(db).Backlog(ctx, now)
+	if err != nil {
 		return s, err
 	}
-	s.Documents, err = documentOutbox(ctx, documentsql.New(db), now)
-	return s, err
-}
-
-func redisOutbox(ctx context.Context, ledger *stocksql.Store, now time.Time) (system.Redis, error) {
-	b, err := ledger.Backlog(ctx, now)
-	return system.Redis{
-		Pending: b.Pending, OldestAgeSeconds: b.Age.Seconds(), Dead: b.Dead, DeadAgeSeconds: b.DeadAge.Seconds(),
-	}, err
-}
-
-func documentOutbox(ctx context.Context, rows *documentsql.Store, now time.Time) (d system.Documents, err error) {
-	pending, oldest, err := rows.Backlog(ctx)
-	d.Pending = pending
-	if pending > 0 {
-		d.OldestAgeSeconds = max(0, now.Sub(oldest).Seconds())
+	s.Redis = system.Redis{
+		Pending: entries.Pending, OldestAgeSeconds: entries.Age.Seconds(), Dead: entries.Dead,
+		DeadAgeSeconds: entries.DeadAge.Seconds(),
 	}
-	return d, err
+	changes, err := documentsql.New(db).Backlog(ctx, now)
+	s.Documents = system.Documents{Pending: changes.Pending, OldestAgeSeconds: changes.Age.Seconds()}
+	return s, err
 }
 
 // Replay sends dead letters again, from a command beside running servers.

@@ -24,10 +24,8 @@ type documents struct {
 	Generation      *document.Generation
 	Sampler         *document.Sampler
 	documentStore   *documentsql.Store
-	documentMetrics documentMetrics
+	documentBacklog backlogGauges
 }
-
-type documentMetrics struct{ pending, age prometheus.Gauge }
 
 // newDocuments creates the services without their loops.
 func newDocuments(db *sqldb.DB, redis *redisdb.DB) documents {
@@ -58,12 +56,13 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		Name: "document_projected_total", Help: "Documents that were written to Redis after a change.",
 	})
 	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
-	k.documentMetrics = documentMetrics{
+	k.documentBacklog = backlogGauges{
 		pending: f.NewGauge(prometheus.GaugeOpts{
-			Name: "document_outbox_pending", Help: "Transactions whose documents Redis has not taken in.",
+			Name: "document_outbox_pending", Help: "Changes whose documents are not written to Redis yet.",
 		}),
 		age: f.NewGauge(prometheus.GaugeOpts{
-			Name: "document_outbox_oldest_age_seconds", Help: "Age of the oldest transaction whose documents Redis has not taken in.",
+			Name: "document_outbox_oldest_age_seconds",
+			Help: "Age of the oldest change whose documents are not written to Redis yet.",
 		}),
 	}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
@@ -114,16 +113,7 @@ func (k *Core) documentLoops() []worker.Loop {
 }
 
 func (k *Core) measureDocuments(ctx context.Context) error {
-	pending, oldest, err := k.documentStore.Backlog(ctx)
-	if err != nil {
-		return err
-	}
-	k.documentMetrics.pending.Set(float64(pending))
-	k.documentMetrics.age.Set(0)
-	if pending > 0 {
-		k.documentMetrics.age.Set(k.DB.Now().Sub(oldest).Seconds())
-	}
-	return nil
+	return k.documentBacklog.measure(k.documentStore.Backlog(ctx, k.DB.Now()))
 }
 
 // keepTombstones is far longer than a projection may be late, and than Redis remembers a deletion.

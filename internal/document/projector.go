@@ -3,8 +3,11 @@ package document
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"comanda/internal/queue"
 )
 
 const (
@@ -94,11 +97,12 @@ func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, e
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}
+	slices.SortFunc(claimed, func(a, b Claimed) int { return strings.Compare(a.ID, b.ID) })
 	for rest := claimed; len(rest) > 0; {
 		n := batchRows(rest)
 		err := p.project(ctx, newProjection(rest[:n]))
 		if err == nil {
-			err = p.Outbox.Delete(ctx, projectableRows(rest[:n]))
+			err = p.Outbox.DeleteQueued(ctx, projectableRows(rest[:n]))
 		}
 		if err != nil {
 			p.release(ctx, rest)
@@ -137,7 +141,14 @@ func projectableRows(claimed []Claimed) []string {
 func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = p.Outbox.Release(ctx, projectableRows(claimed)) // on failure they become free when the claim ends
+	now := p.Now()
+	var released []queue.Failure
+	for _, c := range claimed {
+		if c.Entity != nil {
+			released = append(released, queue.Released(c.ID, c.Attempts, now))
+		}
+	}
+	_ = p.Outbox.RecordFailures(ctx, now, released...) // on failure they become free when the claim ends
 }
 
 // Project writes documents as they are now. dead is the known versions of deletions. A document without a row and

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/queue"
 )
 
 // What was deleted and nothing else is written without a look at its row; whatever else happened to it in the same round,
@@ -82,13 +84,13 @@ func (b *busy) Claim(_ context.Context, _, _ time.Time, limit int) ([]Claimed, e
 	return rows, nil
 }
 
-func (b *busy) Delete(_ context.Context, rows []string) error {
+func (b *busy) DeleteQueued(_ context.Context, rows []string) error {
 	b.settled += len(rows)
 	return nil
 }
 
-func (b *busy) Release(_ context.Context, rows []string) error {
-	b.released += len(rows)
+func (b *busy) RecordFailures(_ context.Context, _ time.Time, released ...queue.Failure) error {
+	b.released += len(released)
 	return nil
 }
 

@@ -3,6 +3,8 @@ package document
 import (
 	"context"
 	"time"
+
+	"comanda/internal/queue"
 )
 
 // Where is a value that documents must have, by a set index.
@@ -32,19 +34,21 @@ type SnapshotSource interface {
 
 // Claimed is an outbox row that this process projects.
 type Claimed struct {
-	ID      string
-	Entity  *Entity // nil if unknown to this release; another release projects it
-	IDs     []string
-	Deleted map[string]int64 // versions of the deleted ones
+	ID       string
+	Entity   *Entity // nil if unknown to this release; another release projects it
+	IDs      []string
+	Deleted  map[string]int64 // versions of the deleted ones
+	Attempts int              // including this claim
 }
 
 // Outbox is the queue of changed documents; documentsql.Store implements it.
 type Outbox interface {
-	// Claim reserves up to limit unclaimed rows, the oldest first, until an instant.
+	// Claim reserves the oldest unclaimed rows, up to limit, until an instant. They are in no particular order.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]Claimed, error)
-	// Delete removes projected rows; Release ends a claim.
-	Delete(ctx context.Context, rows []string) error
-	Release(ctx context.Context, rows []string) error
+	// DeleteQueued deletes projected rows.
+	DeleteQueued(ctx context.Context, ids []string) error
+	// RecordFailures ends claims. A row that another process has claimed since is left alone.
+	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
 }
 
 // Size is the number of rows with a value of a set index, or of all rows of an entity.

@@ -15,6 +15,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/document/documenttest"
+	"comanda/internal/queue"
 	"comanda/internal/testenv"
 )
 
@@ -228,9 +229,10 @@ func (m *machine) holdBack(t *rapid.T) {
 		})
 		if rapid.Bool().Draw(t, "settles at once") {
 			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
-			must(t, m.sql.Delete(m.sub.Context(), []string{c.ID}))
+			must(t, m.sql.DeleteQueued(m.sub.Context(), []string{c.ID}))
 		} else {
-			must(t, m.sql.Release(m.sub.Context(), []string{c.ID}))
+			now := m.db.Now()
+			must(t, m.sql.RecordFailures(m.sub.Context(), now, queue.Released(c.ID, c.Attempts, now)))
 		}
 	}
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/document"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -50,15 +53,16 @@ func TestQueue(t *testing.T) {
 			t.Error(diff, err)
 		}
 		claimed, err := New(db).Claim(t.Context(), now, now.Add(time.Minute), 10)
-		told := map[string][][]string{}
+		slices.SortFunc(claimed, func(a, b document.Claimed) int { return strings.Compare(a.ID, b.ID) })
+		queued := map[string][][]string{}
 		for _, c := range claimed {
-			told[c.Entity.Name] = append(told[c.Entity.Name], c.IDs, []string{fmt.Sprint(c.Deleted)})
+			queued[c.Entity.Name] = append(queued[c.Entity.Name], c.IDs, []string{fmt.Sprint(c.Deleted)})
 		}
 		lists := map[string][][]string{
 			"cart":       {{"5"}, {"map[5:2]"}},
 			"cartDetail": {{"5", "6"}, {"map[5:4 6:2]"}, {"3", "7", "4"}, {"map[7:10]"}},
 		}
-		if diff := cmp.Diff(lists, told); diff != "" || err != nil {
+		if diff := cmp.Diff(lists, queued); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
 	})

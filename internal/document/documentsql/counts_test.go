@@ -115,7 +115,7 @@ func TestPending(t *testing.T) {
 			t.Errorf("the position is %v, %v", at, err)
 		}
 		first, err := s.Position(ctx)
-		must(t, err, s.Delete(ctx, []string{claimed[0].ID}))
+		must(t, err, s.DeleteQueued(ctx, []string{claimed[0].ID}))
 		if at, err := s.Position(ctx); at.Before(first) || err != nil {
 			t.Errorf("the position was %v and is %v, %v", first, at, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,9 +79,9 @@ func TestImport_then_export_is_identical(t *testing.T) {
 			if d := cmp.Diff([]document.ImportResult{want, want}, []document.ImportResult{checked, result}); d != "" {
 				t.Error(d)
 			}
-			pending, _, err := other.Backlog(t.Context())
-			if err != nil || pending == 0 {
-				t.Errorf("%d rows wait to be projected, %v", pending, err)
+			waiting, err := other.Backlog(t.Context(), time.Now())
+			if err != nil || waiting.Pending == 0 {
+				t.Errorf("%d rows wait to be projected, %v", waiting.Pending, err)
 			}
 			fresh(t, there)
 		})

@@ -4,30 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"comanda/internal/document"
+	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 )
 
-// Claim implements document.Outbox. It only reads while nothing is due, so that an idle process writes nothing.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []document.Claimed, err error) {
-	if _, due, err := sqldb.One(ctx, s.db, sqldb.Value[string], outboxDue, now.UnixMilli()); err != nil || !due {
-		return nil, err
-	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		claimed, err = sqldb.Collect(ctx, tx, scanClaimed, outboxClaim, now.UnixMilli(), limit, until.UnixMilli())
-		return err
-	})
-	slices.SortFunc(claimed, func(a, b document.Claimed) int { return strings.Compare(a.ID, b.ID) })
-	return claimed, err
-}
+// changes are the rows of document_outbox. They have no dead letters: a document is projected from its row as it is now,
+// so a failure says nothing about the change.
+var changes = queuesql.New(queuesql.Spec{
+	Table: "document_outbox", Columns: "id, entity, ids, dead, attempts",
+	Due: "claimed_until", Order: "id", Since: "created_at",
+}, scanClaimed)
 
 func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	var entity, ids, dead string
-	if err := r.Scan(&c.ID, &entity, &ids, &dead); err != nil {
+	if err := r.Scan(&c.ID, &entity, &ids, &dead, &c.Attempts); err != nil {
 		return c, err
 	}
 	if c.Entity = document.ByName(entity); c.Entity == nil {
@@ -38,27 +31,6 @@ func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	}
 	c.Deleted = map[string]int64{}
 	return c, parseDeletions(dead, c.Deleted)
-}
-
-// Delete implements document.Outbox.
-func (s *Store) Delete(ctx context.Context, rows []string) error {
-	_, err := s.db.Exec(ctx, outboxDelete, textRows(rows))
-	return err
-}
-
-// Release implements document.Outbox.
-func (s *Store) Release(ctx context.Context, rows []string) error {
-	_, err := s.db.Exec(ctx, outboxRelease, textRows(rows))
-	return err
-}
-
-// Backlog returns the number of pending rows, and the time of the oldest; the zero time if there is none.
-func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, err error) {
-	p, _, err := sqldb.One(ctx, s.db, sqldb.Pair, outboxCount)
-	if err != nil || p[0] == 0 {
-		return 0, time.Time{}, err
-	}
-	return p[0], time.UnixMilli(p[1]).UTC(), nil
 }
 
 // purgeBatch bounds the rows of one DELETE, so that no statement holds its locks for long.
@@ -72,4 +44,15 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 			return err
 		}
 	}
+}
+
+// MoveDeadlines moves the ends of claims, because the deciding clock was set by as much: one that lasted an hour longer
+// would keep documents from being written. It returns how many there were.
+func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+	rows, err := tx.Exec(ctx, outboxMove, by.Milliseconds())
+	if err != nil {
+		return 0, err
+	}
+	generations, err := tx.Exec(ctx, generationMove, by.Milliseconds())
+	return rows + generations, err
 }

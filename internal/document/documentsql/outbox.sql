@@ -1,25 +1,6 @@
--- name: outbox_claim
--- Other projectors pass over the rows that this one is claiming. See event/outbox/outbox_take.sql for the array.
-WITH due AS MATERIALIZED (
-    SELECT id FROM document_outbox WHERE claimed_until <= $1 ORDER BY id LIMIT $2 /*pg: FOR UPDATE SKIP LOCKED*/
-)
-UPDATE document_outbox SET claimed_until = $3, attempts = attempts + 1
-WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM due) */
-RETURNING id, entity, ids, dead
-
--- name: outbox_count
-SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM document_outbox
-
 -- name: outbox_deadline_move
 -- Claims of rows that are being projected; 0 is none.
 UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
-
--- name: outbox_delete
--- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
-DELETE FROM document_outbox WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
-
--- name: outbox_due
-SELECT id FROM document_outbox WHERE claimed_until <= $1 ORDER BY id LIMIT 1
 
 -- name: outbox_insert
 INSERT INTO document_outbox (id, entity, ids, dead, created_at)
@@ -32,6 +13,14 @@ SELECT entity, ids FROM document_outbox ORDER BY id LIMIT $1
 -- name: outbox_position
 SELECT created_at FROM document_outbox ORDER BY id LIMIT 1
 
--- name: outbox_release
--- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
-UPDATE document_outbox SET claimed_until = 0 WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
+-- name: tombstone_purge
+DELETE FROM document_tombstone
+WHERE id IN (SELECT id FROM document_tombstone WHERE deleted_at < $1 ORDER BY id LIMIT $2)
+
+-- name: tombstone_put
+INSERT INTO document_tombstone (id, entity, dead, deleted_at)
+SELECT r.id, r.entity, r.dead, r.deleted_at
+FROM @rows($1: id text, entity text, dead text, deleted_at int) AS r
+
+-- name: tombstone_select
+SELECT dead FROM document_tombstone WHERE entity = $1

@@ -8,22 +8,25 @@ import (
 	"strings"
 
 	"comanda/internal/document"
+	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 )
 
 // Store implements document.Source, document.SnapshotSource, document.Outbox and document.GenerationStore on a
 // database.
 type Store struct {
+	queuesql.Queue[document.Claimed]
+
 	db   *sqldb.DB
 	from sqldb.Reader // read by the methods of Source: db, or a snapshot of it
 }
 
 // New returns a store.
-func New(db *sqldb.DB) *Store { return &Store{db, db} }
+func New(db *sqldb.DB) *Store { return &Store{changes.On(db), db, db} }
 
 // Snapshot implements document.SnapshotSource.
 func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at document.Source) error) error {
-	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.db, at}) })
+	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.Queue, s.db, at}) })
 }
 
 // Read implements document.Source.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,89 +37,22 @@ func rowsOf(claimed []document.Claimed) []string {
 	return rows
 }
 
-func idsOf(claimed []document.Claimed) []string {
-	ids := make([]string, len(claimed))
-	for i, c := range claimed {
-		ids[i] = c.ID
-	}
-	return ids
-}
-
-// A row of the outbox is one projector's until its claim ends; what is given back is due at once, what is settled is gone.
+// Changes are claimed as they were queued. The suite of queuesql tests the claims themselves.
 func TestOutbox(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now().Add(time.Second)
-		claim := func(now time.Time, limit int) []document.Claimed {
-			t.Helper()
-			claimed, err := s.Claim(ctx, now, now.Add(10*time.Second), limit)
-			must(t, err)
-			return claimed
-		}
-		if pending, oldest, err := s.Backlog(ctx); pending != 0 || !oldest.IsZero() || err != nil || len(claim(now, 10)) != 0 {
-			t.Errorf("an empty outbox: %d %v %v", pending, oldest, err)
-		}
 		must(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 1, "A"), h.PutDish(ctx, 1, 1, "B"))
-		first := claim(now, 2)
-		if d := cmp.Diff([]string{"role[1]", "category[1]"}, rowsOf(first)); d != "" {
-			t.Error(d)
-		}
-		second := claim(now, 10)
-		if d := cmp.Diff([]string{"dish[1]"}, rowsOf(second)); d != "" {
-			t.Error(d)
-		}
-		must(t, s.Delete(ctx, idsOf(first)[:1]), s.Release(ctx, idsOf(first)[1:]))
-		if d := cmp.Diff([]string{"category[1]"}, rowsOf(claim(now, 10))); d != "" {
-			t.Error(d)
-		}
-		if d := cmp.Diff([]string{"category[1]", "dish[1]"}, rowsOf(claim(now.Add(11*time.Second), 10))); d != "" {
-			t.Error(d)
-		}
-		pending, oldest, err := s.Backlog(ctx)
-		if age := h.DB.Now().Sub(oldest); pending != 2 || age < 0 || age > time.Minute || err != nil {
-			t.Errorf("%d pending for %v, %v", pending, age, err)
-		}
-	})
-}
-
-// Many projectors never share a row.
-func TestOutbox_each_row_once(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		const rows, projectors = 60, 4
-		must(t, h.PutRole(t.Context(), 1, "USER"))
-		for i := range int64(rows - 1) {
-			must(t, h.PutUser(t.Context(), documenttest.User{ID: i + 1, Role: 1}))
-		}
-		now := h.DB.Now().Add(time.Second)
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		seen := map[string]int{}
-		for range projectors {
-			all.Go(func() {
-				for {
-					claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 7)
-					if err != nil {
-						t.Error(err)
-					}
-					if len(claimed) == 0 {
-						return // what is left is another's
-					}
-					mu.Lock()
-					for _, c := range claimed {
-						seen[c.ID]++
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-		for id, n := range seen {
-			if n != 1 {
-				t.Errorf("row %s was claimed %d times", id, n)
+		for _, want := range []string{"category[1] role[1]", "dish[1]", ""} {
+			claimed, err := s.Claim(ctx, now, now.Add(10*time.Second), 2)
+			rows := rowsOf(claimed)
+			slices.Sort(rows)
+			if got := strings.Join(rows, " "); got != want || err != nil {
+				t.Errorf("claimed %q, want %q, %v", got, want, err)
 			}
 		}
-		rest, err := s.Claim(t.Context(), now, now.Add(time.Minute), rows)
-		if len(seen)+len(rest) != rows || err != nil {
-			t.Errorf("%d rows were claimed, then %d, %v", len(seen), len(rest), err)
+		b, err := s.Backlog(ctx, h.DB.Now())
+		if b.Pending != 3 || b.Age < 0 || b.Age > time.Minute || err != nil {
+			t.Errorf("%+v, %v", b, err)
 		}
 	})
 }
@@ -146,10 +78,10 @@ func TestOutbox_shares_the_transaction(t *testing.T) {
 			documentsql.Deleted(tx, h.DB.Now(), "role", "7", 3)
 			return failure
 		})
-		pending, _, counted := s.Backlog(t.Context())
+		waiting, counted := s.Backlog(t.Context(), h.DB.Now())
 		dead, read := s.Tombstones(t.Context(), document.Role)
-		if !errors.Is(err, failure) || pending != 0 || counted != nil || len(dead) != 0 || read != nil {
-			t.Errorf("%v: %d pending %v, tombstones %v %v", err, pending, counted, dead, read)
+		if !errors.Is(err, failure) || waiting.Pending != 0 || counted != nil || len(dead) != 0 || read != nil {
+			t.Errorf("%v: %+v %v, tombstones %v %v", err, waiting, counted, dead, read)
 		}
 	})
 }

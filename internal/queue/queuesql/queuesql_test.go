@@ -16,6 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/backoff"
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
 	"comanda/internal/mail"
 	"comanda/internal/mail/mailsql"
 	"comanda/internal/queue"
@@ -74,6 +76,9 @@ var stmts = sqldb.Load(fstest.MapFS{
 		(id, recipient, template, locale, fields, created_at, available_at, expires_at)
 		VALUES ($1, 'a@example.com', 'verify', 'en', '{}', $2, $2, $2)`)},
 	"mail_clear.sql": {Data: []byte(`DELETE FROM mail_outbox`)},
+	"documents.sql": {Data: []byte(`INSERT INTO document_outbox (id, entity, ids, created_at)
+		VALUES ($1, 'cart', '["1"]', $2)`)},
+	"documents_clear.sql": {Data: []byte(`DELETE FROM document_outbox`)},
 	"admission.sql": {Data: []byte(`INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at)
 		VALUES ($1, 1, '2026-02-26', '[]', $2)`)},
 	"admission_clear.sql": {Data: []byte(`DELETE FROM redis_outbox`)},
@@ -90,6 +95,9 @@ var subjects = map[string]func(db *sqldb.DB) subject{
 		s := subjectOf(stocksql.New(db), func(e stock.OutboxEntry) row { return row{e.ID, e.Attempts} }, "admission")
 		s.dead = true
 		return s
+	},
+	"documents": func(db *sqldb.DB) subject {
+		return subjectOf(documentsql.New(db), func(c document.Claimed) row { return row{c.ID, c.Attempts} }, "documents")
 	},
 }
 
