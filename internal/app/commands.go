@@ -252,8 +252,8 @@ func Document(name string) (string, error) {
 }
 
 const configurationHead = "# Configuration\n\n" +
-	"Flags go over the environment, the environment over the file that `--config` names (lines of NAME=value). A name\n" +
-	"that is not in this list is refused. Secrets are never printed. `comanda doctor` shows what is in force.\n\n"
+	"A flag takes precedence over the environment, and the environment over the file of `--config` (lines of\n" +
+	"NAME=value). Unknown names are refused. `comanda doctor` shows the settings in force, without secrets.\n\n"
 
 // openAPI renders the contract of all routes, the sandbox's included, without opening a store.
 func openAPI() (string, error) {

@@ -37,12 +37,12 @@ func Keys() []KeyInfo {
 // rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
 // readers that load a missing key from SQL and cache it.
 var rebuilders = map[string]any{
-	"stock.rebuild":    (*stock.Syncer).Reconcile,
-	"visit.resolve":    (*visit.Guests).Resolve,
-	"document.rebuild": (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
-	"identity.admit":   (*identity.Authenticator).Authenticate,
-	"identity.follow":  (*identity.Authenticator).SyncRevocations,
-	"identity.send":    (*identity.Accounts).RequestCode,
+	"stock.rebuild":            (*stock.Syncer).Reconcile,
+	"visit.resolve":            (*visit.Guests).Resolve,
+	"document.rebuild":         (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
+	"identity.authenticate":    (*identity.Authenticator).Authenticate,
+	"identity.syncRevocations": (*identity.Authenticator).SyncRevocations,
+	"identity.requestCode":     (*identity.Accounts).RequestCode,
 }
 
 // LintKeys lists the errors in the declarations of keys and channels.

@@ -28,15 +28,15 @@ type Type struct {
 // Order events. Only the transaction that commits the change stores the event.
 var (
 	OrderPlaced = define[Placed]("order.placed", "order",
-		"An order was accepted and its quantities are held until it is paid, cancelled or expired.")
+		"An order was placed. Its quantities are held until it is paid, cancelled or expires.")
 	OrderPaid = define[Paid]("order.paid", "order",
-		"An order was paid in full; its quantities are used for good.")
+		"An order was paid in full. Its quantities are sold.")
 	OrderCanceled = define[Canceled]("order.canceled", "order",
-		"An unpaid order ended, by its guest, by staff or by its deadline; its quantities are free again.")
+		"An unpaid order was cancelled by its guest or staff, or expired. Its quantities are available again.")
 	OrderRefundDue = define[RefundDue]("order.refund_due", "order",
-		"Money arrived that could not be turned into an order and must be given back. Raises an alarm.")
+		"A payment arrived that cannot be applied to its order and must be refunded. Raises an alarm.")
 	OrderRefunded = define[RefundDue]("order.refunded", "order",
-		"Money of an order has gone back to the payer.")
+		"Money of an order was refunded to the payer.")
 	OrderProgressed = define[Progressed]("order.progressed", "order",
 		"The kitchen advanced an order by one step, or recalled it.")
 )
@@ -46,7 +46,7 @@ var (
 	ExternalOrderCreated = defineExternal[StockRequest]("order.created",
 		"Another system requests stock for its order (Try). Answered by inventory.reserved or inventory.refused.")
 	ExternalOrderConfirmed = defineExternal[ReservationRef]("order.confirmed",
-		"Another system confirms its order (Confirm). Answered by inventory.sold or inventory.refused "+
+		"Another system confirms its order (Confirm). Answered by inventory.sold or inventory.refused. "+
 			"A confirmation that arrives before its order.created is stored.")
 	ExternalOrderCancelRequested = defineExternal[ReservationRef]("order.cancel.requested",
 		"Another system cancels its order, possibly before order.created arrives (Cancel). "+
@@ -61,7 +61,7 @@ var (
 	InventorySold = defineStock[Sold]("inventory.sold", "reservation",
 		"A reservation was confirmed; its units are sold.")
 	InventoryReturned = defineStock[Released]("inventory.returned", "reservation",
-		"Units that had been sold came back and are available again.")
+		"Sold units were returned and are available again.")
 	InventoryLow = defineStock[Low]("inventory.low", "stock_item",
 		"The available quantity of a stock item fell to its threshold or below, or the threshold was raised. Published once per "+
 			"crossing.")
@@ -112,9 +112,9 @@ func Lookup(name string) (Type, bool) {
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\n")
-	b.WriteString("Every event is stored in the transaction of its fact, published at least once, and applied once by ")
-	b.WriteString("each consumer.\nThe order within one aggregate is that of its sequence number, which a message ")
-	b.WriteString("carries beside the payload.\n\n")
+	b.WriteString("An event is stored in the transaction that makes its fact true, published at least once, and applied once ")
+	b.WriteString("by each\nconsumer. Events of one aggregate are ordered by their sequence number, which accompanies ")
+	b.WriteString("the payload.\n\n")
 	b.WriteString("| Type | Aggregate | Exchange | Routing key | Published by | Purpose |\n|---|---|---|---|---|---|\n")
 	for _, t := range registry {
 		by := "Comanda"
@@ -123,9 +123,8 @@ func Markdown() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, by, t.Purpose)
 	}
-	b.WriteString("\nEvery payload follows as a JSON Schema (draft 2020-12). Amounts are integers, ids are strings, times ")
-	b.WriteString("are RFC 3339 in UTC.\nFields are only ever added; consumers ignore fields that they do ")
-	b.WriteString("not know.\n")
+	b.WriteString("\nPayloads are described by JSON Schemas (draft 2020-12). Amounts are integers, ids are strings, times are ")
+	b.WriteString("RFC 3339 in UTC.\nFields are added and never changed or removed; consumers ignore unknown fields.\n")
 	for _, t := range registry {
 		fmt.Fprintf(&b, "\n## %s\n\n```json\n%s\n```\n", t.Name, t.Schema())
 	}

@@ -36,9 +36,9 @@ func Channels() []ChannelDecl {
 
 var wakes = declareChannel(ChannelDecl{
 	Name: "app:live:wake", Owner: "live",
-	Message: "JSON: from: the process, changes: per branch b its orders o (ids; many: some), left, menu, floor",
-	Purpose: "a process tells the others what it has committed, so that their live streams look at once",
-	Loss:    "streams see the change when they look the next time",
+	Message: "JSON: from: the sender; changes: per branch (b) ids of orders (o; many: too many to list), left, menu, floor",
+	Purpose: "notifies the live streams of other processes of committed changes",
+	Loss:    "streams show the change at their next poll",
 })
 
 // LiveUpdates is the channel on which processes notify each other's live streams.

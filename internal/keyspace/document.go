@@ -45,17 +45,17 @@ var (
 func documents(entity, id, source, also string, of []Segment, exact bool) *Documents {
 	d := Decl{
 		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
-		Also: also, Exact: exact, Rebuild: documentRebuild, Purpose: "the document as JSON, with the row's version",
+		Also: also, Exact: exact, Rebuild: documentRebuild, Purpose: "the document as JSON, with the version of its row",
 	}
 	f := &Documents{entity: entity, body: declare(d)}
 	d.Tag = "{" + d.Pattern + "}"
 	d.Pattern, d.TTL = "memo:"+d.Tag, TTL{Max: TombstoneLife}
-	d.Purpose = "the version of the document and the index entries that it owns; of a deleted one for a while"
+	d.Purpose = "version and index entries of the document; after its deletion a tombstone, which expires"
 	f.memo = declare(d)
 	d.Tag, d.TTL, d.Segments, d.Exact = "", TTL{}, nil, false
-	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "the ids of all"
+	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "ids of all documents"
 	f.list = declare(d)
-	d.Pattern, d.Type, d.Purpose = entity+":counter", String, "the highest number given; where ids are no numbers, how many"
+	d.Pattern, d.Type, d.Purpose = entity+":counter", String, "highest id; number of documents if ids are not numeric"
 	f.counter = declare(d)
 	return f
 }
@@ -145,16 +145,16 @@ func documentIndex(pattern string, t Type, source string, of Alphabet, also, pur
 }
 
 func uniqueIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
-	const purpose = "the id of the document with this value; a hint, checked by readers"
+	const purpose = "id of the document with this value; readers verify it"
 	return documentIndex(pattern, String, source, of, also, purpose)
 }
 
 func setIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
-	return documentIndex(pattern, Set, source, of, also, "the ids of the documents with this value")
+	return documentIndex(pattern, Set, source, of, also, "ids of the documents with this value")
 }
 
 func relation(pattern, source string) *DocumentIndex {
-	x := documentIndex(pattern, Set, source, digits, "", "the ids that belong to it")
+	x := documentIndex(pattern, Set, source, digits, "", "ids of the related documents")
 	x.Own = true
 	return x
 }
@@ -166,7 +166,7 @@ const EpochMarks = 64
 var epochMark = declare(Decl{
 	Pattern: "document:epoch:%mark%", Segments: []Segment{{"mark", digits, 2}}, Exact: true,
 	Type: String, Class: Derived, Owner: documentOwner, Source: "document_plane", Rebuild: documentRebuild,
-	Purpose: "the epoch of documents that are whole | the rebuild that runs",
+	Purpose: "epoch of complete documents | running rebuild",
 })
 
 // EpochMark returns the key of the n-th mark, from 0.

@@ -23,7 +23,7 @@ const (
 	DocumentEntry // of an index
 )
 
-// documentPatternsByWord groups the declarations by the first word of their keys.
+// documentPatterns are the declarations by the first word of their keys.
 var documentPatterns = documentPatternsByWord()
 
 type pattern struct {

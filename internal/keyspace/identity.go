@@ -15,8 +15,8 @@ var session = declare(Decl{
 	Pattern:  "app:session:%session%",
 	Segments: []Segment{sessionSegment},
 	Type:     Hash, TTL: TTL{time.Second, SessionLife}, Class: Guarded, Owner: "identity", Source: "auth_session, app_user",
-	Rebuild: "identity.admit",
-	Purpose: "a living session: userId, roleId, role, branches, loginAt, expiresAt (unix ms), address, and its seal; sliding",
+	Rebuild: "identity.authenticate",
+	Purpose: "an active session: userId, roleId, role, branches, loginAt, expiresAt (Unix ms), address, seal; sliding TTL",
 })
 
 // Session returns the key of a session.
@@ -26,8 +26,8 @@ var refreshToken = declare(Decl{
 	Pattern:  "app:token:refresh:%familyHash%",
 	Segments: []Segment{{"familyHash", hashChars, secretLen}},
 	Type:     String, TTL: TTL{time.Second, RefreshLife}, Class: Guarded, Owner: "identity", Source: "auth_session",
-	Rebuild: "identity.admit",
-	Purpose: "the SHA-256 of the refresh token that is good now in a session, for people who look; SQL decides",
+	Rebuild: "identity.authenticate",
+	Purpose: "SHA-256 of a session's current refresh token, for operators; SQL decides",
 })
 
 // RefreshToken returns the key of a session's refresh token. It hashes the session id.
@@ -37,8 +37,8 @@ var barredToken = declare(Decl{
 	Pattern:  "app:token:blacklist:%jtiHash%",
 	Segments: []Segment{{"jtiHash", hashChars, secretLen}},
 	Type:     String, TTL: TTL{time.Second, 11 * time.Minute}, Class: Guarded, Owner: "identity", Source: "auth_revocation",
-	Rebuild: "identity.follow",
-	Purpose: "an access token that was logged out, for the rest of its life; what every process hears from SQL decides",
+	Rebuild: "identity.syncRevocations",
+	Purpose: "a logged-out access token, until it expires; the revocations in SQL decide",
 })
 
 // RevokedToken returns the key that marks an access token as revoked. It hashes the token's id.
@@ -48,8 +48,8 @@ var oneTimeCode = declare(Decl{
 	Pattern:  "app:temp:otp:%purpose%:%user%",
 	Segments: []Segment{{"purpose", "az", 6}, {"user", digits, 19}},
 	Type:     Hash, TTL: TTL{time.Second, CodeLife}, Class: Guarded, Owner: "identity", Source: "auth_otp",
-	Rebuild: "identity.send",
-	Purpose: "that a one-time code was sent: sentAt (unix ms); the code itself only in SQL, as an HMAC",
+	Rebuild: "identity.requestCode",
+	Purpose: "a one-time code was sent: sentAt (Unix ms); the code itself is only in SQL, as an HMAC",
 })
 
 // OneTimeCode returns the key of a code that was sent to an account; purpose is verify or reset.

@@ -9,7 +9,7 @@ var rate = declare(Decl{
 	Pattern:  "app:rate:%action%:%subject%",
 	Segments: []Segment{{"action", "az__", 14}, {"subject", hashChars, secretLen}},
 	Type:     String, TTL: TTL{time.Millisecond, RateWindow}, Class: Lossy, Owner: "limit",
-	Purpose: "the instant at which what a subject was granted is paid off (unix ms); hard caps are in SQL",
+	Purpose: "theoretical arrival time of a subject (GCRA, Unix ms); limits that must never be exceeded are in SQL",
 })
 
 // Rate returns the key of a subject's usage under a rate limit. It hashes the subject, an address or a token.

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	maxLen                = 50
-	literalChars Alphabet = "09az::__--{{}}"
-	segmentChars Alphabet = "09AZaz%%++..@@__--" // a colon would change a key's structure, a brace its slot
-	gateOwner             = "stock"
+	maxLen                  = 50
+	literalChars   Alphabet = "09az::__--{{}}"
+	segmentChars   Alphabet = "09AZaz%%++..@@__--" // a colon would change a key's structure, a brace its slot
+	admissionOwner          = "stock"
 )
 
 // Lint returns all violations of rules K1 to K6.
@@ -45,18 +45,18 @@ func (d Decl) lint() []string {
 	add(longest > maxLen && !d.Long, "a key may have %d characters", longest) // K2
 	add(strings.Count(d.Pattern, "%") != 2*len(d.Segments), "the segments are not those of the pattern")
 	add(d.Type == "" || d.Owner == "" || d.Purpose == "", "type, owner or purpose is missing")
-	add(d.TTL.Min < 0 || d.TTL.Max < d.TTL.Min, "the least TTL is above the greatest")
+	add(d.TTL.Min < 0 || d.TTL.Max < d.TTL.Min, "the minimum TTL exceeds the maximum")
 	add(d.TTL.Max == 0 && d.Class != Derived, "neither a TTL nor derived") // K4
 	switch d.Class {
 	case Derived, Guarded:
 		add(d.Rebuild == "" || d.Source == "", "%s without a source and a rebuilder", d.Class) // K5
 	case Lossy:
 	default:
-		add(true, "the class %q is not known", d.Class)
+		add(true, "unknown class %q", d.Class)
 	}
 	before, after, tagged := strings.Cut(d.Pattern, d.Tag)
 	add(!tagged || strings.ContainsAny(before+after, "{}"), "the hash tag %q is not the only one", d.Tag)
-	add(d.Owner == gateOwner && d.Tag != branchTag, "a key of the admission cache without the branch's hash tag") // K6
+	add(d.Owner == admissionOwner && d.Tag != branchTag, "a key of the admission cache without the branch's hash tag") // K6
 	return found
 }
 

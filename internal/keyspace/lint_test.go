@@ -48,8 +48,8 @@ func TestLint_sees(t *testing.T) {
 		"undeclared tag":     {func(d *Decl) { d.Pattern = "a:{%id%}" }, "is not the only one"},
 		"second tag":         {func(d *Decl) { d.Pattern, d.Tag = "a:{%id%}:{x}", "{%id%}" }, "is not the only one"},
 		"no purpose":         {func(d *Decl) { d.Purpose = "" }, "purpose is missing"},
-		"unknown class":      {func(d *Decl) { d.Class = "dear" }, `"dear" is not known`},
-		"reversed TTL":       {func(d *Decl) { d.TTL = TTL{time.Hour, time.Minute} }, "above the greatest"},
+		"unknown class":      {func(d *Decl) { d.Class = "dear" }, `unknown class "dear"`},
+		"reversed TTL":       {func(d *Decl) { d.TTL = TTL{time.Hour, time.Minute} }, "exceeds the maximum"},
 	} {
 		d := sound()
 		c.breaks(&d)

@@ -9,19 +9,19 @@ import (
 // Markdown returns the documentation of the registry, docs/keyspace.md.
 func Markdown() string {
 	var b strings.Builder
-	b.WriteString("# Redis keys\n\nEvery key is declared in `internal/keyspace`, and nothing else can build one. Losing a ")
-	b.WriteString("*derived* key means that it is\nrebuilt from SQL, losing a *guarded* one too, and its readers refuse ")
-	b.WriteString("meanwhile; a *lossy* one is forgotten. An optional\nnamespace stands in front of all of them.\n\n")
-	b.WriteString("| Key | Type | TTL | Class | Owner | From | Restored by | Holds |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("# Redis keys\n\nPackage `internal/keyspace` declares every key; no other code can build one. ")
+	b.WriteString("A configured namespace precedes all of them.\n\nThe class states what follows a loss:\n\n")
+	b.WriteString("- derived: rebuilt from SQL\n")
+	b.WriteString("- guarded: rebuilt from SQL; until then readers use SQL or refuse\n")
+	b.WriteString("- lossy: not restored\n\n")
+	b.WriteString("| Key | Type | TTL | Class | Owner | Source in SQL | Restored by | Content |\n|---|---|---|---|---|---|---|---|\n")
 	for _, d := range Declarations() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
 			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), cell(d.Purpose))
 	}
-	b.WriteString("\n# Redis channels\n\nWhat processes tell each other by pub/sub. Nothing there is kept, and nothing of ")
-	b.WriteString("it is needed: a message that gets lost costs\ntime. ")
-	b.WriteString("Where Redis has access rules, Comanda's user needs these ")
-	b.WriteString("channels (`&name`), with the namespace in front.\n\n")
-	b.WriteString("| Channel | Owner | Says | Message | When one is lost |\n")
+	b.WriteString("\n# Redis channels\n\nProcesses notify each other by pub/sub. Redis stores no messages, and a lost one ")
+	b.WriteString("only delays an update.\nIf Redis uses ACLs, Comanda's user needs these channels (`&name`), with the ")
+	b.WriteString("namespace in front.\n\n| Channel | Owner | Purpose | Message | If a message is lost |\n")
 	b.WriteString("|---|---|---|---|---|\n")
 	for _, c := range Channels() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Name, c.Owner, cell(c.Purpose), cell(c.Message), cell(c.Loss))

@@ -45,7 +45,7 @@ func Parse(raw string) (k Key, ok bool) {
 	return Key{raw, registry[family]}, true
 }
 
-// beginning is a node of the prefix tree; the root is the first.
+// prefixNode is a node of the prefix tree; the root is the first.
 type prefixNode struct {
 	next       [128]int16 // by character; 0 for none
 	candidates []candidate
@@ -57,7 +57,7 @@ type candidate struct {
 	rest   pieces
 }
 
-// beginnings builds the prefix tree on first use, after all declarations.
+// prefixTree builds the prefix tree on first use, after all declarations.
 var prefixTree = sync.OnceValue(func() []prefixNode {
 	nodes := []prefixNode{{}}
 	for family, d := range registry {

@@ -44,7 +44,7 @@ var quotaCap = declare(Decl{
 	Segments: []Segment{branchSegment, dateSegment},
 	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
 	Tag: branchTag, Rebuild: "stock.rebuild",
-	Purpose: "menu item -> cap or *; ep: epoch, pos: instant of the build, end: end of the records, bld: build under way",
+	Purpose: "menu item -> cap or * (unlimited); ep: epoch; pos: snapshot (Unix ms); end: expiry of records; bld: build",
 })
 
 // QuotaCap returns the key of the caps of a business date.
@@ -77,7 +77,7 @@ var holdRecord = declare(Decl{
 	Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
 	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
 	Tag: branchTag, Rebuild: "stock.rebuild",
-	Purpose: "a hold: s: state and epoch, menu item -> quantity, __bizDate, __branchId; after its end only s counts",
+	Purpose: "a hold: s: state and epoch; menu item -> quantity; __bizDate, __branchId; once the hold has ended, only s counts",
 })
 
 // HoldRecord returns the key of a hold's record.
@@ -87,20 +87,21 @@ var leasesDue = declare(Decl{
 	Pattern:  "rsv:due:" + branchTag,
 	Segments: []Segment{branchSegment},
 	Type:     SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
-	Purpose: "holds that SQL has not confirmed to the gate yet, scored by the end of their lease (unix ms)",
+	Purpose: "provisional holds, not yet known to be committed in SQL, scored by their expiry (Unix ms)",
 })
 
 // LeasesDue returns the key of a branch's provisional holds, ordered by expiry.
 func LeasesDue(branch int64) Key { return leasesDue.key(decimal(branch)) }
 
-// RefusedSpan is the time span that one key of refused ids covers; an id is kept for one to two spans.
+// RefusedSpan is the time span that one key of refused ids covers; an id is kept for one to two spans. That is
+// longer than a request may take, so no late attempt of a refused request finds its refusal forgotten.
 const RefusedSpan = 10 * time.Second
 
 var refusedIDs = declare(Decl{
 	Pattern:  "rsv:no:" + branchTag + ":%third%",
 	Segments: []Segment{branchSegment, {"third", "02", 1}},
 	Type:     Set, TTL: TTL{RefusedSpan, 2 * RefusedSpan}, Class: Lossy, Owner: "stock", Tag: branchTag,
-	Purpose: "ids refused lately; three keys take turns, one span each, so that a storm of refusals costs one write",
+	Purpose: "recently refused ids; three keys rotate, one per time span, so that an id is written once",
 })
 
 // RefusedIDs returns the key of the ids refused in a span; spans are counted from the Unix epoch.
@@ -112,7 +113,7 @@ var (
 		Pattern: "inventory:cap:" + branchTag, Segments: []Segment{branchSegment},
 		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
 		Rebuild: "stock.rebuild",
-		Purpose: "stock item -> units available, reserved and sold together; ep, pos, end, bld as in q:cap",
+		Purpose: "stock item -> total of available, reserved and sold units; ep, pos, end, bld as in q:cap",
 	})
 	stockReserved = declare(Decl{
 		Pattern: "inventory:reserved:" + branchTag, Segments: []Segment{branchSegment},
@@ -129,19 +130,19 @@ var (
 		Segments: []Segment{branchSegment, {"hold", nameChars, 66}},
 		Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
 		Tag: branchTag, Long: true, Rebuild: "stock.rebuild",
-		Purpose: "what a reservation of another system (x- and its id) or an order holds of the stock; as ord:resv",
+		Purpose: "the stock items held by an order, or by a reservation of another system (x- and its id); fields as in ord:resv",
 	})
 	reservationsDue = declare(Decl{
 		Pattern: "reservation:due:" + branchTag, Segments: []Segment{branchSegment},
 		Type: SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
-		Purpose: "as rsv:due, for the stock",
+		Purpose: "provisional holds of stock; as rsv:due",
 	})
 	hotInventory = declare(Decl{
 		Pattern:  "hot:inventory:" + branchTag + ":%item%",
 		Segments: []Segment{branchSegment, {"item", nameChars, 64}},
 		Type:     Hash, TTL: TTL{time.Second, time.Minute}, Class: Lossy, Owner: "stock", Source: "inventory",
 		Tag: branchTag, Long: true,
-		Purpose: "what shop windows show of a stock item: available, lastUpdate",
+		Purpose: "availability of a stock item for displays: available, lastUpdate",
 	})
 )
 
@@ -163,14 +164,15 @@ func Reservation(branch int64, hold string) Key { return reservation.key(decimal
 // ReservationsDue returns the key of a branch's provisional stock reservations, ordered by expiry.
 func ReservationsDue(branch int64) Key { return reservationsDue.key(decimal(branch)) }
 
-const byReference = "C" // the reference documents write byCustomer
+// byReference is a capital letter that K3 forbids and the reference documents require: they write byCustomer.
+const byReference = "C"
 
 var visitByCustomer = declare(Decl{
 	Pattern:  "visit:byCustomer:%tokenHash%",
 	Segments: []Segment{{"tokenHash", hashChars, secretLen}},
 	Type:     String, TTL: TTL{time.Minute, 24 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest, visit",
 	Also: byReference, Rebuild: "visit.resolve",
-	Purpose: "a guest's visit: visitId|branchId|tableId|believed until (unix ms)|seal; lives until the visit closes, sliding",
+	Purpose: "a guest's visit: visitId|branchId|tableId|valid until (Unix ms)|seal; sliding TTL, until the visit closes",
 })
 
 // VisitByCustomer returns the key of a guest's visit. It hashes the token.
@@ -181,7 +183,7 @@ var visitCustomers = declare(Decl{
 	Segments: []Segment{{"visit", uidChars, 26}},
 	Type:     Set, TTL: TTL{time.Minute, 8 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest",
 	Rebuild: "visit.resolve",
-	Purpose: "the token segments of a visit's guests, to be unbound when the visit closes",
+	Purpose: "hashes of the tokens of a visit's guests, whose keys are deleted when the visit closes",
 })
 
 // VisitCustomers returns the key of a visit's guests; its members are hashed by Secret.
@@ -192,7 +194,7 @@ var menuActive = declare(Decl{
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 5 * time.Minute}, Class: Lossy, Owner: "catalog",
 	Source:  "menu_version, menu_version_item",
-	Purpose: "the menu in force as JSON with its seal, about 3 minutes with jitter",
+	Purpose: "the published menu as JSON with its seal; the TTL is about 3 minutes, with jitter",
 })
 
 // MenuActive returns the key of a branch's cached menu.
@@ -202,7 +204,7 @@ var menuActiveLock = declare(Decl{
 	Pattern:  "lock:cis:menu:active:v1:%branch%",
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 3 * time.Second}, Class: Lossy, Owner: "catalog",
-	Purpose: "who fills the cached menu: a random token, compared before it is deleted",
+	Purpose: "lock for loading the menu: a random token, compared before the key is deleted",
 })
 
 // MenuActiveLock returns the key of the lock that guards filling the cached menu.

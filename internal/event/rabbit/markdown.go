@@ -18,11 +18,11 @@ Exchanges %q and %q (topic, durable); the name of the second one is configurable
 (COMANDA_AMQP_STOCK_EXCHANGE). All queues are durable quorum queues, declared on every new connection.
 
 A message of Comanda carries the event's id as message_id, its type as type and header event_type, and the headers aggregate,
-aggregate_id, aggregate_seq, branch_id and occurred_at (unix milliseconds); its body is the payload.
+aggregate_id, aggregate_seq, branch_id and occurred_at (Unix milliseconds); its body is the payload.
 
-A message of another system needs its routing key, or the header event_type, and the body. Repetitions are recognised by
-the message_id (up to 64 characters), for a week and within its queue; without one, by the body. Publishers must give every
-message a new id and repeat a message under the same id. A command that cannot be executed is answered by
+A message of another system needs a body, and the routing key or the header event_type. Repetitions are recognised by
+the message_id (up to 64 characters), for a week and within its queue; without one, by the body. Publishers must use a new
+id for every message, and the same id to repeat one. A command that cannot be executed is answered by
 inventory.refused. A body that is not JSON or has no valid orderId becomes a dead letter at once.
 
 Every order.placed is followed by a timer with the routing key %q, whose body is the order's id.
@@ -33,8 +33,8 @@ It returns with the routing key %q when the payment window (here %s) has expired
 `
 
 const epilogue = `
-A queue that exists with other arguments is used as it is. The log and rabbit_queue_differs report it until it is deleted
-and declared again. If %q differs, no timers are published; orders expire nevertheless.
+A queue that exists with other arguments is used as it is. The log and the metric rabbit_queue_differs report it until it
+is deleted and declared again. If %q differs, no timers are published; orders expire nevertheless.
 `
 
 // Markdown returns the documentation of the exchanges and queues. It lists the consumers that have their own queue
