@@ -12,4 +12,5 @@
 //	A9 only package clock reads the clocks of the machine, and what Redis keeps ends after a span, not at an instant
 //	A10 comments and documents use plain terms; a list of banned phrases fails
 //	A11 symbols, files and folders that documents and package comments name exist
+//	A12 a statement that code names exists, and every statement of a .sql file is run
 package arch

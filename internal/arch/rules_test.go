@@ -52,6 +52,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	found = append(found, tr.comments()...)
 	found = append(found, tr.witnesses()...)
 	found = append(found, tr.mentions(root)...)
+	found = append(found, tr.statements()...)
 	for _, r := range t.rows {
 		for _, name := range r.packages {
 			if !covered[name] {

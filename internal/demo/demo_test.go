@@ -192,7 +192,7 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
 			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
 			Int("minutes", func(int) int64 { return 60 })
-		if _, err := db.Exec(t.Context(), branchInsert, one, 0); err != nil {
+		if _, err := db.Exec(t.Context(), stmt("branch_insert"), one, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {

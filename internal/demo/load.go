@@ -17,25 +17,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts = sqldb.Load(files)
+var stmts = sqldb.Load(files)
 
-	branchInsert    = stmts.Must("branch_insert")
-	branchStranger  = stmts.Must("branch_stranger")
-	categoryInsert  = stmts.Must("category_insert")
-	dishInsert      = stmts.Must("dish_insert")
-	menuInsert      = stmts.Must("menu_insert")
-	itemInsert      = stmts.Must("item_insert")
-	versionInsert   = stmts.Must("version_insert")
-	entryInsert     = stmts.Must("entry_insert")
-	stockItemInsert = stmts.Must("stock_item_insert")
-	inventoryInsert = stmts.Must("inventory_insert")
-	deliveryInsert  = stmts.Must("delivery_insert")
-	recipeInsert    = stmts.Must("recipe_insert")
-	tableInsert     = stmts.Must("table_insert")
-	qrInsert        = stmts.Must("qr_insert")
-	identityAdvance = stmts.Must("identity_advance")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // ErrTaken refuses a database of a real restaurant.
 var ErrTaken = fault.New(fault.Conflict, "not_a_demo", "The database holds another restaurant; the demo needs its own.")
@@ -51,24 +36,24 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 	instant := db.Now()
 	now := instant.UnixMilli()
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		fresh, err := tx.Exec(ctx, branchInsert, r.branchRows(), now)
+		fresh, err := tx.Exec(ctx, stmt("branch_insert"), r.branchRows(), now)
 		if err != nil {
 			return err
 		}
 		if fresh < int64(len(r.branches)) {
 			return r.same(ctx, tx, fresh)
 		}
-		tx.Queue(categoryInsert, r.categoryRows(), now)
-		tx.Queue(dishInsert, r.dishRows(), now)
-		tx.Queue(menuInsert, r.menuRows())
-		tx.Queue(itemInsert, r.itemRows())
-		tx.Queue(versionInsert, r.versionRows(), now)
-		tx.Queue(entryInsert, r.entryRows())
+		tx.Queue(stmt("category_insert"), r.categoryRows(), now)
+		tx.Queue(stmt("dish_insert"), r.dishRows(), now)
+		tx.Queue(stmt("menu_insert"), r.menuRows())
+		tx.Queue(stmt("item_insert"), r.itemRows())
+		tx.Queue(stmt("version_insert"), r.versionRows(), now)
+		tx.Queue(stmt("entry_insert"), r.entryRows())
 		r.queueStock(tx, instant)
-		tx.Queue(tableInsert, r.tableRows())
-		tx.Queue(qrInsert, r.qrRows(), now)
+		tx.Queue(stmt("table_insert"), r.tableRows())
+		tx.Queue(stmt("qr_insert"), r.qrRows(), now)
 		documentsql.Queue(tx, instant, r.documents()...)
-		rows, err := tx.Query(ctx, identityAdvance) // new rows get ids after the demo's
+		rows, err := tx.Query(ctx, stmt("identity_advance")) // new rows get ids after the demo's
 		if err != nil {
 			return err
 		}
@@ -91,7 +76,7 @@ func (r restaurant) documents() []documentsql.Change {
 
 // same returns ErrTaken unless all branches exist under the demo's names.
 func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
-	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], branchStranger, sqldb.NewRowSet(len(r.branches)).
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("branch_stranger"), sqldb.NewRowSet(len(r.branches)).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).
 		Text("name", func(i int) string { return r.branches[i].Name }))
 	if err == nil && (found || fresh > 0) {
@@ -175,20 +160,20 @@ func (r restaurant) queueStock(tx sqldb.Tx, at time.Time) {
 			Int("branch_id", func(i int) int64 { return r.stock[i].branch })
 	}
 	available := func(i int) int64 { return r.stock[i].Available }
-	tx.Queue(stockItemInsert, rows().
+	tx.Queue(stmt("stock_item_insert"), rows().
 		Text("sku", func(i int) string { return r.stock[i].SKU }).
 		Text("name", func(i int) string { return r.stock[i].Name }).
 		Text("unit", func(i int) string { return r.stock[i].Unit }).
 		Int("low_at", func(i int) int64 { return r.stock[i].LowAt }), now)
-	tx.Queue(inventoryInsert, rows().Int("available", available))
+	tx.Queue(stmt("inventory_insert"), rows().Int("available", available))
 	ids := make([]string, len(r.stock))
 	for i := range ids {
 		ids[i] = uid.New(at)
 	}
-	tx.Queue(deliveryInsert, rows().
+	tx.Queue(stmt("delivery_insert"), rows().
 		Text("uid", func(i int) string { return ids[i] }).
 		Int("available", available), now)
-	tx.Queue(recipeInsert, sqldb.NewRowSet(len(r.recipes)).
+	tx.Queue(stmt("recipe_insert"), sqldb.NewRowSet(len(r.recipes)).
 		Int("menu_item_id", func(i int) int64 { return r.recipes[i].menuItem }).
 		Int("item_id", func(i int) int64 { return r.recipes[i].item }).
 		Int("qty", func(i int) int64 { return r.recipes[i].qty }))

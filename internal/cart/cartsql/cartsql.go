@@ -25,19 +25,8 @@ var files embed.FS
 // Statements are all statements of this package.
 var Statements = sqldb.Load(files)
 
-var (
-	cartSelect  = Statements.Must("cart_select")
-	cartLock    = Statements.Must("cart_lock")
-	cartEnsure  = Statements.Must("cart_ensure")
-	cartUpdate  = Statements.Must("cart_update")
-	cartDelete  = Statements.Must("cart_delete")
-	lineSelect  = Statements.Must("line_select")
-	linePut     = Statements.Must("line_put")
-	lineDelete  = Statements.Must("line_delete")
-	dishNames   = Statements.Must("dish_names")
-	branchFirst = Statements.Must("branch_first")
-	countDish   = Statements.Must("cart_count_dish")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = Statements.Must
 
 // The limits of a batch: changes per transaction or reads per statement, and how many may wait.
 const (
@@ -108,7 +97,7 @@ func (s *Store) DishNames(ctx context.Context, dishes []int64) (map[int64]catalo
 		}
 		names[id] = t
 		return nil
-	}, dishNames, idRows(dishes))
+	}, stmt("dish_names"), idRows(dishes))
 	return names, err
 }
 
@@ -123,7 +112,7 @@ const firstBranchTTL = time.Second
 
 // CountWithDish counts the carts that have a dish and are, or may be, priced by a branch's menu.
 func (s *Store) CountWithDish(ctx context.Context, branch, dish int64) (int64, error) {
-	return sqldb.Scalar[int64](ctx, s.db, countDish, branch, dish)
+	return sqldb.Scalar[int64](ctx, s.db, stmt("cart_count_dish"), branch, dish)
 }
 
 // FirstBranch implements cart.Store. The result is at most firstBranchTTL old.
@@ -132,7 +121,7 @@ func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 	if f := s.firstBranch.Load(); f != nil && now.Sub(f.at) < firstBranchTTL {
 		return f.id, nil
 	}
-	id, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], branchFirst)
+	id, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("branch_first"))
 	if err == nil && found {
 		s.firstBranch.Store(&cachedBranch{id, now})
 	}
@@ -162,7 +151,7 @@ func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart,
 			of.Lines = append(of.Lines, l)
 		}
 		return nil
-	}, cartSelect, idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
+	}, stmt("cart_select"), idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
 	all := make([]cart.Cart, len(users))
 	for i, u := range users {
 		if all[i].UserID = u; byUser[u] != nil {

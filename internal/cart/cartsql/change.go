@@ -52,7 +52,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 		}
 	}
 	if owners := slices.Sorted(maps.Keys(adding)); len(owners) > 0 {
-		tx.Queue(cartEnsure, idRows(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
+		tx.Queue(stmt("cart_ensure"), idRows(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
 	}
 	all := make(map[int64]cart.Cart, len(users))
 	queueLocked(tx, slices.Collect(maps.Keys(users)), all)
@@ -88,7 +88,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 		c.UpdatedAt = time.UnixMilli(updated).UTC()
 		all[c.UserID], owners[c.ID] = c, c.UserID
 		return err
-	}, cartLock, idRows(users))
+	}, stmt("cart_lock"), idRows(users))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var of int64
 		var l cart.Line
@@ -99,7 +99,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 			all[user] = c
 		}
 		return err
-	}, lineSelect, idRows(users))
+	}, stmt("line_select"), idRows(users))
 }
 
 // save writes changed carts and sets the ids of new lines.
@@ -109,7 +109,7 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 	if len(dirty) == 0 {
 		return nil
 	}
-	tx.QueueExactly(int64(len(dirty)), cartUpdate, sqldb.NewRowSet(len(dirty)).
+	tx.QueueExactly(int64(len(dirty)), stmt("cart_update"), sqldb.NewRowSet(len(dirty)).
 		Int("id", func(i int) int64 { return dirty[i].ID }).
 		NullInt("branch_id", func(i int) (int64, bool) { return dirty[i].BranchID, dirty[i].BranchID != 0 }).
 		Int("updated_at", func(i int) int64 { return dirty[i].UpdatedAt.UnixMilli() }).
@@ -142,7 +142,7 @@ func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
 	if len(removed) == 0 {
 		return nil
 	}
-	tx.Queue(lineDelete, sqldb.NewRowSet(len(removed)).Int("id", func(i int) int64 { return removed[i].ID }))
+	tx.Queue(stmt("line_delete"), sqldb.NewRowSet(len(removed)).Int("id", func(i int) int64 { return removed[i].ID }))
 	dead := make([]documentsql.Deletion, len(removed))
 	for i, l := range removed {
 		dead[i] = documentsql.Deletion{ID: decimal(l.ID), Version: l.Version}
@@ -174,7 +174,7 @@ func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 		}
 		at[p].ID = id
 		return nil
-	}, linePut, sqldb.NewRowSet(len(rows)).
+	}, stmt("line_put"), sqldb.NewRowSet(len(rows)).
 		Int("cart_id", func(i int) int64 { return rows[i].cart }).
 		Int("dish_id", func(i int) int64 { return rows[i].dish }).
 		Int("quantity", func(i int) int64 { return at[rows[i]].Quantity }).

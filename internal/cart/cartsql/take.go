@@ -24,6 +24,6 @@ func QueueDelete(tx sqldb.Tx, carts []cart.Cart) []documentsql.Change {
 		dead[i] = documentsql.Deletion{ID: decimal(c.ID), Version: c.Version}
 	}
 	lines := queueDeleteLines(tx, removed)
-	tx.Queue(cartDelete, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i].ID }))
+	tx.Queue(stmt("cart_delete"), sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i].ID }))
 	return []documentsql.Change{{Entity: "cart", Deleted: dead}, {Entity: "cartDetail", Deleted: lines}}
 }

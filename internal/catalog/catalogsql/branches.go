@@ -43,10 +43,10 @@ func (s *Store) ChangeBranch(
 	change func(catalog.Branch) (catalog.Branch, error),
 ) (b catalog.Branch, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, by, branchLock, id, catalog.ErrBranch); err != nil {
+		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), id, catalog.ErrBranch); err != nil {
 			return err
 		}
-		was, _, err := sqldb.One(ctx, tx, scanBranch, branchSelect, id)
+		was, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (s *Store) ChangeBranch(
 			return err
 		}
 		p := newPauseRow(b.Pause)
-		tx.QueueExactly(1, branchUpdate, id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
+		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			boolInt(b.Open), p.at, p.until, p.code, p.texts, p.by)
 		return identitysql.RecordAudit(ctx, tx,
 			identity.NewAuditEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))

@@ -20,69 +20,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts = sqldb.Load(files)
+var stmts = sqldb.Load(files)
 
-	branchSelect       = stmts.Must("branch_select")
-	branchList         = stmts.Must("branch_list")
-	branchTouch        = stmts.Must("branch_touch")
-	branchLock         = stmts.Must("branch_lock")
-	branchLockItem     = stmts.Must("branch_lock_item")
-	branchLockMenu     = stmts.Must("branch_lock_menu")
-	branchLockVersion  = stmts.Must("branch_lock_version")
-	branchLockDish     = stmts.Must("branch_lock_dish")
-	branchLockCategory = stmts.Must("branch_lock_category")
-	branchUpdate       = stmts.Must("branch_update")
-	publishedSelect    = stmts.Must("published_select")
-	versionSelect      = stmts.Must("version_select")
-	versionItems       = stmts.Must("version_items")
-	versionInsert      = stmts.Must("version_insert")
-	versionCopy        = stmts.Must("version_copy")
-	versionClose       = stmts.Must("version_close")
-	versionPublish     = stmts.Must("version_publish")
-	versionActive      = stmts.Must("version_active_count")
-	versionList        = stmts.Must("version_list")
-	versionCount       = stmts.Must("version_count")
-	versionLines       = stmts.Must("version_lines")
-	versionClear       = stmts.Must("version_clear")
-	versionDelete      = stmts.Must("version_delete")
-	entryPut           = stmts.Must("entry_put")
-	entryDelete        = stmts.Must("entry_delete")
-	itemEnsure         = stmts.Must("item_ensure")
-	itemFind           = stmts.Must("item_find")
-	menuList           = stmts.Must("menu_list")
-	menuInsert         = stmts.Must("menu_insert")
-	menuBranch         = stmts.Must("menu_branch")
-	quotaList          = stmts.Must("quota_list")
-	quotaChanges       = stmts.Must("quota_changes")
-	quotaFollow        = stmts.Must("quota_follow")
-	quotaSelect        = stmts.Must("quota_select")
-	quotaSet           = stmts.Must("quota_set")
-	offList            = stmts.Must("off_list")
-	offSelect          = stmts.Must("off_select")
-	offSet             = stmts.Must("off_set")
-	offDue             = stmts.Must("off_due")
-	categoryList       = stmts.Must("category_list")
-	categoryCount      = stmts.Must("category_count")
-	categoryLock       = stmts.Must("category_lock")
-	categoryInsert     = stmts.Must("category_insert")
-	categoryUpdate     = stmts.Must("category_update")
-	categoryDelete     = stmts.Must("category_delete")
-	dishList           = stmts.Must("dish_list")
-	dishCount          = stmts.Must("dish_count")
-	dishLock           = stmts.Must("dish_lock")
-	dishInsert         = stmts.Must("dish_insert")
-	dishUpdate         = stmts.Must("dish_update")
-	dishRetire         = stmts.Must("dish_retire")
-	dishRetired        = stmts.Must("dish_retired")
-	dishUsed           = stmts.Must("dish_used")
-	dishTouch          = stmts.Must("dish_touch")
-	imageInsert        = stmts.Must("image_insert")
-	imageSelect        = stmts.Must("image_select")
-	imageTouch         = stmts.Must("image_touch")
-	imageCount         = stmts.Must("image_count")
-	imagePurge         = stmts.Must("image_purge")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // QuotaHook applies an item's new standing quota to the counter of the current business date. It runs in the
 // transaction that changes the quota; an error rolls that transaction back.
@@ -104,12 +45,12 @@ func New(db *sqldb.DB, hook QuotaHook) *Store {
 
 // Branch returns a branch, or catalog.ErrBranch.
 func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
-	return sqldb.Get(ctx, s.db, catalog.ErrBranch, scanBranch, branchSelect, id)
+	return sqldb.Get(ctx, s.db, catalog.ErrBranch, scanBranch, stmt("branch_select"), id)
 }
 
 // Branches returns all branches by id.
 func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
-	return sqldb.Collect(ctx, s.db, scanBranch, branchList)
+	return sqldb.Collect(ctx, s.db, scanBranch, stmt("branch_list"))
 }
 
 func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
@@ -139,7 +80,7 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	var version, menu int64
 	_, err := sqldb.Get(ctx, s.db, catalog.ErrMenu, func(r sqldb.Rows) (struct{}, error) {
 		return struct{}{}, r.Scan(&c.Revision, &version, &menu)
-	}, publishedSelect, branch)
+	}, stmt("published_select"), branch)
 	if err != nil {
 		return c, err
 	}
@@ -175,7 +116,7 @@ func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*cata
 			categories = append(categories, c)
 		}
 		return it, err
-	}, versionItems, version)
+	}, stmt("version_items"), version)
 	if err != nil {
 		return nil, err
 	}
@@ -206,11 +147,11 @@ func scanItem(r sqldb.Rows) (it catalog.Item, c catalog.Category, err error) {
 }
 
 func (s *Store) quotas(ctx context.Context, branch int64) (map[int64]int64, error) {
-	return sqldb.Map[int64, int64](ctx, s.db, quotaList, branch)
+	return sqldb.Map[int64, int64](ctx, s.db, stmt("quota_list"), branch)
 }
 
 func selectVersion(ctx context.Context, conn sqldb.Conn, id int64) (catalog.Version, error) {
-	return sqldb.Get(ctx, conn, catalog.ErrVersion, scanVersion, versionSelect, id)
+	return sqldb.Get(ctx, conn, catalog.ErrVersion, scanVersion, stmt("version_select"), id)
 }
 
 func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {

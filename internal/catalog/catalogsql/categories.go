@@ -39,7 +39,7 @@ func lockBranches(ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.
 // touchBranches increases the revision of branches, which invalidates their cached menus.
 func touchBranches(tx sqldb.Tx, branches []int64) {
 	for _, b := range branches {
-		tx.Queue(branchTouch, b)
+		tx.Queue(stmt("branch_touch"), b)
 	}
 }
 
@@ -54,7 +54,7 @@ func checkLimit(ctx context.Context, tx sqldb.Tx, q *sqldb.Stmt, limit int64, fu
 
 // Categories returns a page of the categories in menu order, and their total number.
 func (s *Store) Categories(ctx context.Context, limit, offset int) ([]catalog.Category, int64, error) {
-	return sqldb.Page(ctx, s.db, scanCategory, categoryCount, categoryList, limit, offset)
+	return sqldb.Page(ctx, s.db, scanCategory, stmt("category_count"), stmt("category_list"), limit, offset)
 }
 
 func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
@@ -68,7 +68,7 @@ func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
 }
 
 func selectCategory(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Category, error) {
-	return sqldb.Get(ctx, tx, catalog.ErrCategory, scanCategory, categoryLock, id)
+	return sqldb.Get(ctx, tx, catalog.ErrCategory, scanCategory, stmt("category_lock"), id)
 }
 
 // note is the audit log's record of a category or a dish.
@@ -93,7 +93,7 @@ func (s *Store) PutCategory(
 			h, err = addCategory(ctx, tx, by, now, change)
 			return err
 		}
-		if branches, err = lockBranches(ctx, tx, by, branchLockCategory, id); err != nil {
+		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_category"), id); err != nil {
 			return err
 		}
 		was, err := selectCategory(ctx, tx, id)
@@ -104,7 +104,7 @@ func (s *Store) PutCategory(
 			return err
 		}
 		h.UpdatedAt = now
-		tx.QueueExactly(1, categoryUpdate, id, h.Sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("category_update"), id, h.Sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "category", decimal(id))
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).
@@ -121,7 +121,7 @@ func addCategory(
 ) (catalog.Category, error) {
 	h, err := change(catalog.Category{Sort: sortLast})
 	if err == nil {
-		err = checkLimit(ctx, tx, categoryCount, maxCategories, errTooManyCategories)
+		err = checkLimit(ctx, tx, stmt("category_count"), maxCategories, errTooManyCategories)
 	}
 	if err != nil {
 		return h, err
@@ -130,7 +130,7 @@ func addCategory(
 	if h.Sort != sortLast {
 		sort = &h.Sort
 	}
-	id, err := sqldb.Scalar[int64](ctx, tx, categoryInsert, sort, jsonText(h.Names), textsJSON(h.Descriptions),
+	id, err := sqldb.Scalar[int64](ctx, tx, stmt("category_insert"), sort, jsonText(h.Names), textsJSON(h.Descriptions),
 		now.UnixMilli(), by.String())
 	if err != nil {
 		return h, err
@@ -158,7 +158,7 @@ func (s *Store) DeleteCategory(ctx context.Context, by identity.Actor, id int64,
 		if err != nil {
 			return err
 		}
-		version, err := sqldb.Scalar[int64](ctx, tx, categoryDelete, id)
+		version, err := sqldb.Scalar[int64](ctx, tx, stmt("category_delete"), id)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 // Dishes returns the dishes of a category, or all for 0.
 func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]catalog.Dish, error) {
-	return sqldb.Collect(ctx, s.db, scanDish, dishList, category, boolInt(retired), catalog.MaxDishes)
+	return sqldb.Collect(ctx, s.db, scanDish, stmt("dish_list"), category, boolInt(retired), catalog.MaxDishes)
 }
 
 func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
@@ -35,7 +35,7 @@ func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
 }
 
 func selectDish(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Dish, error) {
-	return sqldb.Get(ctx, tx, catalog.ErrDish, scanDish, dishLock, id)
+	return sqldb.Get(ctx, tx, catalog.ErrDish, scanDish, stmt("dish_lock"), id)
 }
 
 func dishNote(d catalog.Dish) note {
@@ -47,12 +47,12 @@ func (s *Store) PutDish(
 	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.DishChange,
 ) (d catalog.Dish, branches []int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if branches, err = lockBranches(ctx, tx, by, branchLockDish, id); err != nil {
+		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
 			return err
 		}
 		var was catalog.Dish
 		if id == 0 {
-			err = checkLimit(ctx, tx, dishCount, catalog.MaxDishes, errTooManyDishes)
+			err = checkLimit(ctx, tx, stmt("dish_count"), catalog.MaxDishes, errTooManyDishes)
 		} else {
 			was, err = selectDish(ctx, tx, id)
 		}
@@ -90,7 +90,7 @@ func checkImage(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.
 	if id == "" || d.ImageURL == was.ImageURL {
 		return nil
 	}
-	n, err := tx.Exec(ctx, imageTouch, id, now.UnixMilli())
+	n, err := tx.Exec(ctx, stmt("image_touch"), id, now.UnixMilli())
 	if err == nil && n == 0 {
 		err = catalog.ErrImageUnknown
 	}
@@ -104,31 +104,31 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Di
 	}
 	names, descriptions := jsonText(d.Names), textsJSON(d.Descriptions)
 	if d.ID == 0 {
-		return sqldb.Scalar[int64](ctx, tx, dishInsert, d.CategoryID, names, descriptions, image, now.UnixMilli(),
+		return sqldb.Scalar[int64](ctx, tx, stmt("dish_insert"), d.CategoryID, names, descriptions, image, now.UnixMilli(),
 			by.String())
 	}
-	_, err := tx.Exec(ctx, dishUpdate, d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
+	_, err := tx.Exec(ctx, stmt("dish_update"), d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
 	return d.ID, err
 }
 
 // Retire retires a dish. Its row stays, because orders, carts and closed versions refer to it.
 func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranches(ctx, tx, by, branchLockDish, id); err != nil {
+		if _, err := lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
 			return err
 		}
 		d, err := selectDish(ctx, tx, id)
 		if err != nil || d.Retired {
 			return err
 		}
-		n, err := sqldb.Scalar[int64](ctx, tx, dishUsed, id)
+		n, err := sqldb.Scalar[int64](ctx, tx, stmt("dish_used"), id)
 		if err == nil && n > 0 {
 			err = catalog.ErrDishInUse
 		}
 		if err != nil {
 			return err
 		}
-		tx.QueueExactly(1, dishRetire, id, now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("dish_retire"), id, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "dish", decimal(id))
 		return identitysql.RecordAudit(ctx, tx,
 			auditEntry(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))

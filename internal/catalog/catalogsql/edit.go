@@ -18,14 +18,14 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 	branch int64, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if branch, err = lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem); err != nil {
+		if branch, err = lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem); err != nil {
 			return err
 		}
-		before, err := sqldb.Scalar[*int64](ctx, tx, quotaSelect, item)
+		before, err := sqldb.Scalar[*int64](ctx, tx, stmt("quota_select"), item)
 		if err != nil {
 			return err
 		}
-		tx.Queue(branchTouch, branch)
+		tx.Queue(stmt("branch_touch"), branch)
 		if err := s.setQuota(ctx, tx, branch, item, quota); err != nil {
 			return err
 		}
@@ -42,8 +42,8 @@ func auditEntry(by identity.Actor, now time.Time, action, kind string, id, branc
 // setQuota changes a standing quota; drafts that have the old quota follow. The cap of an item that is off stays 0: the
 // quota applies when the item is restored.
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
-	tx.Queue(quotaFollow, item, quota)
-	tx.Queue(quotaSet, item, quota)
+	tx.Queue(stmt("quota_follow"), item, quota)
+	tx.Queue(stmt("quota_set"), item, quota)
 	was, err := selectItem(ctx, tx, item)
 	if err != nil || was.off {
 		return err
@@ -56,14 +56,14 @@ func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now ti
 	v catalog.Version, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, by, branchLockMenu, menu, catalog.ErrMenu); err != nil {
+		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock_menu"), menu, catalog.ErrMenu); err != nil {
 			return err
 		}
-		id, err := sqldb.Scalar[int64](ctx, tx, versionInsert, menu, now.UnixMilli())
+		id, err := sqldb.Scalar[int64](ctx, tx, stmt("version_insert"), menu, now.UnixMilli())
 		if err != nil {
 			return err
 		}
-		tx.Queue(versionCopy, id, menu)
+		tx.Queue(stmt("version_copy"), id, menu)
 		if v, err = selectVersion(ctx, tx, id); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Store) EditDraft(
 	ctx context.Context, by identity.Actor, version, item int64, e catalog.Entry, now time.Time,
 ) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Store) EditDraft(
 func putEntry(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
-	n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, boolInt(e.Active), e.Sort)
+	n, err := tx.Exec(ctx, stmt("entry_put"), version, item, e.Price, e.Quota, boolInt(e.Active), e.Sort)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func entryRefusal(ctx context.Context, tx sqldb.Tx, version, item int64) error {
 	if err != nil {
 		return err
 	}
-	if at, err := sqldb.Scalar[int64](ctx, tx, dishRetired, it.dish); err != nil || at > 0 {
+	if at, err := sqldb.Scalar[int64](ctx, tx, stmt("dish_retired"), it.dish); err != nil || at > 0 {
 		return cmp.Or(err, error(catalog.ErrDishRetired))
 	}
 	return catalog.ErrItem // the item belongs to another menu
@@ -140,7 +140,7 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 	v catalog.Version, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion); err != nil {
+		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion); err != nil {
 			return err
 		}
 		if v, err = selectVersion(ctx, tx, version); err != nil || v.Status == catalog.Published {
@@ -149,9 +149,9 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if err := checkPublishable(ctx, tx, v); err != nil {
 			return err
 		}
-		tx.Queue(branchTouch, v.BranchID)
-		tx.Queue(versionClose, v.BranchID, now.UnixMilli())
-		tx.QueueExactly(1, versionPublish, version, now.UnixMilli())
+		tx.Queue(stmt("branch_touch"), v.BranchID)
+		tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
+		tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
 		if err := s.applyQuotas(ctx, tx, v); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 
 // touchDishes has the documents of a branch's dishes projected again, because they contain prices.
 func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) error {
-	ids, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], dishTouch, branch, now.UnixMilli())
+	ids, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("dish_touch"), branch, now.UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error
 	if v.Status != catalog.Draft {
 		return catalog.ErrNotDraft
 	}
-	n, err := sqldb.Scalar[int64](ctx, tx, versionActive, v.ID)
+	n, err := sqldb.Scalar[int64](ctx, tx, stmt("version_active_count"), v.ID)
 	if err == nil && n == 0 {
 		return catalog.ErrEmpty
 	}
@@ -200,7 +200,7 @@ func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 	changes, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (c change, err error) {
 		err = r.Scan(&c.item, &c.quota)
 		return c, err
-	}, quotaChanges, v.ID)
+	}, stmt("quota_changes"), v.ID)
 	if err != nil {
 		return err
 	}

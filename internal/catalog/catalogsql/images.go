@@ -11,16 +11,16 @@ import (
 // AddImage stores an image and purges images that no dish shows and that were last used before an instant.
 func (s *Store) AddImage(ctx context.Context, p catalog.Image, now, before time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.Queue(imagePurge, before.UnixMilli())
+		tx.Queue(stmt("image_purge"), before.UnixMilli())
 		// Always in this order, so that two uploads of one image cannot deadlock.
 		for _, width := range []int{catalog.Thumb, catalog.Large} {
-			tx.Queue(imageInsert, p.ID, width, p.Sizes[width], now.UnixMilli())
+			tx.Queue(stmt("image_insert"), p.ID, width, p.Sizes[width], now.UnixMilli())
 		}
-		return checkLimit(ctx, tx, imageCount, catalog.MaxImages+1, catalog.ErrTooManyImages)
+		return checkLimit(ctx, tx, stmt("image_count"), catalog.MaxImages+1, catalog.ErrTooManyImages)
 	})
 }
 
 // Image returns an image in one of its sizes; found is false for an unknown id or width.
 func (s *Store) Image(ctx context.Context, id string, width int) (bytes []byte, found bool, err error) {
-	return sqldb.One(ctx, s.db, sqldb.Value[[]byte], imageSelect, id, width)
+	return sqldb.One(ctx, s.db, sqldb.Value[[]byte], stmt("image_select"), id, width)
 }

@@ -26,7 +26,7 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 		err = r.Scan(&it.dish, &it.quota, &at, &until, &it.By)
 		it.off, it.Item, it.Since, it.Until = at != nil, item, instant(at), instant(until)
 		return it, err
-	}, offSelect, item)
+	}, stmt("off_select"), item)
 	return it, err
 }
 
@@ -37,7 +37,7 @@ func (s *Store) TakeOff(
 	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
 ) (at catalog.ItemRef, a catalog.OffItem, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *Store) TakeOff(
 		if err != nil {
 			return err
 		}
-		b, _, err := sqldb.One(ctx, tx, scanBranch, branchSelect, branch)
+		b, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), branch)
 		if err != nil {
 			return err
 		}
@@ -56,8 +56,8 @@ func (s *Store) TakeOff(
 		if a.Until, err = until.In(b.Calendar(), now); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, offSet, item, nullMillis(a.Since), nullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
-		tx.Queue(branchTouch, branch)
+		tx.QueueExactly(1, stmt("off_set"), item, nullMillis(a.Since), nullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
+		tx.Queue(stmt("branch_touch"), branch)
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s *Store) restore(
 	ctx context.Context, by identity.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
 ) (at catalog.ItemRef, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
 		if err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func (s *Store) restore(
 		if err != nil || !it.off || !wanted(it.OffItem) {
 			return err
 		}
-		tx.QueueExactly(1, offSet, item, nil, nil, nil, "")
-		tx.Queue(branchTouch, branch)
+		tx.QueueExactly(1, stmt("off_set"), item, nil, nil, nil, "")
+		tx.Queue(stmt("branch_touch"), branch)
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Store) restore(
 // RestoreDue restores the items whose Until has passed. It checks each again under the lock, because a later end may
 // have been set meanwhile. A failure of one does not stop the others.
 func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
-	items, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], offDue, now.UnixMilli())
+	items, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("off_due"), now.UnixMilli())
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.O
 		err = r.Scan(&a.Item, &at, &until, &a.By)
 		a.Since, a.Until = instant(at), instant(until)
 		return a, err
-	}, offList, branch)
+	}, stmt("off_list"), branch)
 	byItem := make(map[int64]catalog.OffItem, len(all))
 	for _, a := range all {
 		byItem[a.Item] = a

@@ -19,7 +19,7 @@ func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, erro
 	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (m catalog.Menu, err error) {
 		err = r.Scan(&m.ID, &m.BranchID, &m.Name, &m.Published, &m.Drafts)
 		return m, err
-	}, menuList, branch)
+	}, stmt("menu_list"), branch)
 }
 
 // AddMenu creates a menu.
@@ -27,10 +27,10 @@ func (s *Store) AddMenu(
 	ctx context.Context, by identity.Actor, m catalog.Menu, now time.Time,
 ) (catalog.Menu, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
-		if _, err := lockBranch(ctx, tx, by, branchLock, m.BranchID, catalog.ErrBranch); err != nil {
+		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), m.BranchID, catalog.ErrBranch); err != nil {
 			return err
 		}
-		if m.ID, err = sqldb.Scalar[int64](ctx, tx, menuInsert, m.BranchID, m.Name); err != nil {
+		if m.ID, err = sqldb.Scalar[int64](ctx, tx, stmt("menu_insert"), m.BranchID, m.Name); err != nil {
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
@@ -43,14 +43,14 @@ func (s *Store) AddMenu(
 func (s *Store) Versions(
 	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
 ) ([]catalog.Version, int64, error) {
-	branch, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], menuBranch, menu)
+	branch, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("menu_branch"), menu)
 	if err == nil && (!found || !by.Sees(branch)) {
 		err = catalog.ErrMenu
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	return sqldb.Page(ctx, s.db, scanVersion, versionCount, versionList, limit, offset, menu)
+	return sqldb.Page(ctx, s.db, scanVersion, stmt("version_count"), stmt("version_list"), limit, offset, menu)
 }
 
 // visibleVersion returns a version, or catalog.ErrVersion if the actor may not see its branch.
@@ -90,7 +90,7 @@ func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]cata
 			return l, err
 		}
 		return l, json.Unmarshal([]byte(names), &l.Names)
-	}, versionLines, version, item)
+	}, stmt("version_lines"), version, item)
 }
 
 // VersionContent returns the content of any version. A draft's quotas are those that publishing would set.
@@ -116,7 +116,7 @@ func (s *Store) AddLine(
 	ctx context.Context, by identity.Actor, version, dish int64, e catalog.Entry, now time.Time,
 ) (line catalog.Line, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func (s *Store) AddLine(
 // ensureItem returns the menu's item for a dish and creates it if needed. The statement inserts nothing for an unknown
 // or retired dish.
 func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, error) {
-	if _, err := tx.Exec(ctx, itemEnsure, version, dish); err != nil {
+	if _, err := tx.Exec(ctx, stmt("item_ensure"), version, dish); err != nil {
 		return 0, err
 	}
-	item, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], itemFind, version, dish)
+	item, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmt("item_find"), version, dish)
 	if err != nil || found {
 		return item, err
 	}
-	if _, found, err = sqldb.One(ctx, tx, sqldb.Value[int64], dishRetired, dish); err == nil {
+	if _, found, err = sqldb.One(ctx, tx, sqldb.Value[int64], stmt("dish_retired"), dish); err == nil {
 		err = catalog.ErrDish
 		if found {
 			err = catalog.ErrDishRetired
@@ -161,11 +161,11 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, e
 // RemoveLine removes an item from a draft.
 func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, entryDelete, version, item)
+		n, err := tx.Exec(ctx, stmt("entry_delete"), version, item)
 		if err != nil {
 			return err
 		}
@@ -183,15 +183,15 @@ func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item
 // Discard deletes a draft.
 func (s *Store) Discard(ctx context.Context, by identity.Actor, version int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
+		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
 			return err
 		}
 		if err := requireDraft(ctx, tx, version); err != nil {
 			return err
 		}
-		tx.Queue(versionClear, version)
-		tx.QueueExactly(1, versionDelete, version)
+		tx.Queue(stmt("version_clear"), version)
+		tx.QueueExactly(1, stmt("version_delete"), version)
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
 	})
 }

@@ -47,7 +47,7 @@ func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 		return
 	}
 	queueTombstones(tx, now, rows)
-	tx.Queue(outboxInsert, sqldb.NewRowSet(len(rows)).
+	tx.Queue(stmt("outbox_insert"), sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
 		Text("ids", func(i int) string { return list(rows[i].IDs) }).

@@ -31,7 +31,7 @@ func (s *Store) Sizes(
 
 // Position implements document.Counts.
 func (s *Store) Position(ctx context.Context) (time.Time, error) {
-	at, waits, err := sqldb.One(ctx, s.db, sqldb.Value[int64], outboxPosition)
+	at, waits, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("outbox_position"))
 	if err != nil || !waits {
 		return time.Time{}, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Pending(ctx context.Context, limit int) (waiting map[document.Re
 	err = sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
 		n++
 		return scanPending(r, waiting)
-	}, outboxPending, limit+1)
+	}, stmt("outbox_pending"), limit+1)
 	return waiting, n <= limit, err
 }
 

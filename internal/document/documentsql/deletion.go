@@ -56,7 +56,7 @@ func queueTombstones(tx sqldb.Tx, now time.Time, changes []Change) {
 	if len(rows) == 0 {
 		return
 	}
-	tx.Queue(tombstonePut, sqldb.NewRowSet(len(rows)).
+	tx.Queue(stmt("tombstone_put"), sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
 		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).

@@ -14,7 +14,7 @@ func (s *Store) Generation(ctx context.Context) (document.GenerationState, error
 	if err != nil || found {
 		return p, err
 	}
-	if _, err := s.db.Exec(ctx, generationEnsure); err != nil {
+	if _, err := s.db.Exec(ctx, stmt("generation_ensure")); err != nil {
 		return p, err
 	}
 	p, _, err = s.generation(ctx)
@@ -28,18 +28,18 @@ func (s *Store) generation(ctx context.Context) (document.GenerationState, bool,
 		err = r.Scan(&p.Epoch, &p.Server, &p.Building, &p.BuildingServer, &entity, &p.After, &claimed)
 		p.Entity, p.ClaimedUntil = document.ByName(entity), time.UnixMilli(claimed).UTC()
 		return p, err
-	}, generationSelect)
+	}, stmt("generation_select"))
 }
 
 // Invalidate clears the epoch if it is still the one that the caller has read.
 func (s *Store) Invalidate(ctx context.Context, epoch string) error {
-	_, err := s.db.Exec(ctx, generationInvalidate, epoch)
+	_, err := s.db.Exec(ctx, stmt("generation_invalidate"), epoch)
 	return err
 }
 
 // ClaimBuild starts a rebuild, or continues one whose builder has died; ok is false if another process was faster.
 func (s *Store) ClaimBuild(ctx context.Context, seen, next document.GenerationState, now time.Time) (ok bool, err error) {
-	n, err := s.db.Exec(ctx, generationClaim, seen.Building, next.Building, next.BuildingServer, nameOf(next.Entity),
+	n, err := s.db.Exec(ctx, stmt("generation_claim"), seen.Building, next.Building, next.BuildingServer, nameOf(next.Entity),
 		next.After, next.ClaimedUntil.UnixMilli(), now.UnixMilli())
 	return n == 1, err
 }
@@ -54,18 +54,18 @@ func nameOf(e *document.Entity) string {
 // SaveProgress saves the position of a rebuild and renews its claim; ok is false if another process has taken it
 // over.
 func (s *Store) SaveProgress(ctx context.Context, p document.GenerationState) (ok bool, err error) {
-	n, err := s.db.Exec(ctx, generationProgress, p.Building, nameOf(p.Entity), p.After, p.ClaimedUntil.UnixMilli())
+	n, err := s.db.Exec(ctx, stmt("generation_progress"), p.Building, nameOf(p.Entity), p.After, p.ClaimedUntil.UnixMilli())
 	return n == 1, err
 }
 
 // FinishBuild makes a rebuild the current epoch.
 func (s *Store) FinishBuild(ctx context.Context, building string) (ok bool, err error) {
-	n, err := s.db.Exec(ctx, generationFinish, building)
+	n, err := s.db.Exec(ctx, stmt("generation_finish"), building)
 	return n == 1, err
 }
 
 // AbandonBuild drops a rebuild.
 func (s *Store) AbandonBuild(ctx context.Context, building string) error {
-	_, err := s.db.Exec(ctx, generationAbandon, building)
+	_, err := s.db.Exec(ctx, stmt("generation_abandon"), building)
 	return err
 }

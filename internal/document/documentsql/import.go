@@ -13,13 +13,6 @@ import (
 	"comanda/internal/sqldb"
 )
 
-var (
-	cartKeep      = stmts.Must("cart_keep")
-	importAdvance = stmts.Must("import_advance")
-	grantClear    = stmts.Must("grant_clear")
-	grantImport   = stmts.Must("grant_import")
-)
-
 var imports = func() map[*document.Entity]*sqldb.Stmt {
 	all := map[*document.Entity]*sqldb.Stmt{}
 	for _, e := range document.Importable() {
@@ -68,7 +61,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 			ids[i] = r.ID
 		}
 		Changed(tx, s.db.Now(), e.Name, ids...)
-		rows, err := tx.Query(ctx, importAdvance)
+		rows, err := tx.Query(ctx, stmt("import_advance"))
 		if err != nil {
 			return err
 		}
@@ -96,7 +89,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 	}
 	slices.Sort(carts)
 	carts = slices.Compact(carts)
-	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], cartKeep, sqldb.NewRowSet(len(carts)).Int("id",
+	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("cart_keep"), sqldb.NewRowSet(len(carts)).Int("id",
 		func(i int) int64 { return carts[i] }))
 	if err == nil && len(there) < len(carts) {
 		err = errConcurrentImport
@@ -152,9 +145,9 @@ func queueGrants(tx sqldb.Tx, roles []document.Record) {
 			grants = append(grants, grant{r.Row[0].N, n})
 		}
 	}
-	tx.Queue(grantClear, sqldb.NewRowSet(len(roles)).Int("role_id", func(i int) int64 { return roles[i].Row[0].N }))
+	tx.Queue(stmt("grant_clear"), sqldb.NewRowSet(len(roles)).Int("role_id", func(i int) int64 { return roles[i].Row[0].N }))
 	if len(grants) > 0 {
-		tx.Queue(grantImport, sqldb.NewRowSet(len(grants)).
+		tx.Queue(stmt("grant_import"), sqldb.NewRowSet(len(grants)).
 			Int("role_id", func(i int) int64 { return grants[i].role }).
 			Int("permission_id", func(i int) int64 { return grants[i].permission }))
 	}

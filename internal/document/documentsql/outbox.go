@@ -39,7 +39,7 @@ const purgeBatch = 2000
 // PurgeTombstones deletes the tombstones from before an instant.
 func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	for {
-		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeBatch)
+		n, err := s.db.Exec(ctx, stmt("tombstone_purge"), before.UnixMilli(), purgeBatch)
 		if err != nil || n < purgeBatch {
 			return err
 		}
@@ -49,10 +49,10 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 // MoveDeadlines moves the ends of claims, because the deciding clock was set by as much: one that lasted an hour longer
 // would keep documents from being written. It returns how many there were.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
-	rows, err := tx.Exec(ctx, outboxMove, by.Milliseconds())
+	rows, err := tx.Exec(ctx, stmt("outbox_deadline_move"), by.Milliseconds())
 	if err != nil {
 		return 0, err
 	}
-	generations, err := tx.Exec(ctx, generationMove, by.Milliseconds())
+	generations, err := tx.Exec(ctx, stmt("generation_deadline_move"), by.Milliseconds())
 	return rows + generations, err
 }

@@ -10,24 +10,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts                = sqldb.Load(files)
-	outboxInsert         = stmts.Must("outbox_insert")
-	outboxMove           = stmts.Must("outbox_deadline_move")
-	generationMove       = stmts.Must("generation_deadline_move")
-	outboxPosition       = stmts.Must("outbox_position")
-	outboxPending        = stmts.Must("outbox_pending")
-	tombstonePut         = stmts.Must("tombstone_put")
-	tombstoneSelect      = stmts.Must("tombstone_select")
-	tombstonePurge       = stmts.Must("tombstone_purge")
-	generationEnsure     = stmts.Must("generation_ensure")
-	generationSelect     = stmts.Must("generation_select")
-	generationInvalidate = stmts.Must("generation_invalidate")
-	generationClaim      = stmts.Must("generation_claim")
-	generationProgress   = stmts.Must("generation_progress")
-	generationFinish     = stmts.Must("generation_finish")
-	generationAbandon    = stmts.Must("generation_abandon")
-)
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // entityStatements are the statements that read an entity.
 type entityStatements struct {

@@ -226,7 +226,7 @@ func (s *Store) Find(
 
 // Tombstones returns the known versions of deleted rows of an entity.
 func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]int64, error) {
-	texts, err := sqldb.Collect(ctx, s.db, sqldb.Value[string], tombstoneSelect, e.Name)
+	texts, err := sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("tombstone_select"), e.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -39,19 +39,19 @@ func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 		Text("consumer_name", func(i int) string { return letters[i].Consumer }).
 		Text("reason", func(i int) string { return queue.Reason(letters[i].Reason) }).
 		Int("died_at", func(i int) int64 { return letters[i].DiedAt.UnixMilli() })
-	tx.Queue(deadInsert, rows)
+	tx.Queue(stmt("dead_insert"), rows)
 }
 
 // DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first
 // page).
 func DeadLetters(ctx context.Context, conn sqldb.Conn, f Filter, after string, limit int) ([]DeadLetter, error) {
-	return sqldb.Collect(ctx, conn, scanDead, deadSelect, f.Consumer, f.Type, f.ID, after, limit)
+	return sqldb.Collect(ctx, conn, scanDead, stmt("dead_select"), f.Consumer, f.Type, f.ID, after, limit)
 }
 
 // DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed.
 func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
 	ids := sqldb.NewRowSet(len(letters)).Text("id", func(i int) string { return letters[i].ID })
-	return sqldb.Collect(ctx, tx, scanDead, deadDelete, ids, consumer)
+	return sqldb.Collect(ctx, tx, scanDead, stmt("dead_delete"), ids, consumer)
 }
 
 // CountDeadLetters returns the number of dead letters of each consumer.
@@ -59,7 +59,7 @@ func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]DeadLetterCount, 
 	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (c DeadLetterCount, err error) {
 		err = r.Scan(&c.Consumer, &c.Letters)
 		return c, err
-	}, deadSummary)
+	}, stmt("dead_summary"))
 }
 
 func scanDead(r sqldb.Rows) (l DeadLetter, err error) {

@@ -8,11 +8,6 @@ import (
 	"comanda/internal/sqldb"
 )
 
-var (
-	deadPage  = stmts.Must("dead_page")
-	deadTotal = stmts.Must("dead_total")
-)
-
 // DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
 // if allConsumers is set.
 func DeadLetterPage(
@@ -23,7 +18,7 @@ func DeadLetterPage(
 		every = 1
 	}
 	args := []any{every, f.Consumer, f.Type, f.ID}
-	total, err := sqldb.Scalar[int64](ctx, conn, deadTotal, args...)
+	total, err := sqldb.Scalar[int64](ctx, conn, stmt("dead_total"), args...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -33,6 +28,6 @@ func DeadLetterPage(
 			ID: l.ID, Consumer: cmp.Or(l.Consumer, queue.RelayConsumer), Type: l.Type, Branch: l.BranchID,
 			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
 		}, err
-	}, deadPage, append(args, limit, offset)...)
+	}, stmt("dead_page"), append(args, limit, offset)...)
 	return page, total, err
 }

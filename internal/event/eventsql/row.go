@@ -11,13 +11,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts       = sqldb.Load(files)
-	deadInsert  = stmts.Must("dead_insert")
-	deadSelect  = stmts.Must("dead_select")
-	deadDelete  = stmts.Must("dead_delete")
-	deadSummary = stmts.Must("dead_summary")
-)
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // RowSet returns one row per event with the columns that all event tables start with.
 func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {

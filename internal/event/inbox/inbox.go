@@ -21,13 +21,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts        = sqldb.Load(files)
-	dedupeInsert = stmts.Must("dedupe_insert")
-	dedupePurge  = stmts.Must("dedupe_purge")
-	failureCount = stmts.Must("failure_count")
-	failurePurge = stmts.Must("failure_purge")
-)
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // maxAttempts is the number of failed attempts after which an event becomes a dead letter of the consumer.
 const maxAttempts = 5
@@ -87,7 +84,7 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 		ids[i] = e.ID
 	}
 	slices.Sort(ids) // equal lock order: processes that insert the same ids wait instead of deadlocking
-	inserted, err := sqldb.Collect(ctx, tx, sqldb.Value[string], dedupeInsert,
+	inserted, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("dedupe_insert"),
 		sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }), c.Name, b.db.Now().UnixMilli())
 	if err != nil {
 		return nil, err
@@ -172,7 +169,7 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 	attempts := int64(0)
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 		now := b.db.Now()
-		attempts, err = sqldb.Scalar[int64](ctx, tx, failureCount, c.Name, e.ID, queue.Reason(cause.Error()),
+		attempts, err = sqldb.Scalar[int64](ctx, tx, stmt("failure_count"), c.Name, e.ID, queue.Reason(cause.Error()),
 			now.UnixMilli())
 		if errors.Is(cause, ErrPoison) {
 			attempts = max(attempts, maxAttempts)

@@ -73,7 +73,7 @@ const purgeStep = 2000
 // after that is applied again, so the instant must lie further back than any redelivery or replay can reach.
 func (b *Inbox) Purge(ctx context.Context, before time.Time) (purged int64, err error) {
 	for {
-		n, err := b.db.Exec(ctx, dedupePurge, before.UnixMilli(), purgeStep)
+		n, err := b.db.Exec(ctx, stmt("dedupe_purge"), before.UnixMilli(), purgeStep)
 		purged += n
 		if err != nil {
 			return purged, err
@@ -82,6 +82,6 @@ func (b *Inbox) Purge(ctx context.Context, before time.Time) (purged int64, err 
 			break
 		}
 	}
-	n, err := b.db.Exec(ctx, failurePurge, before.UnixMilli())
+	n, err := b.db.Exec(ctx, stmt("failure_purge"), before.UnixMilli())
 	return purged + n, err
 }

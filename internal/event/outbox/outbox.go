@@ -14,18 +14,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts        = sqldb.Load(files)
-	outboxInsert = stmts.Must("outbox_insert")
-	outboxTake   = stmts.Must("outbox_take")
-	outboxSelect = stmts.Must("outbox_select")
-	outboxDelete = stmts.Must("outbox_delete")
-	outboxMove   = stmts.Must("outbox_deadline_move")
-	outboxCount  = stmts.Must("outbox_count")
-	logInsert    = stmts.Must("log_insert")
-	logPage      = stmts.Must("log_page")
-	logPurge     = stmts.Must("log_purge")
-)
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // Queue adds the insertion of events to the caller's transaction as a single statement. The events are due from the
 // commit on, independent of any clock.
@@ -50,7 +42,7 @@ func queueEntries(tx sqldb.Tx, rows []entry) {
 	if len(rows) == 0 {
 		return
 	}
-	tx.Queue(outboxInsert, eventsql.RowSet(rows, entry.event).
+	tx.Queue(stmt("outbox_insert"), eventsql.RowSet(rows, entry.event).
 		Int("available_at", func(i int) int64 { return rows[i].availableAt }).
 		Int("attempts", func(i int) int64 { return rows[i].attempts }))
 }
@@ -69,10 +61,10 @@ func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64
 	end := new(uid.Source).New(before)
 	for last := ""; ; {
 		first := last
-		if last, err = sqldb.Scalar[string](ctx, db, logPage, first, end, purgeStep); err != nil || last == "" {
+		if last, err = sqldb.Scalar[string](ctx, db, stmt("log_page"), first, end, purgeStep); err != nil || last == "" {
 			return purged, err
 		}
-		n, err := db.Exec(ctx, logPurge, first, last, before.UnixMilli())
+		n, err := db.Exec(ctx, stmt("log_purge"), first, last, before.UnixMilli())
 		purged += n
 		if err != nil {
 			return purged, err

@@ -7,12 +7,10 @@ import (
 	"comanda/internal/sqldb"
 )
 
-var logRate = stmts.Must("log_rate")
-
 // maxCounted bounds the cost of counting, whatever the size of the log.
 const maxCounted = 10_000
 
 // CountPublished returns the number of events published since an instant, at most 10,000.
 func CountPublished(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
-	return sqldb.Scalar[int64](ctx, db, logRate, since.UnixMilli(), maxCounted)
+	return sqldb.Scalar[int64](ctx, db, stmt("log_rate"), since.UnixMilli(), maxCounted)
 }

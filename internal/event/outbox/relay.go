@@ -131,7 +131,7 @@ func (r *Relay) claim(
 	var done settlement
 	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		done = settlement{}
-		taken, err := sqldb.Collect(ctx, tx, scanEntry, outboxTake, r.now().UnixMilli(), batchSize)
+		taken, err := sqldb.Collect(ctx, tx, scanEntry, stmt("outbox_take"), r.now().UnixMilli(), batchSize)
 		if err != nil || len(taken) == 0 {
 			return err
 		}
@@ -154,7 +154,7 @@ func (r *Relay) claim(
 // publishUnlocked reads a batch, publishes it outside of any transaction, and then deletes and settles it in one. Rows
 // that another relay has deleted meanwhile are not settled again.
 func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
-	due, err := sqldb.Collect(ctx, r.db, scanEntry, outboxSelect, r.now().UnixMilli(), batchSize)
+	due, err := sqldb.Collect(ctx, r.db, scanEntry, stmt("outbox_select"), r.now().UnixMilli(), batchSize)
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
@@ -182,7 +182,7 @@ func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 // deleteEntries deletes the rows and returns the entries, with their errors, that still existed.
 func (r *Relay) deleteEntries(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
 	ids := sqldb.NewRowSet(len(due)).Text("id", func(i int) string { return due[i].ID })
-	gone, err := sqldb.Collect(ctx, tx, sqldb.Value[string], outboxDelete, ids)
+	gone, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("outbox_delete"), ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,7 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 		s.retried = append(s.retried, row)
 	}
 	if len(s.published) > 0 {
-		tx.Queue(logInsert, eventsql.RowSet(s.published, entry.event), now.UnixMilli())
+		tx.Queue(stmt("log_insert"), eventsql.RowSet(s.published, entry.event), now.UnixMilli())
 	}
 	queueEntries(tx, s.retried)
 	eventsql.InsertDeadLetters(tx, s.dead)

@@ -33,7 +33,7 @@ func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 			oldest = first
 		}
 		return p, err
-	}, outboxCount)
+	}, stmt("outbox_count"))
 	if err != nil {
 		return s, err
 	}

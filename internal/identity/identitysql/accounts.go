@@ -26,18 +26,18 @@ func NewAccounts(db *sqldb.DB) *Accounts { return &Accounts{db} }
 
 // Find returns the account with an e-mail address or a username.
 func (s *Accounts) Find(ctx context.Context, email, username string) (identity.User, bool, error) {
-	return sqldb.One(ctx, s.db, scanUser, accountFind, email, username)
+	return sqldb.One(ctx, s.db, scanUser, stmt("account_find"), email, username)
 }
 
 // User returns an account, or identity.ErrUser.
 func (s *Accounts) User(ctx context.Context, id int64) (identity.User, error) {
-	return oneUser(ctx, s.db, accountSelect, id)
+	return oneUser(ctx, s.db, stmt("account_select"), id)
 }
 
 // LockUser returns an account and locks its row until the transaction ends, or returns identity.ErrUser. Lock the
 // account before changing it or ending its sessions.
 func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (identity.User, error) {
-	return oneUser(ctx, tx, accountLock, id)
+	return oneUser(ctx, tx, stmt("account_lock"), id)
 }
 
 func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (identity.User, error) {
@@ -54,7 +54,7 @@ func (s *Accounts) Register(
 			return err
 		}
 		u, c.UserID = made, made.ID
-		tx.Queue(capAdd, actionSend, c.Destination, c.SentAt.UnixMilli())
+		tx.Queue(stmt("cap_add"), actionSend, c.Destination, c.SentAt.UnixMilli())
 		putCode(tx, c)
 		return QueueEmail(tx, c.SentAt, l)
 	})
@@ -64,7 +64,7 @@ func (s *Accounts) Register(
 // InsertUser creates an account with the role named by u, at u.CreatedAt by u.CreatedBy, and returns it with its id. A
 // taken unique value returns sqldb.ErrUnique; see UniqueError.
 func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.User, error) {
-	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, accountInsert,
+	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, stmt("account_insert"),
 		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
 		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
 		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
@@ -100,7 +100,7 @@ func (s *Accounts) UpdateProfile(
 func WriteProfile(
 	ctx context.Context, tx sqldb.Tx, u identity.User, now time.Time, by string,
 ) (identity.User, error) {
-	_, err := tx.Exec(ctx, accountUpdate,
+	_, err := tx.Exec(ctx, stmt("account_update"),
 		u.ID, null(u.Username), null(u.Phone), null(u.DeviceID), null(u.Address), null(u.Gender), null(u.FirstName),
 		null(u.Surname), u.Age, null(u.Occupation), null(u.Province), null(u.City), null(u.Geolocation), extra(u),
 		now.UnixMilli(), by)
@@ -125,7 +125,7 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u identity.User, err error) 
 	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p identity.Profile, err error) {
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
-	}, accountTaken, u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
+	}, stmt("account_taken"), u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
 	if taken := identity.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
 		return taken
 	}
@@ -138,7 +138,7 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l identity.Email) error {
 	if err != nil {
 		return err
 	}
-	tx.Queue(mailInsert, uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(), l.Expires.UnixMilli())
+	tx.Queue(stmt("mail_insert"), uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(), l.Expires.UnixMilli())
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (s *UserAdmin) Users(ctx context.Context, f identity.UserFilter) ([]identit
 	args := []any{
 		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), idRows(f.Branches), flag(f.EveryBranch),
 	}
-	return sqldb.Page(ctx, s.db, scanUser, adminUserCount, adminUserList, f.Limit, f.Offset, args...)
+	return sqldb.Page(ctx, s.db, scanUser, stmt("admin_user_count"), stmt("admin_user_list"), f.Limit, f.Offset, args...)
 }
 
 // pattern returns a LIKE pattern that finds text anywhere, with LIKE's own characters escaped by !.
@@ -59,7 +59,7 @@ func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Ti
 		d.me = identity.OperatorPrincipal()
 		return d, nil
 	}
-	u, err := oneUser(ctx, tx, accountSelect, by.UserID)
+	u, err := oneUser(ctx, tx, stmt("account_select"), by.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (d *adminTx) assignable(ctx context.Context, p identity.Assignment) (identi
 	if err := d.me.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.tx, adminBranchCount, idRows(branches))
+	n, err := sqldb.Scalar[int64](ctx, d.tx, stmt("admin_branch_count"), idRows(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = identity.ErrNoBranch
 	}
@@ -110,7 +110,7 @@ func (d *adminTx) anotherOwner(ctx context.Context, u identity.User) error {
 	if u.Role != identity.RoleOwner || u.Status != identity.Active {
 		return nil
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.tx, adminOwnerCount, u.ID)
+	n, err := sqldb.Scalar[int64](ctx, d.tx, stmt("admin_owner_count"), u.ID)
 	if err == nil && n == 0 {
 		err = identity.ErrLastOwner
 	}
@@ -126,7 +126,7 @@ func (d *adminTx) endAccess(ctx context.Context, u identity.User, why identity.E
 
 // queueRevocation queues one revocation, which every process reads within a second.
 func queueRevocation(tx sqldb.Tx, kind identity.RevocationKind, subject string, now time.Time) {
-	tx.Queue(revocationInsert, sqldb.NewRowSet(1).
+	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(1).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("subject", func(int) string { return subject }), string(kind), now.UnixMilli())
 }
@@ -135,7 +135,7 @@ func queueRevocation(tx sqldb.Tx, kind identity.RevocationKind, subject string, 
 // after it.
 func (d *adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) (identity.User, error) {
 	documentsql.Changed(d.tx, d.now, userEntity, strconv.FormatInt(id, 10))
-	u, err := oneUser(ctx, d.tx, accountSelect, id)
+	u, err := oneUser(ctx, d.tx, stmt("account_select"), id)
 	if err != nil {
 		return u, err
 	}
@@ -171,7 +171,7 @@ func (s *UserAdmin) Create(
 		if made, err = InsertUser(ctx, tx, u); err != nil {
 			return err
 		}
-		tx.Queue(adminBranchPut, made.ID, idRows(branches))
+		tx.Queue(stmt("admin_branch_put"), made.ID, idRows(branches))
 		made.Branches = branches
 		return RecordAudit(ctx, tx,
 			d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
@@ -225,9 +225,9 @@ func (s *UserAdmin) Assign(
 				return err
 			}
 		}
-		tx.QueueExactly(1, adminPostSet, id, r.ID, now.UnixMilli(), by.String())
-		tx.Queue(adminBranchClear, id)
-		tx.Queue(adminBranchPut, id, idRows(branches))
+		tx.QueueExactly(1, stmt("admin_post_set"), id, r.ID, now.UnixMilli(), by.String())
+		tx.Queue(stmt("admin_branch_clear"), id)
+		tx.Queue(stmt("admin_branch_put"), id, idRows(branches))
 		if ended, err = d.endAccess(ctx, was, identity.EndRole); err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (s *UserAdmin) SetStatus(
 				return err
 			}
 		}
-		tx.QueueExactly(1, adminStatusSet, id, string(to), from, now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("admin_status_set"), id, string(to), from, now.UnixMilli(), by.String())
 		if to == identity.Disabled {
 			if ended, err = d.endAccess(ctx, u, identity.EndDisabled); err != nil {
 				return err

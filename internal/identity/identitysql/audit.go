@@ -13,7 +13,7 @@ func RecordAudit(ctx context.Context, tx sqldb.Tx, entries ...identity.AuditEntr
 	if len(entries) == 0 {
 		return nil
 	}
-	head, err := auditHead(ctx, tx, auditLock)
+	head, err := auditHead(ctx, tx, stmt("audit_lock"))
 	if err != nil {
 		return err
 	}
@@ -22,8 +22,8 @@ func RecordAudit(ctx context.Context, tx sqldb.Tx, entries ...identity.AuditEntr
 		sealed[i] = e.Sealed(head.Seq+1, head.Hash)
 		head = identity.AuditChain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
 	}
-	tx.QueueExactly(int64(len(sealed)), auditInsert, auditRows(sealed))
-	tx.QueueExactly(1, auditAdvance, head.Seq, head.Hash)
+	tx.QueueExactly(int64(len(sealed)), stmt("audit_insert"), auditRows(sealed))
+	tx.QueueExactly(1, stmt("audit_advance"), head.Seq, head.Hash)
 	return nil
 }
 
@@ -80,13 +80,13 @@ const auditPage = 1000
 // so writers are not delayed.
 func VerifyAudit(ctx context.Context, db *sqldb.DB) (AuditReport, error) {
 	report := AuditReport{Broken: []identity.AuditBreak{}}
-	before, err := auditHead(ctx, db, auditLast)
+	before, err := auditHead(ctx, db, stmt("audit_last"))
 	if err != nil {
 		return report, err
 	}
 	var chain identity.AuditChain
 	for read := auditPage; read == auditPage; {
-		page, err := sqldb.Collect(ctx, db, scanEntry, auditWalk, chain.Seq, auditPage)
+		page, err := sqldb.Collect(ctx, db, scanEntry, stmt("audit_walk"), chain.Seq, auditPage)
 		if err != nil {
 			return report, err
 		}
@@ -96,7 +96,7 @@ func VerifyAudit(ctx context.Context, db *sqldb.DB) (AuditReport, error) {
 		read = len(page)
 		report.Entries += int64(read)
 	}
-	after, err := auditHead(ctx, db, auditLast)
+	after, err := auditHead(ctx, db, stmt("audit_last"))
 	report.Hash = chain.Hash
 	report.Broken = append(report.Broken, chain.End(before, after)...)
 	return report, err
@@ -113,5 +113,5 @@ func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]ident
 	args := []any{
 		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, idRows(f.Branches), flag(f.EveryBranch), f.Action,
 	}
-	return sqldb.Page(ctx, l.db, scanEntry, auditCount, auditList, f.Limit, f.Offset, args...)
+	return sqldb.Page(ctx, l.db, scanEntry, stmt("audit_count"), stmt("audit_list"), f.Limit, f.Offset, args...)
 }

@@ -39,8 +39,8 @@ func (s *Accounts) Send(ctx context.Context, c identity.Code, l identity.Email) 
 func countWithin(
 	ctx context.Context, tx sqldb.Tx, action, subject string, windows []identity.Window, now time.Time,
 ) (time.Duration, error) {
-	tx.Queue(capLock, action, subject)
-	buckets, err := sqldb.Collect(ctx, tx, sqldb.Pair, capList, action, subject, now.Add(-24*time.Hour).UnixMilli())
+	tx.Queue(stmt("cap_lock"), action, subject)
+	buckets, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), action, subject, now.Add(-24*time.Hour).UnixMilli())
 	if err != nil {
 		return 0, err
 	}
@@ -52,14 +52,14 @@ func countWithin(
 	}
 	wait := identity.RetryAfter(windows, times, now)
 	if wait == 0 {
-		tx.Queue(capAdd, action, subject, now.UnixMilli())
+		tx.Queue(stmt("cap_add"), action, subject, now.UnixMilli())
 	}
 	return wait, nil
 }
 
 // putCode queues a code; it replaces the account's previous code for the purpose.
 func putCode(tx sqldb.Tx, c identity.Code) {
-	tx.Queue(otpPut, string(c.Purpose), c.UserID, c.Hash, c.SentAt.UnixMilli(), c.ExpiresAt.UnixMilli())
+	tx.Queue(stmt("otp_put"), string(c.Purpose), c.UserID, c.Hash, c.SentAt.UnixMilli(), c.ExpiresAt.UnixMilli())
 }
 
 // Try counts an attempt, then compares.
@@ -68,7 +68,7 @@ func (s *Accounts) Try(
 ) (ok bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The update locks the code's row, so concurrent attempts count one after the other.
-		kept, found, err := sqldb.One(ctx, tx, sqldb.Value[string], otpAttempt, string(given.Purpose), given.UserID,
+		kept, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("otp_attempt"), string(given.Purpose), given.UserID,
 			identity.CodeAttempts, now.UnixMilli())
 		if ok = false; err != nil { // reset: a retried transaction may have set it
 			return err
@@ -92,10 +92,11 @@ func (s *Accounts) Try(
 // countMissingCode does the same work as an attempt where there is no code: the response time must not reveal whether
 // there is an account (S7). It takes no lock: floods of guesses at a used-up code must not queue for connections.
 func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
-	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, capList, actionTryNone, destination, now.UnixMilli()); err != nil {
+	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), actionTryNone, destination,
+		now.UnixMilli()); err != nil {
 		return err
 	}
-	tx.Queue(capAdd, actionTryNone, destination, now.UnixMilli())
+	tx.Queue(stmt("cap_add"), actionTryNone, destination, now.UnixMilli())
 	return tx.Flush(ctx)
 }
 
@@ -107,7 +108,7 @@ func (s *Accounts) VerifyEmail(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
-		n, err := tx.Exec(ctx, accountProve, c.UserID, now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("account_prove"), c.UserID, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
 		}
@@ -125,7 +126,7 @@ func (s *Accounts) ResetPassword(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
-		n, err := tx.Exec(ctx, accountReset, c.UserID, passwordHash, now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("account_reset"), c.UserID, passwordHash, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
 		}
@@ -140,14 +141,14 @@ func (s *Accounts) ResetPassword(
 
 // consumeCode uses a code up. Of concurrent calls one returns true.
 func consumeCode(ctx context.Context, tx sqldb.Tx, c identity.Code, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, otpUse, string(c.Purpose), c.UserID, c.Hash, now.UnixMilli())
+	n, err := tx.Exec(ctx, stmt("otp_use"), string(c.Purpose), c.UserID, c.Hash, now.UnixMilli())
 	return n == 1, err
 }
 
 // recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
 // without one. Members are not recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, who identity.Actor, now time.Time) error {
-	u, err := oneUser(ctx, tx, accountSelect, who.UserID)
+	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
 	if err != nil || !identity.IsStaff(u.Role) {
 		return err
 	}

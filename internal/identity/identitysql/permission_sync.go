@@ -50,7 +50,7 @@ type permissionSync struct {
 // lock.
 func (s *permissionSync) roles(ctx context.Context) (err error) {
 	all := identity.Delivered()
-	s.newRoles, err = sqldb.Collect(ctx, s.tx, sqldb.Value[int64], roleEnsure, sqldb.NewRowSet(len(all)).
+	s.newRoles, err = sqldb.Collect(ctx, s.tx, sqldb.Value[int64], stmt("role_ensure"), sqldb.NewRowSet(len(all)).
 		Text("name", func(i int) string { return all[i].Name }).
 		Text("description", func(i int) string { return all[i].Description }), s.now.UnixMilli())
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *permissionSync) roles(ctx context.Context) (err error) {
 
 // lockRoles takes the one lock under which roles, permissions and assignments change. Take it before locking accounts.
 func lockRoles(ctx context.Context, tx sqldb.Tx) error {
-	_, err := sqldb.Scalar[int64](ctx, tx, roleLock)
+	_, err := sqldb.Scalar[int64](ctx, tx, stmt("role_lock"))
 	return err
 }
 
@@ -128,22 +128,22 @@ func (s *permissionSync) drop(ctx context.Context, gone []identity.Permission) e
 		documentsql.Deleted(s.tx, s.now, "permission", strconv.FormatInt(p.ID, 10), p.Version)
 	}
 	ids := sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID })
-	s.tx.Queue(permissionRevoke, ids)
-	s.tx.Queue(permissionDelete, ids)
+	s.tx.Queue(stmt("permission_revoke"), ids)
+	s.tx.Queue(stmt("permission_delete"), ids)
 	return nil
 }
 
 // insert writes new and changed permissions and reads the whole table with its ids.
 func (s *permissionSync) insert(ctx context.Context, fresh, renamed []identity.Permission) (err error) {
 	if len(fresh) > 0 {
-		s.tx.Queue(permissionInsert, sqldb.NewRowSet(len(fresh)).
+		s.tx.Queue(stmt("permission_insert"), sqldb.NewRowSet(len(fresh)).
 			Text("name", func(i int) string { return fresh[i].Name }).
 			Text("path", func(i int) string { return fresh[i].Path }).
 			Text("method", func(i int) string { return fresh[i].Method }).
 			Text("module", func(i int) string { return fresh[i].Module }), s.now.UnixMilli())
 	}
 	if len(renamed) > 0 {
-		s.tx.Queue(permissionUpdate, sqldb.NewRowSet(len(renamed)).
+		s.tx.Queue(stmt("permission_update"), sqldb.NewRowSet(len(renamed)).
 			Int("id", func(i int) int64 { return renamed[i].ID }).
 			Text("name", func(i int) string { return renamed[i].Name }).
 			Text("module", func(i int) string { return renamed[i].Module }), s.now.UnixMilli())
@@ -179,7 +179,7 @@ func (s *permissionSync) grants(_ context.Context) error {
 		}
 	}
 	if len(pairs) > 0 {
-		s.tx.Queue(permissionGrant, sqldb.NewRowSet(len(pairs)).
+		s.tx.Queue(stmt("permission_grant"), sqldb.NewRowSet(len(pairs)).
 			Int("role", func(i int) int64 { return pairs[i].role }).
 			Int("permission", func(i int) int64 { return pairs[i].permission }))
 	}
@@ -192,7 +192,7 @@ func bumpRoles(tx sqldb.Tx, now time.Time, by identity.Actor, ids ...int64) {
 	if len(ids) == 0 {
 		return
 	}
-	tx.Queue(roleTouch, idRows(ids), now.UnixMilli(), by.String())
+	tx.Queue(stmt("role_touch"), idRows(ids), now.UnixMilli(), by.String())
 	documentsql.Changed(tx, now, "role", decimals(ids)...)
 }
 

@@ -13,7 +13,7 @@ import (
 func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	var hash string
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
-		hash, err = sqldb.Scalar[string](ctx, tx, pinTry, user, identity.MaxPinFailures)
+		hash, err = sqldb.Scalar[string](ctx, tx, stmt("pin_try"), user, identity.MaxPinFailures)
 		return err
 	})
 	return hash, err
@@ -26,12 +26,12 @@ func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, n
 			return err
 		}
 		if hash == "" {
-			n, err := tx.Exec(ctx, pinDelete, by.UserID)
+			n, err := tx.Exec(ctx, stmt("pin_delete"), by.UserID)
 			if err != nil || n == 0 {
 				return err
 			}
 		} else {
-			tx.QueueExactly(1, pinPut, by.UserID, hash, now.UnixMilli())
+			tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
 		}
 		return RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
 	})
@@ -42,6 +42,6 @@ func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) (
 	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c identity.Colleague, err error) {
 		err = r.Scan(&c.UserID, &c.Name, &c.Role)
 		return c, err
-	}, pinColleagues, identity.MaxPinFailures, flag(all),
+	}, stmt("pin_colleagues"), identity.MaxPinFailures, flag(all),
 		idRows(branches))
 }

@@ -17,7 +17,7 @@ func (s *Accounts) Purge(ctx context.Context, now time.Time) error {
 	for _, p := range []struct {
 		q      *sqldb.Stmt
 		before time.Time
-	}{{revocationPurge, at.Revocations}, {spentPurge, at.SpentTokens}, {sessionPurge, at.Sessions}} {
+	}{{stmt("revocation_purge"), at.Revocations}, {stmt("spent_purge"), at.SpentTokens}, {stmt("session_purge"), at.Sessions}} {
 		for {
 			n, err := s.db.Exec(ctx, p.q, p.before.UnixMilli(), purgeLimit)
 			if err != nil {
@@ -28,7 +28,7 @@ func (s *Accounts) Purge(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	for _, q := range []*sqldb.Stmt{capPurge, otpPurge} {
+	for _, q := range []*sqldb.Stmt{stmt("cap_purge"), stmt("otp_purge")} {
 		if _, err := s.db.Exec(ctx, q, at.Counts.UnixMilli()); err != nil {
 			return err
 		}

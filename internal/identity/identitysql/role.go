@@ -15,7 +15,7 @@ func NewRoles(db *sqldb.DB) *Roles { return &Roles{db} }
 
 // RoleVersions returns the version of every role.
 func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
-	pairs, err := sqldb.Collect(ctx, b.db, sqldb.Pair, roleVersions)
+	pairs, err := sqldb.Collect(ctx, b.db, sqldb.Pair, stmt("role_versions"))
 	versions := make(map[int64]int64, len(pairs))
 	for _, p := range pairs {
 		versions[p[0]] = p[1]
@@ -32,7 +32,7 @@ func (b *Roles) Grants(ctx context.Context) (map[int64][]identity.RouteKey, erro
 	all, err := sqldb.Collect(ctx, b.db, func(r sqldb.Rows) (h held, err error) {
 		err = r.Scan(&h.role, &h.key.Method, &h.key.Path)
 		return h, err
-	}, permissionRoutes)
+	}, stmt("permission_routes"))
 	granted := map[int64][]identity.RouteKey{}
 	for _, h := range all {
 		granted[h.role] = append(granted[h.role], h.key)
@@ -64,15 +64,15 @@ func (b *Roles) Permissions(ctx context.Context) ([]identity.Permission, error) 
 }
 
 func selectRoles(ctx context.Context, conn sqldb.Conn) ([]identity.Role, error) {
-	return sqldb.Collect(ctx, conn, scanRole, roleList)
+	return sqldb.Collect(ctx, conn, scanRole, stmt("role_list"))
 }
 
 func selectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, error) {
-	r, err := sqldb.Get(ctx, conn, identity.ErrRole, scanRole, roleSelect, id)
+	r, err := sqldb.Get(ctx, conn, identity.ErrRole, scanRole, stmt("role_select"), id)
 	if err != nil {
 		return r, err
 	}
-	r.Permissions, err = sqldb.Collect(ctx, conn, sqldb.Value[int64], permissionHeld, id)
+	r.Permissions, err = sqldb.Collect(ctx, conn, sqldb.Value[int64], stmt("permission_held"), id)
 	return r, err
 }
 
@@ -89,12 +89,12 @@ func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permiss
 		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
 		p.CreatedAt, p.UpdatedAt = instant(created), instant(updated)
 		return p, err
-	}, permissionList)
+	}, stmt("permission_list"))
 }
 
 // selectHolders returns the permission ids of each role, ascending.
 func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
-	pairs, err := sqldb.Collect(ctx, conn, sqldb.Pair, permissionHolders)
+	pairs, err := sqldb.Collect(ctx, conn, sqldb.Pair, stmt("permission_holders"))
 	held := map[int64][]int64{}
 	for _, p := range pairs {
 		held[p[0]] = append(held[p[0]], p[1])

@@ -45,7 +45,7 @@ func (b *Roles) CreateRole(
 		if err := d.me.MayGrant(identity.Role{Name: r.Name}, own); err != nil {
 			return err
 		}
-		id, err := sqldb.Scalar[int64](ctx, tx, roleInsert, r.Name, r.Description, now.UnixMilli(), by.String())
+		id, err := sqldb.Scalar[int64](ctx, tx, stmt("role_insert"), r.Name, r.Description, now.UnixMilli(), by.String())
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (b *Roles) CreateRole(
 
 // memberPermissions returns the permissions of members, which every role has at least.
 func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
-	return sqldb.Collect(ctx, tx, sqldb.Value[int64], roleMembersHold, identity.RoleUser)
+	return sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("role_members_hold"), identity.RoleUser)
 }
 
 // queueGrants queues grants of permissions to a role.
@@ -69,7 +69,7 @@ func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
 	if len(permissions) == 0 {
 		return
 	}
-	tx.Queue(permissionGrant, sqldb.NewRowSet(len(permissions)).
+	tx.Queue(stmt("permission_grant"), sqldb.NewRowSet(len(permissions)).
 		Int("role", func(int) int64 { return role }).
 		Int("permission", func(i int) int64 { return permissions[i] }))
 }
@@ -101,7 +101,7 @@ func (b *Roles) UpdateRole(
 		if r, err = change(was); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, roleUpdate, id, r.Name, r.Description, now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("role_update"), id, r.Name, r.Description, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
 		if r, err = selectRole(ctx, tx, id); err != nil {
 			return err
@@ -127,15 +127,15 @@ func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now
 		if identity.IsDelivered(r.Name) {
 			return identity.ErrDelivered
 		}
-		used, err := sqldb.Scalar[int64](ctx, tx, roleUsed, id)
+		used, err := sqldb.Scalar[int64](ctx, tx, stmt("role_used"), id)
 		switch {
 		case err != nil:
 			return err
 		case used > 0:
 			return identity.ErrRoleUsed
 		}
-		tx.Queue(permissionTake, id, idRows(r.Permissions))
-		tx.QueueExactly(1, roleDelete, id)
+		tx.Queue(stmt("permission_take"), id, idRows(r.Permissions))
+		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
 		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
 	})
@@ -166,7 +166,7 @@ func (b *Roles) SetPermissions(
 		without := func(all, some []int64) []int64 {
 			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
 		}
-		tx.Queue(permissionTake, id, idRows(without(was.Permissions, to)))
+		tx.Queue(stmt("permission_take"), id, idRows(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
 		queueRevocation(tx, identity.RevokeRole, strconv.FormatInt(id, 10), now)

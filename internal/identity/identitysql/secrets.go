@@ -17,7 +17,7 @@ func newSecret() string { return base64.StdEncoding.EncodeToString(identity.NewK
 // Keys returns the installation's keys and creates missing ones. When several processes start at once, one creates them
 // and all read the same.
 func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
-	_, err := db.Exec(ctx, secretInsert, sqldb.NewRowSet(len(keyNames)).
+	_, err := db.Exec(ctx, stmt("secret_insert"), sqldb.NewRowSet(len(keyNames)).
 		Text("name", func(i int) string { return keyNames[i] }).
 		Text("value", func(int) string { return newSecret() }),
 		db.Now().UnixMilli())
@@ -32,7 +32,7 @@ func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	all, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (s [2]string, err error) {
 		err = r.Scan(&s[0], &s[1])
 		return s, err
-	}, secretList)
+	}, stmt("secret_list"))
 	if err != nil {
 		return identity.Keys{}, err
 	}
@@ -58,7 +58,7 @@ func WithdrawTokenKey(ctx context.Context, db *sqldb.DB, by identity.Actor) erro
 	}
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := db.Now()
-		tx.QueueExactly(1, secretReplace, identity.TokenKey, newSecret(), now.UnixMilli())
+		tx.QueueExactly(1, stmt("secret_replace"), identity.TokenKey, newSecret(), now.UnixMilli())
 		return RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
 	})
 }

@@ -27,12 +27,12 @@ func (s *Accounts) Begin(
 		}
 		written = fresh.StartedAfter(now.ValidFrom)
 		if p.PinHash == "" {
-			tx.QueueExactly(1, accountLogin, u.ID, p.NewHash)
-		} else if n, err := tx.Exec(ctx, pinForget, u.ID, p.PinHash); err != nil || n == 0 {
+			tx.QueueExactly(1, stmt("account_login"), u.ID, p.NewHash)
+		} else if n, err := tx.Exec(ctx, stmt("pin_forget"), u.ID, p.PinHash); err != nil || n == 0 {
 			return cmp.Or(err, error(identity.ErrPin)) // the PIN was changed meanwhile
 		}
 		// MaxSessions-1 stay, because the new session is inserted below.
-		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], sessionEndOldest,
+		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_oldest"),
 			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1); err != nil {
 			return err
 		}
@@ -50,29 +50,29 @@ func (s *Accounts) Begin(
 
 // insertSession queues the insertion of a session.
 func insertSession(tx sqldb.Tx, f identity.Session) {
-	tx.QueueExactly(1, sessionInsert, f.ID, f.UserID, f.TokenHash, f.RotatedAt.UnixMilli(), f.Device, f.Address,
+	tx.QueueExactly(1, stmt("session_insert"), f.ID, f.UserID, f.TokenHash, f.RotatedAt.UnixMilli(), f.Device, f.Address,
 		f.CreatedAt.UnixMilli(), f.IdleUntil.UnixMilli(), f.ExpiresAt.UnixMilli())
 }
 
 // RecordFailure counts a wrong password. Failures of unknown accounts share one counter per day.
 func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
 	if user == 0 {
-		_, err := s.db.Exec(ctx, capAdd, actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
+		_, err := s.db.Exec(ctx, stmt("cap_add"), actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
 		return err
 	}
-	_, err := s.db.Exec(ctx, accountFail, user, passwordHash)
+	_, err := s.db.Exec(ctx, stmt("account_fail"), user, passwordHash)
 	return err
 }
 
 // RecordDeviceFailure counts a wrong password of a known device or of a session.
 func (s *Accounts) RecordDeviceFailure(ctx context.Context, device string, now time.Time) error {
-	_, err := s.db.Exec(ctx, capAdd, actionDevice, device, now.UnixMilli())
+	_, err := s.db.Exec(ctx, stmt("cap_add"), actionDevice, device, now.UnixMilli())
 	return err
 }
 
 // DeviceFailures returns the number of wrong passwords of a device or session since an instant.
 func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time.Time) (n int64, err error) {
-	buckets, err := sqldb.Collect(ctx, s.db, sqldb.Pair, capList, actionDevice, device, since.UnixMilli())
+	buckets, err := sqldb.Collect(ctx, s.db, sqldb.Pair, stmt("cap_list"), actionDevice, device, since.UnixMilli())
 	for _, b := range buckets {
 		n += b[1]
 	}
@@ -87,7 +87,7 @@ func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.
 			o = identity.RotationResult{Verdict: identity.RefreshUnknown}
 			return err
 		}
-		u, err := oneUser(ctx, tx, accountSelect, held.UserID)
+		u, err := oneUser(ctx, tx, stmt("account_select"), held.UserID)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.
 			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
 			rotate(tx, o.Session)
 		case identity.RefreshReuse:
-			tx.Queue(sessionEnd, held.ID, u.ID, r.Now.UnixMilli(), string(identity.EndReused))
+			tx.Queue(stmt("session_end"), held.ID, u.ID, r.Now.UnixMilli(), string(identity.EndReused))
 			revokeSessions(tx, []string{held.ID}, r.Now)
 		case identity.RefreshUnknown, identity.RefreshEnded, identity.RefreshRepeat: // nothing to write
 		}
@@ -109,32 +109,32 @@ func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.
 // lockByToken locks the session of a refresh token. A concurrent request with the same token waits for the lock, then
 // finds the token spent and returns the same successor.
 func lockByToken(ctx context.Context, tx sqldb.Tx, tokenHash string) (identity.Session, bool, error) {
-	s, found, err := sqldb.One(ctx, tx, scanSession, sessionByToken, tokenHash)
+	s, found, err := sqldb.One(ctx, tx, scanSession, stmt("session_by_token"), tokenHash)
 	if err != nil || found {
 		return s, found, err
 	}
-	id, found, err := sqldb.One(ctx, tx, sqldb.Value[string], spentSelect, tokenHash)
+	id, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("spent_select"), tokenHash)
 	if err != nil || !found {
 		return s, false, err
 	}
-	return sqldb.One(ctx, tx, scanSession, sessionLock, id)
+	return sqldb.One(ctx, tx, scanSession, stmt("session_lock"), id)
 }
 
 // rotate queues the new refresh token and keeps the hash of the spent one, by which a later reuse is detected.
 func rotate(tx sqldb.Tx, s identity.Session) {
-	tx.QueueExactly(1, sessionRotate, s.ID, s.TokenHash, s.PreviousHash, s.Successor, s.RotatedAt.UnixMilli(),
+	tx.QueueExactly(1, stmt("session_rotate"), s.ID, s.TokenHash, s.PreviousHash, s.Successor, s.RotatedAt.UnixMilli(),
 		s.IdleUntil.UnixMilli())
-	tx.Queue(spentInsert, s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
+	tx.Queue(stmt("spent_insert"), s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
 }
 
 // FindByToken returns the session of a refresh token, also of a spent one.
 func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (identity.Session, bool, error) {
-	return sqldb.One(ctx, s.db, scanSession, sessionHolder, tokenHash)
+	return sqldb.One(ctx, s.db, scanSession, stmt("session_holder"), tokenHash)
 }
 
 // Sessions returns the live sessions of an account.
 func (s *Accounts) Sessions(ctx context.Context, user int64, now time.Time) ([]identity.Session, error) {
-	return sqldb.Collect(ctx, s.db, scanSession, sessionList, user, now.UnixMilli())
+	return sqldb.Collect(ctx, s.db, scanSession, stmt("session_list"), user, now.UnixMilli())
 }
 
 // End ends a session of an account.
@@ -142,7 +142,7 @@ func (s *Accounts) End(
 	ctx context.Context, user int64, session string, why identity.EndReason, now time.Time,
 ) (found bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		n, err := tx.Exec(ctx, sessionEnd, session, user, now.UnixMilli(), string(why))
+		n, err := tx.Exec(ctx, stmt("session_end"), session, user, now.UnixMilli(), string(why))
 		if found = n == 1; err != nil || !found {
 			return err
 		}
@@ -158,7 +158,7 @@ func (s *Accounts) ChangePassword(
 ) (ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The statement compares p.Hash, the password that was verified before this transaction.
-		n, err := tx.Exec(ctx, accountPassword, user, p.Hash, p.NewHash, now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("account_password"), user, p.Hash, p.NewHash, now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,8 @@ func (s *Accounts) ChangePassword(
 func EndSessions(
 	ctx context.Context, tx sqldb.Tx, user int64, why identity.EndReason, keep string, now time.Time,
 ) ([]string, error) {
-	ended, err := sqldb.Collect(ctx, tx, sqldb.Value[string], sessionEndAll, user, now.UnixMilli(), string(why), keep)
+	ended, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_all"), user, now.UnixMilli(), string(why),
+		keep)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 		return
 	}
 	id := func(i int) string { return ids[i] }
-	tx.Queue(revocationInsert, sqldb.NewRowSet(len(ids)).Text("id", id).Text("subject", id),
+	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(len(ids)).Text("id", id).Text("subject", id),
 		string(identity.RevokeSession), now.UnixMilli())
 }
 
@@ -207,7 +208,7 @@ func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.T
 		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
 		st.StartedAt, st.ExpiresAt, st.Branches = instant(begun), instant(expires), idList(branches)
 		return st, err
-	}, sessionStanding, session, now.UnixMilli())
+	}, stmt("session_standing"), session, now.UnixMilli())
 }
 
 // Revocations returns the revocations made since an instant.
@@ -217,7 +218,7 @@ func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]identity
 		err = r.Scan(&v.ID, &v.Kind, &v.Subject, &at)
 		v.At = instant(at)
 		return v, err
-	}, revocationList, since.UnixMilli())
+	}, stmt("revocation_list"), since.UnixMilli())
 }
 
 // SaveLastSeen updates the last activity of live sessions. It never moves one back.
@@ -228,7 +229,7 @@ func (s *Accounts) SaveLastSeen(ctx context.Context, all []identity.LastSeen) er
 		}
 		return 1
 	})
-	_, err := s.db.Exec(ctx, sessionSeen, sqldb.NewRowSet(len(all)).
+	_, err := s.db.Exec(ctx, stmt("session_seen"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].Session }).
 		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }).
 		Int("idle", func(i int) int64 { return all[i].IdleUntil.UnixMilli() }))

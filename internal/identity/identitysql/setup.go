@@ -20,8 +20,8 @@ func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (ne
 		if needed, err = noOwner(ctx, tx); err != nil || !needed {
 			return err
 		}
-		tx.Queue(staffSetupPut, setupName(hash), now.UnixMilli())
-		tx.Queue(staffSetupTrim, maxSetupCodes)
+		tx.Queue(stmt("staff_setup_put"), setupName(hash), now.UnixMilli())
+		tx.Queue(stmt("staff_setup_trim"), maxSetupCodes)
 		return nil
 	})
 	return needed, err
@@ -32,7 +32,7 @@ func setupName(hash string) string { return "setup:" + hash }
 
 // noOwner reports whether no active owner exists.
 func noOwner(ctx context.Context, tx sqldb.Tx) (bool, error) {
-	n, err := sqldb.Scalar[int64](ctx, tx, adminOwnerCount, 0)
+	n, err := sqldb.Scalar[int64](ctx, tx, stmt("admin_owner_count"), 0)
 	return n == 0, err
 }
 
@@ -42,7 +42,7 @@ func (s *UserAdmin) HasCode(ctx context.Context, hash string) (bool, error) {
 }
 
 func hasCode(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
-	_, found, err := sqldb.One(ctx, conn, sqldb.Value[string], staffSetupSelect, setupName(hash))
+	_, found, err := sqldb.One(ctx, conn, sqldb.Value[string], stmt("staff_setup_select"), setupName(hash))
 	return found, err
 }
 
@@ -69,7 +69,7 @@ func (s *UserAdmin) CreateOwner(
 		if made, err = InsertUser(ctx, tx, u); err != nil {
 			return err
 		}
-		tx.Queue(staffSetupClear)
+		tx.Queue(stmt("staff_setup_clear"))
 		by := identity.System()
 		by.Request, by.Address = from.Request, from.Address
 		d := adminTx{tx: tx, by: by, now: u.CreatedAt}

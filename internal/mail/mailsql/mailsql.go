@@ -15,11 +15,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts        = sqldb.Load(files)
-	messagePurge = stmts.Must("message_purge")
-	messageMove  = stmts.Must("message_deadline_move")
-)
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // messages clears the fields of a dead letter, which may contain a code (E3).
 var messages = queuesql.New(queuesql.Spec{
@@ -56,11 +55,11 @@ func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 
 // Purge deletes dead letters that were created before a time.
 func (s *Store) Purge(ctx context.Context, before time.Time) (int64, error) {
-	return s.db.Exec(ctx, messagePurge, before.UnixMilli())
+	return s.db.Exec(ctx, stmt("message_purge"), before.UnixMilli())
 }
 
 // MoveDeadlines shifts the due and expiry times of all queued messages after the deciding clock was set by that much.
 // It returns the number of messages.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
-	return tx.Exec(ctx, messageMove, by.Milliseconds())
+	return tx.Exec(ctx, stmt("message_deadline_move"), by.Milliseconds())
 }

@@ -14,7 +14,7 @@ import (
 
 // Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment.
 func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
-	tickets, err := sqldb.Collect(ctx, s.db, scanTicket, boardSelect, q.Branch, q.Date, q.DateBefore,
+	tickets, err := sqldb.Collect(ctx, s.db, scanTicket, stmt("board_select"), q.Branch, q.Date, q.DateBefore,
 		q.PaidSince.UnixMilli(),
 		q.ServedSince.UnixMilli(), q.Limit)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.B
 	if err := s.fill(ctx, &r); err != nil {
 		return r, err
 	}
-	r.Stations, err = sqldb.Collect(ctx, s.db, scanStation, boardStations, q.Branch)
+	r.Stations, err = sqldb.Collect(ctx, s.db, scanStation, stmt("board_stations"), q.Branch)
 	return r, err
 }
 
@@ -83,7 +83,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 		tickets[id].Items = append(tickets[id].Items, it)
 		r.Categories[it.DishID] = 0
 		return nil
-	}, itemSelect, idRows(slices.Collect(maps.Keys(tickets))))
+	}, stmt("item_select"), idRows(slices.Collect(maps.Keys(tickets))))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	}, boardDishes, sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
+	}, stmt("board_dishes"), sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
 	for _, p := range pairs {
 		of[p[0]] = p[1]
 	}
@@ -118,7 +118,7 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]string, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	}, boardTables, idRows(visits))
+	}, stmt("board_tables"), idRows(visits))
 	labels := make(map[string]string, len(pairs))
 	for _, p := range pairs {
 		labels[p[0]] = p[1]
@@ -132,7 +132,7 @@ func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	}, ticketOldest, day, since.UnixMilli())
+	}, stmt("ticket_oldest"), day, since.UnixMilli())
 	oldest := make(map[int64]time.Time, len(pairs))
 	for _, p := range pairs {
 		oldest[p[0]] = instant(p[1])

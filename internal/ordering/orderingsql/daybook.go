@@ -23,7 +23,7 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 	if err != nil || len(days) == 0 {
 		return err
 	}
-	tx.Queue(daybookAdd, sqldb.NewRowSet(len(days)).
+	tx.Queue(stmt("daybook_add"), sqldb.NewRowSet(len(days)).
 		Int("branch_id", func(i int) int64 { return days[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return days[i].Scope.Date }).
 		Int("placed", func(i int) int64 { return days[i].Placed }).
@@ -38,7 +38,7 @@ func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, erro
 	d, _, err := sqldb.One(ctx, s.db, func(r sqldb.Rows) (d ordering.Day, err error) {
 		err = r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
 		return d, err
-	}, daybookSelect, scope.Branch, scope.Date)
+	}, stmt("daybook_select"), scope.Branch, scope.Date)
 	d.Scope = scope
 	return d, err
 }

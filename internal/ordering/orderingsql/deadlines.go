@@ -15,7 +15,7 @@ import (
 func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
 	moved, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (res ordering.Result, err error) {
 		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
-	}, orderDeadlineMove, by.Milliseconds(), now.UnixMilli())
+	}, stmt("order_deadline_move"), by.Milliseconds(), now.UnixMilli())
 	if err != nil {
 		return 0, err
 	}

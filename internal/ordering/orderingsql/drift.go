@@ -16,15 +16,6 @@ const maxDrift = 50
 // periodically and needs some time.
 const overdueGrace = 5 * time.Second
 
-var (
-	driftStates  = Statements.Must("drift_states")
-	driftLines   = Statements.Must("drift_lines")
-	driftOrphans = Statements.Must("drift_orphans")
-	driftMoney   = Statements.Must("drift_money")
-	driftOverdue = Statements.Must("drift_overdue")
-	driftWindow  = Statements.Must("drift_window")
-)
-
 // Drift compares orders with their holds and payments, from a business date on, in all branches. It returns one
 // sentence per difference, at most maxDrift per kind, and nothing if all agree.
 func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]string, error) {
@@ -35,11 +26,11 @@ func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]strin
 func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) (found []string, err error) {
 	err = s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		d := drift{at: at, branch: branch, from: from}
-		d.windows(ctx, nextOrders, driftStates, describeState)
-		d.windows(ctx, nextOrders, driftLines, describeLine)
-		d.windows(ctx, stocksql.NextHolds, driftOrphans, describeOrphan)
-		d.windows(ctx, nextOrders, driftMoney, describeMoney)
-		d.run(ctx, driftOverdue, describeOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
+		d.windows(ctx, nextOrders, stmt("drift_states"), describeState)
+		d.windows(ctx, nextOrders, stmt("drift_lines"), describeLine)
+		d.windows(ctx, stocksql.NextHolds, stmt("drift_orphans"), describeOrphan)
+		d.windows(ctx, nextOrders, stmt("drift_money"), describeMoney)
+		d.run(ctx, stmt("drift_overdue"), describeOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
 		found = d.found
 		return d.err
 	})
@@ -84,7 +75,7 @@ func (d *drift) run(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) 
 }
 
 func nextOrders(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
-	return sqldb.Scalar[string](ctx, at, driftWindow, after, n)
+	return sqldb.Scalar[string](ctx, at, stmt("drift_window"), after, n)
 }
 
 func describeState(r sqldb.Rows) (string, error) {

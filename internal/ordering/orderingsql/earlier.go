@@ -47,7 +47,7 @@ func selectStoredKeys(
 		}
 		all[k] = known
 		return nil
-	}, idempotencySelect, keyRows(keys))
+	}, stmt("idempotency_select"), keyRows(keys))
 	return all, err
 }
 
@@ -59,7 +59,7 @@ func ordersOf(
 	for _, k := range known {
 		ids = append(ids, k.OrderID)
 	}
-	orders, err := selectOrders(ctx, c, orderSelect, ids)
+	orders, err := selectOrders(ctx, c, stmt("order_select"), ids)
 	byID := make(map[string]*ordering.Order, len(orders))
 	for i := range orders {
 		byID[orders[i].ID] = &orders[i]

@@ -14,7 +14,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, &created)
 		x.At = instant(created)
 		return x, err
-	}, exceptionAttempts, branch, limit)
+	}, stmt("exception_attempts"), branch, limit)
 	if err != nil {
 		return e, err
 	}
@@ -24,7 +24,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 			&created)
 		x.At = instant(created)
 		return x, err
-	}, exceptionRefunds, branch, limit)
+	}, stmt("exception_refunds"), branch, limit)
 	if err != nil {
 		return e, err
 	}
@@ -34,6 +34,6 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 			&x.Captured, &x.CapturedIn, &reported)
 		x.At = instant(reported)
 		return x, err
-	}, exceptionMismatches, branch, limit)
+	}, stmt("exception_mismatches"), branch, limit)
 	return e, err
 }

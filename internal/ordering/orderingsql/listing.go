@@ -8,26 +8,17 @@ import (
 	"comanda/internal/sqldb"
 )
 
-var (
-	listingOrders        = Statements.Must("listing_orders")
-	listingOrdersCount   = Statements.Must("listing_orders_count")
-	listingFound         = Statements.Must("listing_found")
-	listingFoundCount    = Statements.Must("listing_found_count")
-	listingAttempts      = Statements.Must("listing_attempts")
-	listingAttemptsCount = Statements.Must("listing_attempts_count")
-)
-
 // lastDate sorts after every business date. It replaces a missing end of a period.
 const lastDate = "9999-12-31"
 
 // Listed reads a page of a branch's orders with their items, newest first, and the total number of matches.
 func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
-	list, count, args := listingOrders, listingOrdersCount, []any{
+	list, count, args := stmt("listing_orders"), stmt("listing_orders_count"), []any{
 		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
 		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
 	}
 	if f.Search != nil || f.Visit != "" {
-		list, count, args = listingFound, listingFoundCount, append(args, searchArgs(f)...)
+		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f)...)
 	}
 	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.Listed, err error) {
 		err = r.Scan(&l.ID, &l.Table)
@@ -66,7 +57,7 @@ func (s *Orders) listed(ctx context.Context, page []ordering.Listed) error {
 	for i, l := range page {
 		ids[i], at[l.ID] = l.ID, i
 	}
-	orders, err := selectOrders(ctx, s.db, orderSelect, ids)
+	orders, err := selectOrders(ctx, s.db, stmt("order_select"), ids)
 	if err != nil {
 		return err
 	}
@@ -91,5 +82,5 @@ func (s *Orders) ListedAttempts(
 			&a.Number, &a.BizDate)
 		a.CreatedAt, a.SettledAt = instant(created), instant(settled)
 		return a, err
-	}, listingAttemptsCount, listingAttempts, f.Limit, f.Offset, args...)
+	}, stmt("listing_attempts_count"), stmt("listing_attempts"), f.Limit, f.Offset, args...)
 }

@@ -79,7 +79,7 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 	if len(branches) == 0 {
 		return nil
 	}
-	l.tx.QueueQuery(l.readOpen, openSelect, idRows(slices.Collect(maps.Keys(visits))), numberRows(nil),
+	l.tx.QueueQuery(l.readOpen, stmt("open_select"), idRows(slices.Collect(maps.Keys(visits))), numberRows(nil),
 		numberRows(branches), l.batch.Now.UnixMilli())
 	return l.tx.Flush(ctx)
 }
@@ -152,7 +152,7 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey
 		}
 		delete(first, k)
 		return nil
-	}, idempotencyInsert, keyRows(keys).
+	}, stmt("idempotency_insert"), keyRows(keys).
 		Text("digest", func(i int) string { return first[keys[i]].Digest }).
 		Text("ref", func(i int) string { return first[keys[i]].Order.ID }), l.batch.Now.UnixMilli())
 	return first
@@ -200,7 +200,7 @@ func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	holds, err := sqldb.Collect(ctx, l.tx, sqldb.Value[string], orderHolds, idRows(ids))
+	holds, err := sqldb.Collect(ctx, l.tx, sqldb.Value[string], stmt("order_holds"), idRows(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 // business date, before the lock. Inserting later, with carts already locked, could deadlock with transactions that
 // hold numbers and wait for carts.
 func (l *loader) queueNumbers(scopes []stock.Scope) {
-	l.tx.Queue(numberEnsure, scopeRows(scopes))
+	l.tx.Queue(stmt("number_ensure"), scopeRows(scopes))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		var s stock.Scope
 		var last int64
@@ -240,7 +240,7 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 		}
 		l.batch.Numbers[s] = last
 		return nil
-	}, numberLock, scopeRows(scopes))
+	}, stmt("number_lock"), scopeRows(scopes))
 }
 
 func (l *loader) queueOpen(places []*ordering.Place) {
@@ -248,7 +248,7 @@ func (l *loader) queueOpen(places []*ordering.Place) {
 	for _, p := range places {
 		versions[p.Order.MenuVersionID], branches[p.Order.Scope.Branch] = struct{}{}, struct{}{}
 	}
-	l.tx.QueueQuery(l.readOpen, openSelect, idRows(visits), numberRows(versions), numberRows(branches),
+	l.tx.QueueQuery(l.readOpen, stmt("open_select"), idRows(visits), numberRows(versions), numberRows(branches),
 		l.batch.Now.UnixMilli())
 }
 
@@ -296,5 +296,5 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 		l.batch.Unpaid[visit] += n
 		l.batch.Unpaid[guest] += n
 		return nil
-	}, unpaidCount, idRows(visitsOf(places)))
+	}, stmt("unpaid_count"), idRows(visitsOf(places)))
 }

@@ -32,7 +32,7 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 		}
 		l.batch.Unpaid[ordering.MemberKey(user)] += n
 		return nil
-	}, unpaidCountMember, sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
+	}, stmt("unpaid_count_member"), sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
 }
 
 // queueCarts locks the carts of members who place orders.

@@ -33,7 +33,7 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		}
 		l.batch.Orders[o.ID] = &o
 		return nil
-	}, orderLock, idRows(ids))
+	}, stmt("order_lock"), idRows(ids))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {
@@ -42,7 +42,7 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		o := l.batch.Orders[id]
 		o.Items = append(o.Items, it)
 		return nil
-	}, itemSelect, idRows(ids))
+	}, stmt("item_select"), idRows(ids))
 	paymentsql.QueueSelect(l.tx, ids,
 		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
 		func(r payment.Refund) {

@@ -7,12 +7,6 @@ import (
 	"comanda/internal/sqldb"
 )
 
-var (
-	wordUnindexed = Statements.Must("name_unentered")
-	wordInsert    = Statements.Must("name_enter")
-	wordIndexed   = Statements.Must("name_entered")
-)
-
 // namesPerTransaction is the maximum number of orders that one transaction locks. Small transactions keep the ledger's
 // waits short.
 const namesPerTransaction = 100
@@ -40,7 +34,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (w nameWord, err error) {
 		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
 		return w, err
-	}, wordUnindexed, namesPerTransaction)
+	}, stmt("name_unentered"), namesPerTransaction)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -54,15 +48,15 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 	}
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The locks are taken in the ledger's order, to avoid deadlocks.
-		tx.QueueQuery(func(sqldb.Rows) error { return nil }, orderLock, idRows(ids))
+		tx.QueueQuery(func(sqldb.Rows) error { return nil }, stmt("order_lock"), idRows(ids))
 		if len(words) > 0 {
-			tx.Queue(wordInsert, sqldb.NewRowSet(len(words)).
+			tx.Queue(stmt("name_enter"), sqldb.NewRowSet(len(words)).
 				Int("branch_id", func(i int) int64 { return words[i].branch }).
 				Text("word", func(i int) string { return words[i].word }).
 				Text("biz_date", func(i int) string { return words[i].date }).
 				Text("order_id", func(i int) string { return words[i].order }))
 		}
-		tx.Queue(wordIndexed, idRows(ids), s.db.Now().UnixMilli())
+		tx.Queue(stmt("name_entered"), idRows(ids), s.db.Now().UnixMilli())
 		return tx.Flush(ctx)
 	})
 }

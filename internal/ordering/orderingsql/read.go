@@ -17,7 +17,7 @@ func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
 
 // Order reads one order with its items, attempts, refunds and steps.
 func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, error) {
-	orders, err := selectOrders(ctx, s.db, orderSelect, []string{id})
+	orders, err := selectOrders(ctx, s.db, stmt("order_select"), []string{id})
 	if err != nil || len(orders) == 0 {
 		return ordering.Detail{}, false, err
 	}
@@ -43,12 +43,12 @@ func (s *Orders) TableOf(ctx context.Context, visit string) (string, error) {
 
 // OfVisit reads a page of a visit's orders with their items, newest first, and their total number.
 func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
-	return s.page(ctx, orderSelectVisit, orderCountVisit, visit, limit, offset)
+	return s.page(ctx, stmt("order_select_visit"), stmt("order_count_visit"), visit, limit, offset)
 }
 
 // OfMember reads a page of a member's orders with their items, newest first, and their total number.
 func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([]ordering.Order, int64, error) {
-	return s.page(ctx, orderSelectMember, orderCountMember, user, limit, offset)
+	return s.page(ctx, stmt("order_select_member"), stmt("order_count_member"), user, limit, offset)
 }
 
 func (s *Orders) page(
@@ -67,7 +67,7 @@ func (s *Orders) page(
 
 // Overdue returns the ids of up to limit unpaid orders whose deadline has passed, oldest first.
 func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	return sqldb.Collect(ctx, s.db, sqldb.Value[string], overdueSelect, now.UnixMilli(), limit)
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("overdue_select"), now.UnixMilli(), limit)
 }
 
 func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {
@@ -113,7 +113,7 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 		o := &orders[index[id]]
 		o.Items = append(o.Items, it)
 		return nil
-	}, itemSelect, idRows(ids))
+	}, stmt("item_select"), idRows(ids))
 }
 
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {

@@ -12,7 +12,7 @@ import (
 // queueSteps queues the kitchen's steps and the items that it marked as done or not done.
 func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
 	if steps := b.Steps; len(steps) > 0 {
-		tx.Queue(stepInsert, sqldb.NewRowSet(len(steps)).
+		tx.Queue(stmt("step_insert"), sqldb.NewRowSet(len(steps)).
 			Text("order_id", func(i int) string { return steps[i].OrderID }).
 			Int("version", func(i int) int64 { return steps[i].Version }).
 			Int("at", func(i int) int64 { return steps[i].At.UnixMilli() }).
@@ -22,7 +22,7 @@ func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
 	}
 	if len(b.Marks) > 0 {
 		lines := slices.Collect(maps.Keys(b.Marks))
-		tx.QueueExactly(int64(len(lines)), itemDone, sqldb.NewRowSet(len(lines)).
+		tx.QueueExactly(int64(len(lines)), stmt("item_done"), sqldb.NewRowSet(len(lines)).
 			Text("order_id", func(i int) string { return lines[i].OrderID }).
 			Int("line", func(i int) int64 { return int64(lines[i].Index) + 1 }).
 			NullInt("done_at", func(i int) (int64, bool) { return millis(b.Marks[lines[i]]) }))
@@ -43,5 +43,5 @@ func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.St
 		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
 		s.At = instant(at)
 		return s, err
-	}, stepSelect, idRows(ids))
+	}, stmt("step_select"), idRows(ids))
 }

@@ -63,7 +63,7 @@ func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) 
 
 func queueRefused(tx sqldb.Tx, keys []ordering.IdempotencyKey) {
 	if len(keys) > 0 {
-		tx.Queue(idempotencyDelete, keyRows(keys))
+		tx.Queue(stmt("idempotency_delete"), keyRows(keys))
 	}
 }
 
@@ -74,7 +74,7 @@ func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 	scopes := slices.SortedFunc(maps.Keys(b.Numbers), func(a, b stock.Scope) int {
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Date, b.Date))
 	})
-	tx.Queue(numberSet, scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
+	tx.Queue(stmt("number_set"), scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
 }
 
 func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
@@ -85,7 +85,7 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 	if len(orders) == 0 {
 		return
 	}
-	tx.Queue(orderInsert, sqldb.NewRowSet(len(orders)).
+	tx.Queue(stmt("order_insert"), sqldb.NewRowSet(len(orders)).
 		Text("id", func(i int) string { return orders[i].ID }).
 		Int("branch_id", func(i int) int64 { return orders[i].Scope.Branch }).
 		NullText("visit_id", func(i int) (string, bool) { return filled(orders[i].VisitID) }).
@@ -136,7 +136,7 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 	if len(lines) == 0 {
 		return
 	}
-	tx.Queue(itemInsert, sqldb.NewRowSet(len(lines)).
+	tx.Queue(stmt("item_insert"), sqldb.NewRowSet(len(lines)).
 		Text("order_id", func(i int) string { return lines[i].order }).
 		Int("line", func(i int) int64 { return int64(lines[i].n) }).
 		Int("item", func(i int) int64 { return lines[i].ItemID }).
@@ -158,7 +158,7 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		return
 	}
 	orders := slices.Collect(maps.Values(b.Changed))
-	tx.QueueExactly(int64(len(orders)), orderUpdate, sqldb.NewRowSet(len(orders)).
+	tx.QueueExactly(int64(len(orders)), stmt("order_update"), sqldb.NewRowSet(len(orders)).
 		Text("id", func(i int) string { return orders[i].ID }).
 		Text("hold_id", func(i int) string { return orders[i].HoldID }).
 		Text("status", func(i int) string { return string(orders[i].Status) }).

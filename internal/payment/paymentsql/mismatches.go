@@ -13,7 +13,7 @@ func QueueMismatches(tx sqldb.Tx, all []payment.AmountMismatch) {
 	if len(all) == 0 {
 		return
 	}
-	tx.Queue(mismatchInsert, sqldb.NewRowSet(len(all)).
+	tx.Queue(stmt("mismatch_insert"), sqldb.NewRowSet(len(all)).
 		Text("attempt_id", func(i int) string { return all[i].AttemptID }).
 		Text("order_id", func(i int) string { return all[i].OrderID }).
 		Int("amount", func(i int) int64 { return all[i].Amount }).
@@ -23,5 +23,5 @@ func QueueMismatches(tx sqldb.Tx, all []payment.AmountMismatch) {
 
 // ClearMismatches marks all mismatches of an attempt as resolved by staff and returns their number.
 func ClearMismatches(ctx context.Context, tx sqldb.Tx, attempt string, now time.Time) (int64, error) {
-	return tx.Exec(ctx, mismatchClear, attempt, now.UnixMilli())
+	return tx.Exec(ctx, stmt("mismatch_clear"), attempt, now.UnixMilli())
 }

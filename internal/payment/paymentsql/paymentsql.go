@@ -16,28 +16,8 @@ var files embed.FS
 // Statements are all statements of this package.
 var Statements = sqldb.Load(files)
 
-var (
-	attemptInsert  = Statements.Must("attempt_insert")
-	attemptUpdate  = Statements.Must("attempt_update")
-	attemptSelect  = Statements.Must("attempt_select")
-	attemptFind    = Statements.Must("attempt_find")
-	attemptDue     = Statements.Must("attempt_due")
-	attemptLater   = Statements.Must("attempt_later")
-	attemptMove    = Statements.Must("attempt_deadline_move")
-	attemptAge     = Statements.Must("attempt_age_move")
-	refundMove     = Statements.Must("refund_deadline_move")
-	attemptStuck   = Statements.Must("attempt_stuck")
-	eventInsert    = Statements.Must("event_insert")
-	mismatchInsert = Statements.Must("mismatch_insert")
-	mismatchClear  = Statements.Must("mismatch_clear")
-	refundInsert   = Statements.Must("refund_insert")
-	refundUpdate   = Statements.Must("refund_update")
-	refundSelect   = Statements.Must("refund_select")
-	refundSend     = Statements.Must("refund_send")
-	refundSent     = Statements.Must("refund_sent")
-	refundLater    = Statements.Must("refund_later")
-	refundDue      = Statements.Must("refund_due")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = Statements.Must
 
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
@@ -54,7 +34,7 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
 	}
-	tx.Queue(attemptInsert, sqldb.NewRowSet(len(all)).
+	tx.Queue(stmt("attempt_insert"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("order_id", func(i int) string { return all[i].OrderID }).
 		Text("method", func(i int) string { return string(all[i].Method) }).
@@ -74,7 +54,7 @@ func QueueAttemptStates(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
 	}
-	tx.QueueExactly(int64(len(all)), attemptUpdate, sqldb.NewRowSet(len(all)).
+	tx.QueueExactly(int64(len(all)), stmt("attempt_update"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("state", func(i int) string { return string(all[i].State) }).
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
@@ -88,7 +68,7 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 	if len(all) == 0 {
 		return
 	}
-	tx.Queue(eventInsert, sqldb.NewRowSet(len(all)).
+	tx.Queue(stmt("event_insert"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		NullText("attempt_id", func(i int) (string, bool) { return all[i].AttemptID, all[i].AttemptID != "" }).
 		NullText("order_id", func(i int) (string, bool) { return all[i].OrderID, all[i].OrderID != "" }).
@@ -106,7 +86,7 @@ func orderRows(ids []string) *sqldb.RowSet {
 
 // Attempts returns the attempts of orders, oldest first per order.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
-	return sqldb.Collect(ctx, c, scanAttempt, attemptSelect, orderRows(orders))
+	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), orderRows(orders))
 }
 
 func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
@@ -134,7 +114,7 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 		}
 		owners[id] = o
 		return nil
-	}, attemptFind, orderRows(attempts))
+	}, stmt("attempt_find"), orderRows(attempts))
 	return owners, err
 }
 
@@ -142,10 +122,11 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 // process dies is checked again. Any number of processes may claim at once.
 func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Attempt, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if due, err = sqldb.Collect(ctx, tx, scanAttempt, attemptDue, now.UnixMilli(), limit); err != nil || len(due) == 0 {
+		if due, err = sqldb.Collect(ctx, tx, scanAttempt, stmt("attempt_due"), now.UnixMilli(),
+			limit); err != nil || len(due) == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, attemptLater, sqldb.NewRowSet(len(due)).
+		_, err = tx.Exec(ctx, stmt("attempt_later"), sqldb.NewRowSet(len(due)).
 			Text("id", func(i int) string { return due[i].ID }).
 			NullInt("check_at", func(i int) (int64, bool) { return nullMillis(due[i].NextCheck(now)) }))
 		return err
@@ -164,6 +145,6 @@ func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, err
 		}
 		counts[s] = n
 		return nil
-	}, attemptStuck)
+	}, stmt("attempt_stuck"))
 	return counts, err
 }

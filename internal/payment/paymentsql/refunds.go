@@ -14,7 +14,7 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
 	}
-	tx.Queue(refundInsert, sqldb.NewRowSet(len(all)).
+	tx.Queue(stmt("refund_insert"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("order_id", func(i int) string { return all[i].OrderID }).
 		Text("attempt_id", func(i int) string { return all[i].AttemptID }).
@@ -38,7 +38,7 @@ func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
 	}
-	tx.QueueExactly(int64(len(all)), refundUpdate, sqldb.NewRowSet(len(all)).
+	tx.QueueExactly(int64(len(all)), stmt("refund_update"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("state", func(i int) string { return string(all[i].State) }).
 		Text("note", func(i int) string { return all[i].Note }).
@@ -52,7 +52,7 @@ func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 
 // Refunds returns the refunds of orders.
 func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
-	return sqldb.Collect(ctx, c, scanRefund, refundSelect, orderRows(orders))
+	return sqldb.Collect(ctx, c, scanRefund, stmt("refund_select"), orderRows(orders))
 }
 
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
@@ -71,10 +71,11 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 // process dies is sent again. Any number of processes may claim at once.
 func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Refund, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if due, err = sqldb.Collect(ctx, tx, scanRefund, refundSend, now.UnixMilli(), limit); err != nil || len(due) == 0 {
+		if due, err = sqldb.Collect(ctx, tx, scanRefund, stmt("refund_send"), now.UnixMilli(),
+			limit); err != nil || len(due) == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, refundLater, sqldb.NewRowSet(len(due)).
+		_, err = tx.Exec(ctx, stmt("refund_later"), sqldb.NewRowSet(len(due)).
 			Text("id", func(i int) string { return due[i].ID }).
 			NullInt("send_at", func(i int) (int64, bool) { return nullMillis(due[i].RetryAt(now)) }))
 		return err
@@ -86,13 +87,13 @@ func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (
 // faster, which then sends the refund.
 func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) error {
 	return db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
-		tx.QueueExactly(1, refundSent, id, strings.Join(before, " "))
+		tx.QueueExactly(1, stmt("refund_sent"), id, strings.Join(before, " "))
 		return nil
 	})
 }
 
 // OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest.
 func OutstandingRefunds(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
-	pair, _, err := sqldb.One(ctx, c, sqldb.Pair, refundDue)
+	pair, _, err := sqldb.One(ctx, c, sqldb.Pair, stmt("refund_due"))
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err
 }

@@ -8,8 +8,8 @@ import (
 // QueueSelect queues Attempts and Refunds in a transaction. The flush calls the functions with each row, oldest first
 // per order.
 func QueueSelect(tx sqldb.Tx, orders []string, attempt func(payment.Attempt), refund func(payment.Refund)) {
-	queueEach(tx, attemptSelect, orders, scanAttempt, attempt)
-	queueEach(tx, refundSelect, orders, scanRefund, refund)
+	queueEach(tx, stmt("attempt_select"), orders, scanAttempt, attempt)
+	queueEach(tx, stmt("refund_select"), orders, scanRefund, refund)
 }
 
 func queueEach[T any](

@@ -11,7 +11,7 @@ import (
 
 // Attempts implements report.Store.
 func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
-	return ask(ctx, b, paymentAttempts, s, func(r sqldb.Rows) (a report.Attempts, err error) {
+	return ask(ctx, b, stmt("payment_attempts"), s, func(r sqldb.Rows) (a report.Attempts, err error) {
 		err = r.Scan(&a.Method, &a.State, &a.Number, &a.Amount)
 		return a, err
 	})
@@ -21,7 +21,7 @@ func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts,
 // parsed and counted here.
 func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
 	counts := map[report.Failures]int64{}
-	_, err := ask(ctx, b, paymentFailures, s, func(r sqldb.Rows) (struct{}, error) {
+	_, err := ask(ctx, b, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
 		var f report.Failures
 		var raw string
 		err := r.Scan(&f.Method, &f.Result, &raw)
@@ -46,7 +46,7 @@ func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report
 
 // Refunds implements report.Store.
 func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
-	return ask(ctx, b, refundDays, s, func(r sqldb.Rows) (f report.Refunds, err error) {
+	return ask(ctx, b, stmt("refund_days"), s, func(r sqldb.Rows) (f report.Refunds, err error) {
 		err = r.Scan(&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount)
 		return f, err
 	})
@@ -54,7 +54,7 @@ func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, e
 
 // Ended implements report.Store.
 func (b *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
-	return ask(ctx, b, endedDays, s, func(r sqldb.Rows) (e report.Ended, err error) {
+	return ask(ctx, b, stmt("ended_days"), s, func(r sqldb.Rows) (e report.Ended, err error) {
 		err = r.Scan(&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount)
 		return e, err
 	})

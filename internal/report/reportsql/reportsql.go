@@ -29,7 +29,7 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, b, salesCells, s, func(r sqldb.Rows) (c report.Cell, err error) {
+	return ask(ctx, b, stmt("sales_cells"), s, func(r sqldb.Rows) (c report.Cell, err error) {
 		err = r.Scan(&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross)
 		return c, err
 	}, sqldb.NewRowSet(len(all)).
@@ -40,7 +40,7 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 
 // Days implements report.Store.
 func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
-	return ask(ctx, b, salesDays, s, func(r sqldb.Rows) (d report.Day, err error) {
+	return ask(ctx, b, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
 		d.Open = d.Placed - d.Sales - d.Canceled
 		return d, err
@@ -49,7 +49,7 @@ func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 
 // Dishes implements report.Store.
 func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
-	return ask(ctx, b, dishSales, s, func(r sqldb.Rows) (d report.Dish, err error) {
+	return ask(ctx, b, stmt("dish_sales"), s, func(r sqldb.Rows) (d report.Dish, err error) {
 		var names string
 		if err := r.Scan(&d.ID, &names, &d.Qty, &d.Gross); err != nil {
 			return d, err
@@ -66,7 +66,7 @@ func texts(s string) (t catalog.Texts, err error) {
 
 // Quotas implements report.Store.
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
-	return ask(ctx, b, quotaDays, s, func(r sqldb.Rows) (q report.Quota, err error) {
+	return ask(ctx, b, stmt("quota_days"), s, func(r sqldb.Rows) (q report.Quota, err error) {
 		var names string
 		var newest int64
 		if err := r.Scan(&q.Date, &q.ItemID, &names, &q.Cap, &q.Held, &q.Sold, &newest); err != nil {

@@ -14,14 +14,5 @@ var files embed.FS
 // Statements are all statements of this package.
 var Statements = sqldb.Load(files)
 
-var (
-	salesCells      = Statements.Must("sales_cells")
-	salesDays       = Statements.Must("sales_days")
-	dishSales       = Statements.Must("dish_sales")
-	quotaDays       = Statements.Must("quota_days")
-	paymentAttempts = Statements.Must("payment_attempts")
-	paymentFailures = Statements.Must("payment_failures")
-	refundDays      = Statements.Must("refund_days")
-	endedDays       = Statements.Must("ended_days")
-	ticketTimes     = Statements.Must("ticket_times")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = Statements.Must

@@ -112,7 +112,7 @@ func queueAdjustment(tx sqldb.Tx, by identity.Actor, a stock.Adjustment, l stock
 	if a.ClientTxnID != "" {
 		key, digest = &a.ClientTxnID, a.Digest()
 	}
-	tx.Queue(adjustmentInsert, uid.New(now), a.Branch, l.ID, string(a.Kind), change, l.Available, l.Reserved, l.Sold, a.Note,
+	tx.Queue(stmt("adjustment_insert"), uid.New(now), a.Branch, l.ID, string(a.Kind), change, l.Available, l.Reserved, l.Sold, a.Note,
 		by.String(), now.UnixMilli(), key, digest)
 }
 
@@ -129,7 +129,7 @@ func (e *priorAdjustment) queue(tx sqldb.Tx, a stock.Adjustment) {
 	}
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		return rows.Scan(&e.digest, &e.Available, &e.Reserved, &e.Sold)
-	}, adjustmentEarlier, a.Branch, a.ClientTxnID)
+	}, stmt("adjustment_earlier"), a.Branch, a.ClientTxnID)
 }
 
 func (e *priorAdjustment) answer(a stock.Adjustment) (stock.Level, error) {

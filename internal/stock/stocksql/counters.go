@@ -49,7 +49,7 @@ func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
 	if missing == nil {
 		return nil
 	}
-	if _, err := c.db.Exec(ctx, counterEnsure, keyRows(missing)); err != nil {
+	if _, err := c.db.Exec(ctx, stmt("counter_ensure"), keyRows(missing)); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -121,7 +121,7 @@ func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 		c.Cap = capOf(limit)
 		balances.LoadCount(scope, c)
 		return nil
-	}, counterLock, keyRows(keys))
+	}, stmt("counter_lock"), keyRows(keys))
 }
 
 func capOf(limit sql.NullInt64) int64 {
@@ -142,7 +142,7 @@ func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
 		}
 	})
 	if n := len(quotas.keys); n > 0 {
-		tx.QueueExactly(int64(n), counterAdd, keyRows(quotas.keys).
+		tx.QueueExactly(int64(n), stmt("counter_add"), keyRows(quotas.keys).
 			Int("held", func(i int) int64 { return quotas.counters[i].DeltaHeld }).
 			Int("used", func(i int) int64 { return quotas.counters[i].DeltaUsed }))
 	}
@@ -165,14 +165,14 @@ func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error
 
 func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, error) {
 	if s.IsStock() {
-		return sqldb.Collect(ctx, c, scanItemCount, inventorySelect, s.Branch)
+		return sqldb.Collect(ctx, c, scanItemCount, stmt("inventory_select_branch"), s.Branch)
 	}
-	return sqldb.Collect(ctx, c, scanCount, counterSelectScope, s.Branch, s.Date)
+	return sqldb.Collect(ctx, c, scanCount, stmt("counter_select_scope"), s.Branch, s.Date)
 }
 
 // OpenHolds returns the number of unpaid holds of a business date that contain a menu item, and their units of it.
 func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
-	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, holdCountItem, s.Branch, s.Date, item)
+	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, stmt("hold_count_item"), s.Branch, s.Date, item)
 	return pair[0], pair[1], err
 }
 
@@ -188,10 +188,10 @@ func scanCount(r sqldb.Rows) (c stock.Count, err error) {
 // counter is created.
 func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *int64, id string, now int64) error {
 	key := []stock.Key{{Scope: s, Item: item}}
-	if _, err := tx.Exec(ctx, counterEnsure, keyRows(key)); err != nil {
+	if _, err := tx.Exec(ctx, stmt("counter_ensure"), keyRows(key)); err != nil {
 		return err
 	}
-	dates, err := sqldb.Collect(ctx, tx, sqldb.Value[string], counterCap, s.Branch, item, s.Date, quota)
+	dates, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("counter_cap"), s.Branch, item, s.Date, quota)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 			was := sums[k]
 			sums[k] = holdSum{was.held + s.held, was.used + s.used, was.holds + s.holds}
 			return k, err
-		}, driftSums, from, branch, after, to)
+		}, stmt("drift_sums"), from, branch, after, to)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 
 // NextHolds returns the id of the last of the next n holds in the order of ids, empty when there are none.
 func NextHolds(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
-	return sqldb.Scalar[string](ctx, at, driftWindowEnd, after, n)
+	return sqldb.Scalar[string](ctx, at, stmt("drift_window"), after, n)
 }
 
 // driftOfCounters compares quotas and removes those with a counter from the sums.
@@ -86,7 +86,7 @@ func driftOfCounters(
 				k.Scope.Branch, k.Scope.Date, k.Item, held, used, s.held, s.used))
 		}
 		return k, err
-	}, driftCounters, from, branch)
+	}, stmt("drift_counters"), from, branch)
 	return found, err
 }
 
@@ -107,7 +107,7 @@ func driftOfItems(
 				k.Scope.Branch, sku, available, reserved, sold, s.held, s.used, units))
 		}
 		return k, err
-	}, driftInventory, branch)
+	}, stmt("drift_inventory"), branch)
 	return found, err
 }
 

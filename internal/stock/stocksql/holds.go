@@ -35,7 +35,7 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 			lines = append(lines, line{h.ID, key, qty})
 		}
 	}
-	tx.Queue(holdInsert, sqldb.NewRowSet(len(holds)).
+	tx.Queue(stmt("hold_insert"), sqldb.NewRowSet(len(holds)).
 		Text("id", func(i int) string { return holds[i].ID }).
 		Int("branch_id", func(i int) int64 { return holds[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return holds[i].Scope.Date }).
@@ -46,7 +46,7 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 	if len(lines) == 0 {
 		return
 	}
-	tx.Queue(holdLineInsert, sqldb.NewRowSet(len(lines)).
+	tx.Queue(stmt("hold_line_insert"), sqldb.NewRowSet(len(lines)).
 		Text("hold_id", func(i int) string { return lines[i].hold }).
 		Int("stock", func(i int) int64 { return kind(lines[i].key) }).
 		Int("item", func(i int) int64 { return lines[i].key.Item }).
@@ -59,7 +59,7 @@ func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 	if len(moves) == 0 {
 		return
 	}
-	tx.QueueExactly(int64(len(moves)), holdMove, sqldb.NewRowSet(len(moves)).
+	tx.QueueExactly(int64(len(moves)), stmt("hold_move"), sqldb.NewRowSet(len(moves)).
 		Text("id", func(i int) string { return moves[i].ID }).
 		Text("was", func(i int) string { return string(moves[i].From) }).
 		Text("becomes", func(i int) string { return string(moves[i].To) }).
@@ -72,7 +72,7 @@ func QueueExtended(tx sqldb.Tx, until map[string]time.Time) {
 		return
 	}
 	ids := slices.Sorted(maps.Keys(until))
-	tx.Queue(holdExtend, idRows(ids).Int("until", func(i int) int64 { return until[ids[i]].UnixMilli() }))
+	tx.Queue(stmt("hold_extend"), idRows(ids).Int("until", func(i int) int64 { return until[ids[i]].UnixMilli() }))
 }
 
 func idRows(ids []string) *sqldb.RowSet {
@@ -84,7 +84,7 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return collectHolds(ctx, c, holdSelect, idRows(ids))
+	return collectHolds(ctx, c, stmt("hold_select"), idRows(ids))
 }
 
 // LockHolds locks holds in the order of their ids and loads them into the balances with their current state.
@@ -104,7 +104,7 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balanc
 		}
 		balances.LoadHold(byID[id], stock.State(state))
 		return nil
-	}, holdLock, idRows(ids))
+	}, stmt("hold_lock"), idRows(ids))
 }
 
 // collectHolds reads rows of (hold, line), which are sorted by hold.

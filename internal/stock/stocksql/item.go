@@ -18,7 +18,7 @@ func (r *Reservations) Items(ctx context.Context, branch int64, skus []string) (
 
 // Items is Reservations.Items within a transaction.
 func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]stock.Item, error) {
-	return sqldb.Collect(ctx, c, scanItem, itemFind, sqldb.NewRowSet(len(skus)).
+	return sqldb.Collect(ctx, c, scanItem, stmt("thing_find"), sqldb.NewRowSet(len(skus)).
 		Int("branch_id", func(int) int64 { return branch }).
 		Text("sku", func(i int) string { return skus[i] }))
 }
@@ -30,9 +30,9 @@ func scanItem(r sqldb.Rows) (t stock.Item, err error) {
 
 // ensureItem creates a missing stock item without units and reports whether it did.
 func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, itemInsert, branch, sku, now.UnixMilli())
+	n, err := tx.Exec(ctx, stmt("thing_insert"), branch, sku, now.UnixMilli())
 	if n > 0 {
-		tx.Queue(inventoryInsert, branch, sku)
+		tx.Queue(stmt("inventory_insert"), branch, sku)
 	}
 	return n > 0, err
 }
@@ -65,7 +65,7 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		before, found, err := sqldb.One(ctx, tx, scanItem, itemLock, t.ID)
+		before, found, err := sqldb.One(ctx, tx, scanItem, stmt("thing_lock"), t.ID)
 		switch {
 		case err != nil:
 			return err
@@ -105,7 +105,7 @@ func update(tx sqldb.Tx, t stock.Item, now time.Time) {
 	if t.LowAt != stock.NoAlarm {
 		lowAt = &t.LowAt
 	}
-	tx.QueueExactly(1, itemUpdate, t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
+	tx.QueueExactly(1, stmt("thing_update"), t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
 }
 
 // auditText returns a stock item in the form of the audit log.

@@ -18,7 +18,7 @@ func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 		}
 		counts[c.Item] = c
 		return nil
-	}, inventoryLock, itemKeyRows(keys))
+	}, stmt("inventory_lock"), itemKeyRows(keys))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var t stock.Item
 		if err := rows.Scan(&t.ID, &t.Branch, &t.SKU, &t.LowAt); err != nil {
@@ -28,7 +28,7 @@ func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 			balances.LoadItem(t, c)
 		}
 		return nil
-	}, itemThresholds, sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))
+	}, stmt("thing_marks"), sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))
 }
 
 func itemKeyRows(keys []stock.Key) *sqldb.RowSet {
@@ -43,7 +43,7 @@ func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 	if n == 0 {
 		return
 	}
-	tx.QueueExactly(int64(n), inventoryAdd, itemKeyRows(c.keys).
+	tx.QueueExactly(int64(n), stmt("inventory_add"), itemKeyRows(c.keys).
 		Int("available", func(i int) int64 {
 			d := c.counters[i]
 			return d.DeltaCap - d.DeltaHeld - d.DeltaUsed

@@ -48,7 +48,7 @@ func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]s
 			asked = append(asked, q)
 		}
 	}
-	found, err := sqldb.Collect(ctx, r.db, scanLevel, levelSelect, sqldb.NewRowSet(len(asked)).
+	found, err := sqldb.Collect(ctx, r.db, scanLevel, stmt("level_select"), sqldb.NewRowSet(len(asked)).
 		Int("branch_id", func(i int) int64 { return asked[i].branch }).
 		Text("sku", func(i int) string { return asked[i].sku }))
 	if err != nil {
@@ -77,18 +77,18 @@ func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error 
 	now := r.now()
 	return r.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		if len(reads) > 0 {
-			tx.Queue(rankAdd, sqldb.NewRowSet(len(reads)).
+			tx.Queue(stmt("rank_add"), sqldb.NewRowSet(len(reads)).
 				Int("branch_id", func(i int) int64 { return reads[i].Branch }).
 				Text("sku", func(i int) string { return reads[i].SKU }).
 				Int("reads", func(i int) int64 { return reads[i].N }), now.UnixMilli())
 		}
-		tx.Queue(rankFade, now.UnixMilli(), now.Add(-rankHalfLife).UnixMilli())
-		tx.Queue(rankDelete)
+		tx.Queue(stmt("rank_fade"), now.UnixMilli(), now.Add(-rankHalfLife).UnixMilli())
+		tx.Queue(stmt("rank_delete"))
 		return nil
 	})
 }
 
 // Top returns the most read items of all branches.
 func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error) {
-	return sqldb.Collect(ctx, r.db, scanLevel, rankTop, limit)
+	return sqldb.Collect(ctx, r.db, scanLevel, stmt("rank_top"), limit)
 }

@@ -11,7 +11,7 @@ import (
 
 // Item returns a stock item by number; one without an id does not exist.
 func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
-	t, _, err := sqldb.One(ctx, l.db, scanItem, itemSelect, id)
+	t, _, err := sqldb.One(ctx, l.db, scanItem, stmt("thing_select"), id)
 	return t, err
 }
 
@@ -27,7 +27,8 @@ func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level,
 	if f.Low {
 		low = 1
 	}
-	return sqldb.Page(ctx, l.db, scanLevel, levelCount, levelList, f.Limit, f.Offset, f.Branch, pattern, low)
+	return sqldb.Page(ctx, l.db, scanLevel, stmt("level_count"), stmt("level_list"), f.Limit, f.Offset, f.Branch, pattern,
+		low)
 }
 
 // Adjustments returns a page of an item's adjustments, newest first, and the total.
@@ -38,13 +39,14 @@ func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) 
 		err = r.Scan(&a.ID, &kind, &a.Units, &a.Available, &a.Note, &a.Actor, &at)
 		a.Kind, a.At = stock.AdjustmentKind(kind), time.UnixMilli(at).UTC()
 		return a, err
-	}, adjustmentCount, adjustmentList, limit, offset, item)
+	}, stmt("adjustment_count"), stmt("adjustment_list"), limit, offset, item)
 }
 
 // Reservations returns a page of a branch's reservations, the most recently changed first, and the total.
 func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
 	state, reason := f.Status.State()
-	page, total, err := sqldb.Page(ctx, l.db, scanListed, reservationCount, reservationList, f.Limit, f.Offset, f.Branch,
+	page, total, err := sqldb.Page(ctx, l.db, scanListed, stmt("reservation_count"), stmt("reservation_list"), f.Limit,
+		f.Offset, f.Branch,
 		string(state), reason)
 	if err != nil || len(page) == 0 {
 		return nil, total, err

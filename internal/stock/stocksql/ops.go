@@ -46,7 +46,7 @@ func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]st
 		}
 		texts[i] = string(text)
 	}
-	tx.Queue(opsInsert, sqldb.NewRowSet(len(entries)).
+	tx.Queue(stmt("ops_insert"), sqldb.NewRowSet(len(entries)).
 		Text("id", func(i int) string { return entries[i].ID }).
 		Int("branch_id", func(i int) int64 { return entries[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return entries[i].Scope.Date }).
@@ -99,7 +99,7 @@ func QueueDeleteEntries(tx sqldb.Tx, ids []string) { entries.QueueDelete(tx, ids
 
 // Unapplied implements stock.SyncStore. The order of ids is the order of writing.
 func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
-	return sqldb.Collect(ctx, l.db, scanEntry, opsSelect, before.UnixMilli(), after, limit)
+	return sqldb.Collect(ctx, l.db, scanEntry, stmt("ops_select"), before.UnixMilli(), after, limit)
 }
 
 func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
@@ -116,12 +116,12 @@ func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 // RetryDead resets the attempts of dead entries, so that they are tried again, and returns their number. An empty id
 // selects all.
 func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
-	return l.db.Exec(ctx, opsRetryDead, id)
+	return l.db.Exec(ctx, stmt("ops_retry_dead"), id)
 }
 
 // DeadLetters returns a page of dead entries, newest first, and the total. An empty id selects all.
 func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) ([]queue.DeadLetter, int64, error) {
-	total, err := sqldb.Scalar[int64](ctx, l.db, opsDeadTotal, id)
+	total, err := sqldb.Scalar[int64](ctx, l.db, stmt("ops_dead_total"), id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -133,6 +133,6 @@ func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) (
 		d.About, d.Payload = "scope:"+cmp.Or(date, "stock"), json.RawMessage(ops)
 		d.CreatedAt, d.DiedAt = time.UnixMilli(at).UTC(), time.UnixMilli(died).UTC()
 		return d, err
-	}, opsDead, id, limit, offset)
+	}, stmt("ops_dead"), id, limit, offset)
 	return page, total, err
 }

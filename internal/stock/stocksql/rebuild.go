@@ -14,27 +14,27 @@ import (
 func (l *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
 ) (mine bool, free time.Time, err error) {
-	if _, err := l.db.Exec(ctx, scopeInsert, s.Branch, s.Date); err != nil {
+	if _, err := l.db.Exec(ctx, stmt("scope_insert"), s.Branch, s.Date); err != nil {
 		return false, free, err
 	}
-	n, err := l.db.Exec(ctx, scopeClaim, s.Branch, s.Date, now.UnixMilli(), until.UnixMilli(),
+	n, err := l.db.Exec(ctx, stmt("scope_claim"), s.Branch, s.Date, now.UnixMilli(), until.UnixMilli(),
 		now.Add(stock.LongestClaim).UnixMilli())
 	if err != nil || n == 1 {
 		return n == 1, free, err
 	}
-	ms, err := sqldb.Scalar[int64](ctx, l.db, scopeFree, s.Branch, s.Date)
+	ms, err := sqldb.Scalar[int64](ctx, l.db, stmt("scope_free"), s.Branch, s.Date)
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
 
 // RenewRebuild implements stock.RebuildStore.
 func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, was, until time.Time) (bool, error) {
-	n, err := l.db.Exec(ctx, scopeRenew, s.Branch, s.Date, was.UnixMilli(), until.UnixMilli())
+	n, err := l.db.Exec(ctx, stmt("scope_renew"), s.Branch, s.Date, was.UnixMilli(), until.UnixMilli())
 	return n == 1, err
 }
 
 // EndRebuild implements stock.RebuildStore.
 func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, was time.Time, epoch string, next time.Time) error {
-	_, err := l.db.Exec(ctx, scopeRelease, s.Branch, s.Date, was.UnixMilli(), epoch, next.UnixMilli()-1)
+	_, err := l.db.Exec(ctx, stmt("scope_release"), s.Branch, s.Date, was.UnixMilli(), epoch, next.UnixMilli()-1)
 	return err
 }
 
@@ -49,12 +49,12 @@ const (
 // PrepareRebuild implements stock.RebuildStore.
 func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	if !s.IsStock() {
-		if _, err := l.db.Exec(ctx, counterEnsureBranch, s.Branch, s.Date); err != nil {
+		if _, err := l.db.Exec(ctx, stmt("counter_ensure_branch"), s.Branch, s.Date); err != nil {
 			return err
 		}
 	}
 	for {
-		n, err := l.db.Exec(ctx, opsDeleteScope, s.Branch, s.Date, opsPerDelete)
+		n, err := l.db.Exec(ctx, stmt("ops_delete_scope"), s.Branch, s.Date, opsPerDelete)
 		if err != nil || n < opsPerDelete {
 			return err
 		}
@@ -95,7 +95,7 @@ func (l *Store) readHolds(
 	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
 ) error {
 	for after := ""; ; {
-		page, err := collectHolds(ctx, l.db, holdPage, s.Branch, date, string(state), since.UnixMilli(), after, holdsPerPage,
+		page, err := collectHolds(ctx, l.db, stmt("hold_page"), s.Branch, date, string(state), since.UnixMilli(), after, holdsPerPage,
 			kind(stock.Key{Scope: s}))
 		if err != nil || len(page) == 0 {
 			return err
@@ -135,7 +135,7 @@ func (l *Store) Snapshot(
 		if im.Counts, err = counts(ctx, at, s); err != nil {
 			return err
 		}
-		waiting, err := sqldb.Collect(ctx, at, scanEntry, opsSelectScope, s.Branch, s.Date, limit)
+		waiting, err := sqldb.Collect(ctx, at, scanEntry, stmt("ops_select_scope"), s.Branch, s.Date, limit)
 		if err != nil {
 			return err
 		}

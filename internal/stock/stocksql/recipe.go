@@ -13,7 +13,7 @@ import (
 
 // Recipe returns the stock that one portion of a menu item consumes, and the item's branch.
 func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
-	if branch, err = visibleItemBranch(ctx, l.db, by, recipeBranch, item); err != nil {
+	if branch, err = visibleItemBranch(ctx, l.db, by, stmt("recipe_branch"), item); err != nil {
 		return 0, nil, err
 	}
 	lines, err = recipe(ctx, l.db, item)
@@ -33,7 +33,7 @@ func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, err
 	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (t stock.SKULine, err error) {
 		err = r.Scan(&t.SKU, &t.Qty)
 		return t, err
-	}, recipeLines, item)
+	}, stmt("recipe_lines"), item)
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.
@@ -41,7 +41,7 @@ func (l *Store) SetRecipe(
 	ctx context.Context, by identity.Actor, item int64, lines []stock.SKULine,
 ) (branch int64, err error) {
 	err = l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if branch, err = visibleItemBranch(ctx, tx, by, recipeLock, item); err != nil {
+		if branch, err = visibleItemBranch(ctx, tx, by, stmt("recipe_lock"), item); err != nil {
 			return err
 		}
 		before, err := recipe(ctx, tx, item)
@@ -52,9 +52,9 @@ func (l *Store) SetRecipe(
 		if err != nil || maps.Equal(amounts(before), amounts(lines)) {
 			return err
 		}
-		tx.Queue(recipeDelete, item)
+		tx.Queue(stmt("recipe_delete"), item)
 		if len(wanted) > 0 {
-			tx.Queue(recipeInsert, sqldb.NewRowSet(len(wanted)).
+			tx.Queue(stmt("recipe_insert"), sqldb.NewRowSet(len(wanted)).
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
 		}

@@ -18,6 +18,6 @@ func (l *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Li
 		}
 		all[item] = append(all[item], line)
 		return nil
-	}, recipeSelect, branch)
+	}, stmt("recipe_select"), branch)
 	return all, err
 }

@@ -26,7 +26,7 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := textMap(ctx, c, reservationReason, idRows(holds))
+	reasons, err := textMap(ctx, c, stmt("reservation_reason"), idRows(holds))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]stri
 		}
 		names[id] = sku
 		return nil
-	}, itemNamesSelect, itemRows(items))
+	}, stmt("thing_names"), itemRows(items))
 	return names, err
 }
 
@@ -87,7 +87,7 @@ func itemRows(items []int64) *sqldb.RowSet {
 
 // Overdue returns the ids of reservations past their deadline, the oldest first.
 func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	holds, err := sqldb.Collect(ctx, r.db, sqldb.Value[string], reservationOverdue, now.UnixMilli(), limit)
+	holds, err := sqldb.Collect(ctx, r.db, sqldb.Value[string], stmt("reservation_overdue"), now.UnixMilli(), limit)
 	for i, id := range holds {
 		holds[i] = stock.ReservationID(id)
 	}
@@ -96,7 +96,7 @@ func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([
 
 // OverdueReservations returns the number of reservations past their deadline, and the delay of the oldest.
 func (r *Reservations) OverdueReservations(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
-	pair, _, err := sqldb.One(ctx, r.db, sqldb.Pair, reservationLate, now.UnixMilli())
+	pair, _, err := sqldb.One(ctx, r.db, sqldb.Pair, stmt("reservation_late"), now.UnixMilli())
 	if err != nil || pair[0] == 0 {
 		return 0, 0, err
 	}

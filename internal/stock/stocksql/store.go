@@ -30,7 +30,7 @@ func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string
 		}
 		all[s] = epoch
 		return nil
-	}, scopeSelect, from)
+	}, stmt("scope_select"), from)
 	return all, err
 }
 
@@ -42,7 +42,7 @@ func (l *Store) TombstoneProvisional(
 	if len(provisional) == 0 {
 		return nil, nil
 	}
-	_, err := l.db.Exec(ctx, holdTombstone, sqldb.NewRowSet(len(provisional)).
+	_, err := l.db.Exec(ctx, stmt("hold_tombstone"), sqldb.NewRowSet(len(provisional)).
 		Text("id", func(i int) string { return provisional[i].ID }).
 		Int("branch_id", func(i int) int64 { return provisional[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return provisional[i].Scope.Date }), now.UnixMilli())

@@ -21,7 +21,7 @@ func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.OpenRequest
 		if !t.Active {
 			return visit.ErrTableInactive
 		}
-		n, err := tx.Exec(ctx, visitOpen, e.VisitID, e.BranchID, e.TableID, e.BizDate, e.Now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("visit_open"), e.VisitID, e.BranchID, e.TableID, e.BizDate, e.Now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ type seatNote struct {
 func seatNoteOf(v visit.Visit) seatNote { return seatNote{v.TableID, v.TableLabel} }
 
 func selectVisit(ctx context.Context, conn sqldb.Conn, id string) (visit.Visit, bool, error) {
-	return sqldb.One(ctx, conn, scanVisit, visitSelect, id)
+	return sqldb.One(ctx, conn, scanVisit, stmt("visit_select"), id)
 }
 
 // Move moves a visit to another table. It locks that table first, so that a scan of its code either comes before and
@@ -84,7 +84,7 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 
 // lockVisit locks an open visit until the end of the transaction: it can be neither closed nor moved.
 func lockVisit(ctx context.Context, tx sqldb.Tx, by identity.Actor, id string) (visit.Visit, error) {
-	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], visitLock, id)
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("visit_lock"), id)
 	if err != nil {
 		return visit.Visit{}, err
 	}
@@ -105,13 +105,13 @@ func moveVisit(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error
 		return visit.ErrTableInactive
 	}
 	// Check before the update: two visits that swap tables would otherwise wait for each other's unique index entry.
-	switch _, taken, err := oneText(ctx, tx, visitAt, t.ID); {
+	switch _, taken, err := oneText(ctx, tx, stmt("visit_at"), t.ID); {
 	case err != nil:
 		return err
 	case taken:
 		return visit.ErrTableTaken
 	}
-	_, err := tx.Exec(ctx, visitMove, id, t.ID)
+	_, err := tx.Exec(ctx, stmt("visit_move"), id, t.ID)
 	if errors.Is(err, sqldb.ErrUnique) {
 		return visit.ErrTableTaken
 	}
@@ -123,7 +123,7 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 	v visit.Visit, added bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		n, err := tx.Exec(ctx, visitCall, id, string(reason), now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("visit_call"), id, string(reason), now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s *Store) Answer(
 	ctx context.Context, by identity.Actor, id string, reason visit.CallReason,
 ) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := tx.Exec(ctx, visitAnswer, id, string(reason)); err != nil {
+		if _, err := tx.Exec(ctx, stmt("visit_answer"), id, string(reason)); err != nil {
 			return err
 		}
 		var found bool

@@ -20,7 +20,7 @@ func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (v
 		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &active)
 		t.Active = active == 1
 		return t, err
-	}, tableLock, id)
+	}, stmt("table_lock"), id)
 	if err == nil && (!found || !by.Sees(t.BranchID)) {
 		err = visit.ErrTable
 	}
@@ -28,7 +28,7 @@ func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (v
 }
 
 func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error) {
-	t, _, err := sqldb.One(ctx, tx, scanTable, tableSelect, id)
+	t, _, err := sqldb.One(ctx, tx, scanTable, stmt("table_select"), id)
 	return t, err
 }
 
@@ -52,11 +52,11 @@ func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t
 // AddTable creates a table with its QR token.
 func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, now time.Time) (visit.Table, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		id, err := sqldb.Scalar[int64](ctx, tx, tableInsert, t.BranchID, t.Label, t.Seats)
+		id, err := sqldb.Scalar[int64](ctx, tx, stmt("table_insert"), t.BranchID, t.Label, t.Seats)
 		if err != nil {
 			return labelTaken(err)
 		}
-		tx.Queue(qrInsert, t.QR, id, now.UnixMilli())
+		tx.Queue(stmt("qr_insert"), t.QR, id, now.UnixMilli())
 		if t, err = selectTable(ctx, tx, id); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 			return err
 		}
 		if was.Active && !t.Active { // a scan at this moment waits for the lock and is then refused
-			switch _, taken, err := oneText(ctx, tx, visitAt, id); {
+			switch _, taken, err := oneText(ctx, tx, stmt("visit_at"), id); {
 			case err != nil:
 				return err
 			case taken:
@@ -87,7 +87,7 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 			}
 		}
 		if tableNoteOf(t) != tableNoteOf(was) {
-			if _, err := tx.Exec(ctx, tableUpdate, id, t.Label, t.Seats, boolInt(t.Active)); err != nil {
+			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, boolInt(t.Active)); err != nil {
 				return labelTaken(err)
 			}
 			err = identitysql.RecordAudit(ctx, tx,

@@ -13,17 +13,18 @@ import (
 
 // Tables returns the tables of a branch by label, or of all branches for 0.
 func (s *Store) Tables(ctx context.Context, branch int64) ([]visit.Table, error) {
-	return sqldb.Collect(ctx, s.db, scanTable, tableList, branch)
+	return sqldb.Collect(ctx, s.db, scanTable, stmt("table_list"), branch)
 }
 
 // TableBranch returns the branch of a table, or 0 for an unknown table.
 func (s *Store) TableBranch(ctx context.Context, table int64) (int64, error) {
-	return sqldb.Scalar[int64](ctx, s.db, tableBranch, table)
+	return sqldb.Scalar[int64](ctx, s.db, stmt("table_branch"), table)
 }
 
 // Visits returns a page of a branch's visits, newest first, and their total number.
 func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int, error) {
-	page, total, err := sqldb.Page(ctx, s.db, scanVisit, visitCount, visitList, f.Limit, f.Offset, f.Branch, f.Status)
+	page, total, err := sqldb.Page(ctx, s.db, scanVisit, stmt("visit_count"), stmt("visit_list"), f.Limit, f.Offset,
+		f.Branch, f.Status)
 	return page, int(total), err
 }
 
@@ -32,7 +33,7 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 	v visit.Visit, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		closed, err := tx.Exec(ctx, visitClose, id, string(why), now.UnixMilli())
+		closed, err := tx.Exec(ctx, stmt("visit_close"), id, string(why), now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -60,9 +61,10 @@ func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr
 		if err != nil {
 			return err
 		}
-		tx.Queue(qrRevoke, table, now.UnixMilli())
-		tx.Queue(qrInsert, qr, table, now.UnixMilli())
-		if closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], visitCloseTable, table, string(visit.ClosedQRRotated),
+		tx.Queue(stmt("qr_revoke"), table, now.UnixMilli())
+		tx.Queue(stmt("qr_insert"), qr, table, now.UnixMilli())
+		if closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_close_table"), table,
+			string(visit.ClosedQRRotated),
 			now.UnixMilli()); err != nil {
 			return err
 		}
@@ -81,7 +83,7 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 	closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], visitCloseIdle, now.Add(-slack).UnixMilli(),
+		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_close_idle"), now.Add(-slack).UnixMilli(),
 			now.UnixMilli(), limit)
 		return err
 	})
@@ -90,12 +92,12 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 
 // StaleKeys returns closed visits that Redis may still hold keys of, in the order of their closing.
 func (s *Store) StaleKeys(ctx context.Context, limit int) ([]string, error) {
-	return sqldb.Collect(ctx, s.db, sqldb.Value[string], keysLeft, limit)
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("keys_left"), limit)
 }
 
 // ClearStaleKeys removes visits that were closed before an instant from StaleKeys.
 func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefore time.Time) error {
-	_, err := s.db.Exec(ctx, keysGone, sqldb.NewRowSet(len(visits)).
+	_, err := s.db.Exec(ctx, stmt("keys_gone"), sqldb.NewRowSet(len(visits)).
 		Text("id", func(i int) string { return visits[i] }), closedBefore.UnixMilli())
 	return err
 }

@@ -16,39 +16,10 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	stmts = sqldb.Load(files)
+var stmts = sqldb.Load(files)
 
-	placeSelect     = stmts.Must("place_select")
-	qrLock          = stmts.Must("qr_lock")
-	qrRevoke        = stmts.Must("qr_revoke")
-	qrInsert        = stmts.Must("qr_insert")
-	tableLock       = stmts.Must("table_lock")
-	tableInsert     = stmts.Must("table_insert")
-	tableUpdate     = stmts.Must("table_update")
-	tableBranch     = stmts.Must("table_branch")
-	tableSelect     = stmts.Must("table_select")
-	tableList       = stmts.Must("table_list")
-	visitJoin       = stmts.Must("visit_join")
-	visitOpen       = stmts.Must("visit_open")
-	visitSeen       = stmts.Must("visit_seen")
-	visitClose      = stmts.Must("visit_close")
-	visitCloseTable = stmts.Must("visit_close_table")
-	visitCloseIdle  = stmts.Must("visit_close_idle")
-	visitAt         = stmts.Must("visit_at")
-	visitLock       = stmts.Must("visit_lock")
-	visitDeadline   = stmts.Must("visit_deadline_move")
-	visitMove       = stmts.Must("visit_move")
-	visitCall       = stmts.Must("visit_call")
-	visitAnswer     = stmts.Must("visit_answer")
-	visitSelect     = stmts.Must("visit_select")
-	visitList       = stmts.Must("visit_list")
-	visitCount      = stmts.Must("visit_count")
-	guestInsert     = stmts.Must("guest_insert")
-	guestSelect     = stmts.Must("guest_select")
-	keysLeft        = stmts.Must("keys_left")
-	keysGone        = stmts.Must("keys_gone")
-)
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 const (
 	open     = "OPEN"
@@ -70,7 +41,7 @@ func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error)
 		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
 		p.Revoked, p.Active = status == revoked, active == 1
 		return p, err
-	}, placeSelect, qr)
+	}, stmt("place_select"), qr)
 	return p, err
 }
 
@@ -83,7 +54,7 @@ func (s *Store) OpenOrJoin(ctx context.Context, e visit.OpenRequest) (id string,
 		if id, err = openOrJoin(ctx, tx, e); err != nil {
 			return err
 		}
-		tx.Queue(guestInsert, e.TokenHash, id, e.Now.UnixMilli())
+		tx.Queue(stmt("guest_insert"), e.TokenHash, id, e.Now.UnixMilli())
 		return nil
 	})
 	return id, err
@@ -99,7 +70,7 @@ func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 	c, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (c code, err error) {
 		err = r.Scan(&c.status, &c.active)
 		return c, err
-	}, qrLock, qr)
+	}, stmt("qr_lock"), qr)
 	switch {
 	case err != nil:
 		return err
@@ -117,11 +88,11 @@ func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 // query finds none, and close it before the next query joins it; then it tries again.
 func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, error) {
 	for range maxJoins {
-		id, found, err := oneText(ctx, tx, visitJoin, e.TableID)
+		id, found, err := oneText(ctx, tx, stmt("visit_join"), e.TableID)
 		if err != nil || found {
 			return id, err
 		}
-		n, err := tx.Exec(ctx, visitOpen, e.VisitID, e.BranchID, e.TableID, e.BizDate, e.Now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("visit_open"), e.VisitID, e.BranchID, e.TableID, e.BizDate, e.Now.UnixMilli())
 		if err != nil || n == 1 {
 			return e.VisitID, err
 		}
@@ -140,7 +111,7 @@ func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool,
 		g.VisitOpen = status == open
 		g.ClosedAt, g.Reason = closeInfo(closed, reason)
 		return g, err
-	}, guestSelect, tokenHash)
+	}, stmt("guest_select"), tokenHash)
 }
 
 // UpdateLastSeen stores when open visits were last seen. It never moves a time back.
@@ -149,7 +120,7 @@ func (s *Store) UpdateLastSeen(ctx context.Context, at map[string]time.Time) err
 	for id := range at {
 		ids = append(ids, id)
 	}
-	_, err := s.db.Exec(ctx, visitSeen, sqldb.NewRowSet(len(ids)).
+	_, err := s.db.Exec(ctx, stmt("visit_seen"), sqldb.NewRowSet(len(ids)).
 		Text("id", func(i int) string { return ids[i] }).
 		Int("at", func(i int) int64 { return at[ids[i]].UnixMilli() }))
 	return err
