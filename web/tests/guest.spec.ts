@@ -17,7 +17,7 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
 
   // A note is changed where it stands.
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Edit the note Beef pho' }).click()
+  await page.getByRole('button', { name: 'Edit note Beef pho' }).click()
   await page.getByLabel('Note for the kitchen: Beef pho').fill('no onion, more lime')
   await page.getByRole('button', { name: 'Save note' }).click()
   await expect(page.locator('li:focus')).toContainText('Note: no onion, more lime')

@@ -59,7 +59,7 @@ test('an order is found by who receives it, and its money goes back', async ({ p
   await expect(search).toHaveValue(o.number)
 
   await page.goto(`${server.url}/console/tables`)
-  await page.getByRole('article', { name: 'Table A4', exact: true }).getByRole('link', { name: 'one order' }).click()
+  await page.getByRole('article', { name: 'Table A4', exact: true }).getByRole('link', { name: '1 order' }).click()
   await expect(page.getByText('Orders of the guests at table A4')).toBeVisible()
   await expect(page.getByRole('main').getByRole('listitem')).toHaveCount(1)
   await expect(page.getByRole('link', { name: at.number, exact: true })).toBeVisible()

@@ -102,7 +102,7 @@ func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) 
 }
 
 // storageKey returns the local storage key under which the app keeps access to the order: the visit of a guest, or the
-// login of a member (web/guest/src/store/draft.ts, web/guest/src/member/tokens.ts).
+// login of a member (web/guest/src/table/draft.ts, web/guest/src/member/tokens.ts).
 func storageKey(d ordering.Detail) string {
 	if d.VisitID == "" {
 		return "comanda.member"

@@ -4,10 +4,10 @@ import { createApp } from 'vue'
 import '@shared/styles/tokens.css'
 import './styles.css'
 import App from './App.vue'
-import { watchConnection, whenReachable } from './composables/connection'
-import { restorePreferences } from './composables/preferences'
 import { router } from './router'
-import { useSession } from './store/session'
+import { watchConnection, whenReachable } from './shell/connection'
+import { restorePreferences } from './shell/preferences'
+import { useSession } from './table/session'
 
 const app = createApp(App).use(createPinia())
 const session = useSession()

@@ -1,7 +1,7 @@
 import { answer as answerOf, type Answer } from '@shared/api/client'
 import { isFault } from '@shared/api/fault'
 
-import { offline, whenReachable } from '../composables/connection'
+import { offline, whenReachable } from '../shell/connection'
 
 // Without an answer, and when a proxy has nobody behind it, the server is out of reach.
 const away = [0, 502, 504]

@@ -1,4 +1,4 @@
-import type { Method } from '../types/dto'
+import type { Method } from './dto'
 
 /** What the server writes into the page. */
 interface Boot {

@@ -1,8 +1,9 @@
 import { newClient } from '@shared/api/client'
 import { language, localeOf } from '@shared/i18n'
 
-import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from '../types/dto'
+import type { LiveOrderSource } from '../order/useLiveOrder'
 import { answer } from './answer'
+import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from './dto'
 
 /** The secret of this phone. The session store sets it. */
 let customerToken = ''
@@ -35,6 +36,11 @@ export function createOrder(body: CreateOrder): Promise<Placed> {
 
 export function getOrder(id: string): Promise<Order> {
   return answer(client.GET('/cis/order/{id}', { params: { path: { id } } })) as Promise<Order>
+}
+
+/** Where the screen of an order gets it from. */
+export function orderSource(id: string): LiveOrderSource<Order> {
+  return { fetch: () => getOrder(id), url: `/cis/order/${encodeURIComponent(id)}/events`, headers: guestHeaders }
 }
 
 export function cancelOrder(id: string): Promise<unknown> {

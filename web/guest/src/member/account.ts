@@ -3,7 +3,7 @@ import { ref, shallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 
-import { onReconnect } from '../composables/connection'
+import { onReconnect } from '../shell/connection'
 import * as api from './api'
 import type { Account, Changes, Credentials } from './dto'
 import { keptKey } from './tokens'

@@ -1,29 +1,30 @@
 import { newClient, type Answer } from '@shared/api/client'
 import { Fault, isFault } from '@shared/api/fault'
 import { language, localeOf } from '@shared/i18n'
+import { refreshTimeout } from '@shared/refresh'
 
 import { answer } from '../api/answer'
-import type { Menu, Method, Placed } from '../types/dto'
+import type { Menu, Method, Placed } from '../api/dto'
 import type {
   Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Place, Purpose, Registration,
   Session,
 } from './dto'
+import type { LiveOrderSource } from '../order/useLiveOrder'
 import { Tokens } from './tokens'
 
 const spoken = (): Record<string, string> => ({ 'Accept-Language': localeOf(language.value) })
 
-/** Asks as nobody in particular. */
+/** Sends requests without a login. */
 const open = newClient(spoken)
 
-// Three answers that are waited for so long fit into the time for which the server repeats them.
-const brief = newClient(spoken, 3000)
+const brief = newClient(spoken, refreshTimeout)
 
 export const tokens = new Tokens({
   spend: (refreshToken) => answer(brief.POST('/auth/refresh', { body: { refreshToken } })),
 })
 
 /** What goes with a request of the member. */
-export const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorization: `Bearer ${tokens.bearer}` })
+const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorization: `Bearer ${tokens.bearer}` })
 
 /** Asks as the member. */
 const client = newClient(memberHeaders)
@@ -42,7 +43,7 @@ async function own<T>(send: () => Promise<Answer<T>>): Promise<T> {
   }
 }
 
-// The door.
+// Login.
 
 export function register(body: Registration): Promise<Account> {
   return answer(open.POST('/auth/register', { body }))
@@ -87,7 +88,7 @@ export function endSession(id: string): Promise<unknown> {
   return own(() => client.DELETE('/me/sessions/{id}', { params: { path: { id } } }))
 }
 
-// What there is, and the cart.
+// Menus and the cart.
 
 export async function places(): Promise<Place[]> {
   return (await answer(open.GET('/branches'))).items ?? []
@@ -129,8 +130,19 @@ export async function orders(page: number, size: number): Promise<{ items: Liste
   return { items: items ?? [], total }
 }
 
-export function order(id: string): Promise<MemberOrder> {
-  return own(() => client.GET('/orders/{id}', { params: { path: { id } } }))
+/** Where the screen of an order gets it from. */
+export function orderSource(id: string): LiveOrderSource<MemberOrder> {
+  return {
+    fetch: () => own(() => client.GET('/orders/{id}', { params: { path: { id } } })),
+    url: `/orders/${encodeURIComponent(id)}/events`,
+    headers: memberHeaders,
+    authorize: () => tokens.valid(),
+    async renew() {
+      const refused = tokens.bearer
+      await tokens.renew(refused)
+      return tokens.bearer !== '' && tokens.bearer !== refused
+    },
+  }
 }
 
 export function cancelOrder(id: string): Promise<unknown> {

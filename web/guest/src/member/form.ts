@@ -2,7 +2,7 @@ import { computed, nextTick, ref, shallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 
-import { onReconnect } from '../composables/connection'
+import { onReconnect } from '../shell/connection'
 import { textFor, wrongFields } from './faults'
 
 /** A form that is sent once at a time, and what the server had against it, in the present language. */

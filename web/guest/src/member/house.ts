@@ -3,8 +3,8 @@ import { computed, onScopeDispose, ref, shallowRef, watch } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
-import { offline, onReconnect } from '../composables/connection'
-import type { Menu } from '../types/dto'
+import type { Menu } from '../api/dto'
+import { offline, onReconnect } from '../shell/connection'
 import { menuOf, places } from './api'
 import type { Place } from './dto'
 

@@ -26,7 +26,7 @@ class Server {
 }
 
 let clock = 0
-const tab = (server: Server) => new Tokens({ spend: server.spend, now: () => clock })
+const tab = (server: Server) => new Tokens({ spend: server.spend, now: () => clock, pause: 0 })
 
 /** Locks as browsers have them: who asks waits for who holds. */
 function stubLocks(): void {

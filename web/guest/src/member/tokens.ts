@@ -1,46 +1,42 @@
 import { isFault } from '@shared/api/fault'
+import { AccessToken, RefreshFlight, sendRefresh } from '@shared/refresh'
 
 import type { Grant } from './dto'
 
-/** What is kept of a login, for all tabs of this browser: never the access token. */
+/** The part of a login that all tabs of this browser share: never the access token. */
 interface Kept {
   refreshToken: string
   userId: string
 }
 
-/** The key under which it is kept. Other tabs hear of its changes. */
+/** The key of local storage under which it is kept. Other tabs are notified of changes. */
 export const keptKey = 'comanda.member'
 
-const margin = 30_000 // milliseconds before its end at which an access token is no longer sent
-const tries = 3 // of one refresh
-
 export interface TokensOptions {
-  /** Spends a refresh token. It gives up soon enough to be tried again while the server still repeats its answer. */
+  /** Spends a refresh token, within refreshTimeout. */
   spend: (refreshToken: string) => Promise<Grant>
   now?: () => number
+  pause?: number // ms between the tries of one refresh
 }
 
-/**
- * Keeps the tokens of a login. A refresh token is good once: whoever shows one that was spent ten seconds ago ends the
- * session. So one tab at a time refreshes, with the token that was kept last, and a lost answer is asked for again at
- * once. Where the browser has no locks, those ten seconds have to do.
- */
+/** Tokens stores the tokens of a member's login and refreshes them. */
 export class Tokens {
-  private access = ''
-  private until = 0
-  private renewing: Promise<Grant | undefined> | undefined
+  private readonly access: AccessToken
+  private readonly flight = new RefreshFlight(keptKey, () => this.exchange())
 
-  /** Told when the server has ended the login. */
+  /** Called when the server has ended the login. */
   onLost: (() => void) | undefined
 
-  constructor(private readonly options: TokensOptions) {}
-
-  /** The access token at hand; empty where there is none. */
-  get bearer(): string {
-    return this.access
+  constructor(private readonly options: TokensOptions) {
+    this.access = new AccessToken(options.now)
   }
 
-  /** Whose login is kept here, as far as anything is. */
+  /** The access token; empty without one. */
+  get bearer(): string {
+    return this.access.bearer
+  }
+
+  /** The user whose login is kept here. */
   get holder(): string | undefined {
     return readKept()?.userId
   }
@@ -50,10 +46,9 @@ export class Tokens {
     return readKept()?.refreshToken
   }
 
-  /** Begins with what a login has given. */
+  /** Stores the tokens of a login. */
   take(grant: Grant): void {
-    this.access = grant.accessToken
-    this.until = this.now() + grant.expiresIn * 1000 - margin
+    this.access.set(grant)
     writeKept({ refreshToken: grant.refreshToken, userId: grant.user.id })
   }
 
@@ -69,26 +64,22 @@ export class Tokens {
 
   /** Forgets the access token of this tab. */
   drop(): void {
-    this.access = ''
-    this.until = 0
+    this.access.clear()
   }
 
-  /** An access token that is good for a while, or an empty text when nobody is logged in. */
+  /** A valid access token; empty when no one is logged in. */
   async valid(): Promise<string> {
-    if (!this.access || this.now() >= this.until) await this.renew()
-    return this.access
+    if (!this.access.valid) await this.renew()
+    return this.bearer
   }
 
   /**
-   * Gets another pair, unless `refused` was replaced already. It gives undefined when the login has ended, which is then
+   * Gets another pair, unless `refused` was replaced already. It returns undefined when the login has ended, which is then
    * forgotten, and throws when the server cannot be reached.
    */
   async renew(refused?: string): Promise<Grant | undefined> {
-    if (refused !== undefined && this.access && this.access !== refused) return undefined
-    this.renewing ??= alone(() => this.exchange()).finally(() => {
-      this.renewing = undefined
-    })
-    return this.renewing
+    if (refused !== undefined && this.bearer && this.bearer !== refused) return undefined
+    return this.flight.run()
   }
 
   private async exchange(): Promise<Grant | undefined> {
@@ -97,8 +88,8 @@ export class Tokens {
       this.drop()
       if (!kept) return undefined
       try {
-        const grant = await this.spendPatiently(kept.refreshToken)
-        // Somebody who logged out meanwhile, here or in another tab, stays so.
+        const grant = await sendRefresh(() => this.options.spend(kept.refreshToken), this.options.pause)
+        // A logout meanwhile, here or in another tab, stands.
         if (readKept()?.userId === kept.userId) this.take(grant)
         return grant
       } catch (e) {
@@ -110,30 +101,9 @@ export class Tokens {
       }
     }
   }
-
-  private async spendPatiently(refreshToken: string): Promise<Grant> {
-    for (let n = 1; ; n++) {
-      try {
-        return await this.options.spend(refreshToken)
-      } catch (e) {
-        if (n >= tries || !isFault(e, 'offline')) throw e
-      }
-    }
-  }
-
-  private now(): number {
-    return (this.options.now ?? Date.now)()
-  }
 }
 
-/** Runs something in one tab at a time. */
-function alone<T>(what: () => Promise<T>): Promise<T> {
-  // Pages that came without encryption have no locks.
-  const locks = (navigator as Partial<Navigator>).locks
-  return locks ? (locks.request(keptKey, what) as Promise<T>) : what()
-}
-
-/** Reads with suspicion what may have been left by an older release or by an accident. */
+/** Reads what is kept, and checks it: an older release may have written something else. */
 function readKept(): Kept | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(keptKey) ?? '') as Partial<Kept> | null

@@ -1,10 +1,10 @@
 import { createRouter, createWebHistory } from 'vue-router'
 
-import { useSession } from '../store/session'
-import ClosedView from '../views/ClosedView.vue'
-import HomeView from '../views/HomeView.vue'
-import LandingView from '../views/LandingView.vue'
-import OrderView from '../views/OrderView.vue'
+import OrderView from '../menu/MenuView.vue'
+import ClosedView from '../table/ClosedView.vue'
+import HomeView from '../table/HomeView.vue'
+import LandingView from '../table/LandingView.vue'
+import { useSession } from '../table/session'
 import { fetchAhead, waitForParts } from './parts'
 import { shop } from './shop'
 
@@ -12,7 +12,7 @@ import { shop } from './shop'
 export const router = createRouter({
   history: createWebHistory(),
   routes: [
-    { path: '/', name: 'welcome', component: () => import('../views/WelcomeView.vue') },
+    { path: '/', name: 'welcome', component: () => import('../table/WelcomeView.vue') },
     { path: '/m/:token', name: 'landing', component: LandingView, props: true },
     { path: '/app', name: 'home', component: HomeView, meta: { seated: true, ordering: true } },
     {
@@ -21,24 +21,24 @@ export const router = createRouter({
       component: OrderView,
       meta: { seated: true, ordering: true, menu: 'table' },
       children: [
-        { path: 'item/:itemId', name: 'item', component: () => import('../views/ItemDetailView.vue'), props: true },
-        { path: 'cart', name: 'cart', component: () => import('../components/CartDrawer.vue') },
+        { path: 'item/:itemId', name: 'item', component: () => import('../menu/ItemDetailView.vue'), props: true },
+        { path: 'cart', name: 'cart', component: () => import('../cart/CartDrawer.vue') },
       ],
     },
     {
       path: '/app/checkout',
       name: 'checkout',
-      component: () => import('../views/PaymentSelectView.vue'),
+      component: () => import('../pay/PaymentSelectView.vue'),
       meta: { seated: true, ordering: true },
     },
     {
       path: '/app/orders/:id',
       name: 'confirm',
-      component: () => import('../views/OrderConfirmView.vue'),
+      component: () => import('../order/OrderConfirmView.vue'),
       props: true,
       meta: { seated: true, elsewhere: true },
     },
-    { path: '/app/visit', name: 'visit', component: () => import('../views/VisitView.vue'), meta: { seated: true } },
+    { path: '/app/visit', name: 'visit', component: () => import('../table/VisitView.vue'), meta: { seated: true } },
     { path: '/app/closed/:reason?', name: 'closed', component: ClosedView, props: true },
     ...shop,
     { path: '/:rest(.*)*', redirect: '/' },

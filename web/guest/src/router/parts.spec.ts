@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 
-import { offline } from '../composables/connection'
+import { offline } from '../shell/connection'
 import { fetchAll, missingPart, waitForParts } from './parts'
 
 const page = { template: '<p />' }

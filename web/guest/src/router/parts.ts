@@ -3,7 +3,7 @@ import type { RouteRecordNormalized, Router } from 'vue-router'
 
 import { fetchLanguages } from '@shared/i18n'
 
-import { whenReachable } from '../composables/connection'
+import { whenReachable } from '../shell/connection'
 
 // The screens come in parts, which are files of their own. In a restaurant the network goes away without a warning, so
 // the parts are fetched before anybody asks for them.

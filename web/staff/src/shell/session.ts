@@ -4,6 +4,7 @@ import { answer, newClient, type Answer } from '@shared/api/client'
 import { Fault, isFault } from '@shared/api/fault'
 import type { components, paths } from '@shared/api/schema'
 import { localeOf } from '@shared/i18n/languages'
+import { AccessToken, RefreshFlight, refreshTimeout, sendRefresh, type TokenPair } from '@shared/refresh'
 import { language } from './i18n'
 import { onKept, recall, remember } from './kept'
 
@@ -33,8 +34,7 @@ export interface Person {
 const refreshKey = 'refresh'
 const asideKey = 'refresh.aside'
 const asideNameKey = 'refresh.aside.name'
-let access = ''
-let goodUntil = 0
+const access = new AccessToken()
 const someone = shallowRef<Person>()
 
 export const person = computed(() => someone.value)
@@ -46,24 +46,17 @@ export function can(...routes: Route[]): boolean {
 
 export const api = newClient(() => ({
   'Accept-Language': localeOf(language.value),
-  ...(access ? { Authorization: `Bearer ${access}` } : {}),
+  ...(access.bearer ? bearerNow() : {}),
 }))
 
-// Three answers that are waited for so long, with the pauses between, fit into the time for which the server repeats them.
-const brief = newClient(() => ({ 'Accept-Language': localeOf(language.value) }), 2500)
-const tries = 3
-const pause = 1000 // ms
+const brief = newClient(() => ({ 'Accept-Language': localeOf(language.value) }), refreshTimeout)
 
-interface Grant {
-  accessToken: string
-  expiresIn: number
-  refreshToken: string
+interface Grant extends TokenPair {
   user: Account
 }
 
 function take(grant: Grant): Account {
-  access = grant.accessToken
-  goodUntil = Date.now() + grant.expiresIn * 1000
+  access.set(grant)
   remember(refreshKey, grant.refreshToken)
   return grant.user
 }
@@ -89,7 +82,7 @@ export async function login(name: string, password: string): Promise<void> {
 
 /** Goes on with the session of this device, if it has one that still lives. */
 export async function resume(): Promise<boolean> {
-  await flight?.catch(() => undefined) // one that fails has forgotten what it could not spend
+  await flight.running?.catch(() => undefined) // one that fails has removed the token that it could not spend
   if (someone.value) return true
   if (!recall(refreshKey)) return false
   try {
@@ -156,8 +149,7 @@ export function onLeave(left: () => void): void {
 }
 
 function leave(): void {
-  access = ''
-  goodUntil = 0
+  access.clear()
   // What was put aside is taken up by the next call of resume.
   remember(refreshKey, recall(asideKey))
   remember(asideKey, null)
@@ -174,35 +166,14 @@ onKept(refreshKey, (value) => {
   if (value === null && someone.value) leave()
 })
 
-let flight: Promise<Account> | undefined
+const flight = new RefreshFlight('comanda.staff.refresh', spend)
 
-/** Spends the refresh token for a new pair. Whoever asks meanwhile gets the same answer. */
-export function renew(): Promise<Account> {
-  flight ??= alone(spend).finally(() => {
-    flight = undefined
-  })
-  return flight
-}
+/** Spends the refresh token for a new pair. */
+export const renew = () => flight.run()
 
-/** Keeps other tabs out where the browser can; where it cannot, the server gives both tabs the same pair. */
-function alone<T>(work: () => Promise<T>): Promise<T> {
-  const locks = (navigator as Partial<Navigator>).locks
-  return locks ? (locks.request('comanda.staff.refresh', work) as Promise<T>) : work()
-}
-
-/**
- * Has the server give a new pair for a refresh token. Its answer may have been lost: soon afterwards it gives the same
- * again, and later it takes the token for a stolen one and ends the session.
- */
-async function refreshed(refreshToken: string): Promise<Grant> {
-  for (let n = 1; ; n++) {
-    try {
-      return await answer(brief.POST('/auth/refresh', { body: { refreshToken } }))
-    } catch (e) {
-      if (n === tries || !isFault(e, 'offline')) throw e
-      await new Promise((done) => setTimeout(done, pause))
-    }
-  }
+/** Returns the new pair for a refresh token. */
+function refreshed(refreshToken: string): Promise<Grant> {
+  return sendRefresh(() => answer(brief.POST('/auth/refresh', { body: { refreshToken } })))
 }
 
 async function spend(): Promise<Account> {
@@ -231,17 +202,15 @@ async function keepAside(): Promise<void> {
   }
 }
 
-const margin = 20_000 // ms before its end at which an access token is not used any more
-
-/** The header that names the bearer, with a token that is good for a while. */
+/** The Authorization header with a valid token. */
 export async function bearer(): Promise<Record<string, string>> {
-  if (Date.now() > goodUntil - margin) await renew()
-  return { Authorization: `Bearer ${access}` }
+  if (!access.valid) await renew()
+  return bearerNow()
 }
 
-/** The same without waiting, for streams that ask at the moment of connecting. */
+/** The same without waiting, for streams, which read their headers at the moment of connecting. */
 export function bearerNow(): Record<string, string> {
-  return { Authorization: `Bearer ${access}` }
+  return { Authorization: `Bearer ${access.bearer}` }
 }
 
 /**

@@ -1,0 +1,109 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+
+import type { Menu, MenuItem } from '../api/dto'
+import { useMenu } from '../menu/menu'
+import type { Draft } from '../table/draft'
+import { useSession } from '../table/session'
+import { useCart } from './cart'
+import type { CartLine } from './line'
+
+const { answers } = vi.hoisted(() => ({ answers: { menu: undefined as unknown } }))
+vi.mock('../api/public', () => ({
+  activeMenu: () => Promise.resolve(answers.menu),
+  guestHeaders: () => ({}),
+  land: () => Promise.resolve({}),
+  useToken: () => undefined,
+}))
+
+const dish = (itemId: string, change: Partial<MenuItem> = {}): MenuItem => ({
+  itemId, dishId: itemId, name: `dish ${itemId}`, description: '', imageUrl: null, price: 100, isActive: true, isSoldOut: false,
+  remaining: null, ...change,
+})
+const line = (itemId: string, qty: number, notes = ''): CartLine => ({ itemId, qty, notes, name: `old ${itemId}`, price: 100 })
+
+/** Serves this menu, and gives a cart with these lines. */
+async function cartOf(items: MenuItem[], lines: CartLine[]) {
+  const menu = { menuVersionId: '5', bizDate: '', currency: 'VND', categories: [{ id: '1', name: 'all', items }] } as Partial<Menu>
+  answers.menu = menu
+  await useMenu().load('1', '1')
+  const cart = useCart()
+  for (const l of lines) cart.add(l)
+  return cart
+}
+
+beforeEach(() => {
+  localStorage.clear()
+  setActivePinia(createPinia())
+  const branch = { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [] }
+  const draft: Draft = {
+    schemaVersion: 1, visitToken: 't', visitId: 'v', branch, table: { id: '1', label: 'A1' }, menuVersion: '5', cartDraft: [],
+    clientTxnId: 'first',
+  }
+  useSession().draft = draft
+})
+
+test('equal dishes go together, and those with another note stay apart', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 1), line('1', 2), line('1', 1, 'hot')])
+  expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[3, ''], [1, 'hot']])
+  expect(cart.total).toBe(400)
+})
+
+test('what is sold out stays, costs nothing and stands in the way', async () => {
+  const cart = await cartOf([dish('1'), dish('2', { isSoldOut: true, remaining: 0 })], [line('1', 1), line('2', 1)])
+  expect(cart.lines).toHaveLength(2)
+  expect(cart.total).toBe(100)
+  expect([cart.count, cart.empty]).toEqual([1, false])
+  expect(cart.obstacle?.itemId).toBe('2')
+  cart.change('1 ', 0)
+  expect([cart.count, cart.empty]).toEqual([0, false]) // what is left can be removed
+})
+
+test('a note is changed, and lines that are the same then become one', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 1, 'hot'), line('1', 15), line('1', 2, 'mild')])
+  cart.note('1 hot', 'very hot')
+  expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[1, 'very hot'], [15, ''], [2, 'mild']])
+  cart.note('1 mild', '')
+  expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[1, 'very hot'], [17, '']])
+  cart.note('1 very hot', 'very hot')
+  cart.note('1 nothing', 'x')
+  expect(cart.lines).toHaveLength(2)
+})
+
+test('lines of one dish share what is left of it', async () => {
+  const cart = await cartOf([dish('1', { remaining: 3 })], [line('1', 2), line('1', 2, 'hot')])
+  expect(cart.shown.map((l) => l.available)).toEqual([3, 1])
+  expect(cart.obstacle?.notes).toBe('hot')
+  cart.settleForAvailable()
+  expect(cart.lines.map((l) => l.qty)).toEqual([2, 1])
+  expect(cart.obstacle).toBeUndefined()
+})
+
+test('a new menu takes out what it does not have, and says so', async () => {
+  const cart = await cartOf([dish('1', { price: 120 })], [line('1', 1), line('9', 1)])
+  expect(cart.repriced).toBe(true)
+  cart.adopt()
+  expect(cart.vanished).toEqual(['old 9'])
+  expect(cart.lines).toEqual([{ itemId: '1', qty: 1, notes: '', name: 'dish 1', price: 120 }])
+  expect(cart.repriced).toBe(false)
+})
+
+test('no line grows beyond what the server takes', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 15), line('1', 15)])
+  expect(cart.lines[0]?.qty).toBe(20)
+})
+
+test('a sent cart is followed by an empty one with another id', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 1)])
+  cart.clear()
+  expect(cart.count).toBe(0)
+  expect(useSession().draft?.clientTxnId).not.toBe('first')
+})
+
+test('a reload finds the cart as it was', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 2, 'hot')])
+  const before = cart.lines
+  setActivePinia(createPinia())
+  useSession().resume()
+  expect(useCart().lines).toEqual(before)
+})

@@ -1,0 +1,90 @@
+import { computed, ref, shallowRef } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+import { follow } from '@shared/stream'
+
+import type { Availability, Menu, MenuItem } from '../api/dto'
+import { activeMenu, guestHeaders } from '../api/public'
+import { offline } from '../shell/connection'
+
+type Left = NonNullable<Availability['items']>[number]
+
+// One menu is kept in memory for all screens: it stays readable while the server is out of reach.
+const menu = shallowRef<Menu>()
+const fault = shallowRef<Fault>()
+const ended = shallowRef<Fault>() // why the server does not tell this phone any more what is left
+const loading = ref(false)
+const items = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.itemId, i])))
+
+let generation = 0
+let flowing = false
+let told = new Map<string, Left>() // what the stream has said, which is at least as new as any menu while it flows
+let where = { branchId: '', tableId: '' }
+let stop: (() => void) | undefined
+
+/** Fetches the menu in the present language. What comes too late does not replace what is newer. */
+async function load(branchId = where.branchId, tableId = where.tableId): Promise<void> {
+  if (branchId !== where.branchId) menu.value = undefined
+  where = { branchId, tableId }
+  const mine = ++generation
+  loading.value = true
+  try {
+    const got = await activeMenu(branchId, tableId)
+    if (mine !== generation) return
+    menu.value = flowing ? withLeft(got) : got
+    fault.value = undefined
+    offline.value = false
+  } catch (e) {
+    if (mine !== generation || !isFault(e)) return
+    fault.value = e
+    offline.value = e.passing
+  } finally {
+    if (mine === generation) loading.value = false
+  }
+}
+
+/** Follows what is left, until the next branch or the end of the visit. */
+function watch(): void {
+  stop?.()
+  told.clear()
+  flowing = false
+  ended.value = undefined
+  stop = follow({
+    url: `/cis/branch/${where.branchId}/availability/events`,
+    headers: guestHeaders,
+    onEvent: (event) => {
+      if (event.name === 'availability') apply(JSON.parse(event.data) as Availability)
+    },
+    onLive: (live) => {
+      flowing = live
+      offline.value = !live
+      if (live && fault.value) void load()
+    },
+    onRefused: (refused) => {
+      ended.value = refused
+    },
+  })
+}
+
+function apply(a: Availability): void {
+  const news = new Map((a.items ?? []).map((i) => [i.itemId, i]))
+  told = a.complete ? news : new Map([...told, ...news])
+  if (!menu.value) return
+  const same = a.menuVersionId === menu.value.menuVersionId && a.isPaused === Boolean(menu.value.paused)
+  if (same) menu.value = withLeft(menu.value)
+  else void load()
+}
+
+function withLeft(m: Menu): Menu {
+  const next = (i: MenuItem): MenuItem => ({ ...i, ...told.get(i.itemId) })
+  return { ...m, categories: m.categories.map((c) => ({ ...c, items: c.items.map(next) })) }
+}
+
+function item(id: string): MenuItem | undefined {
+  return items.value.get(id)
+}
+
+/** The menu of the branch where this phone sits. */
+export function useMenu() {
+  return { menu, fault, ended, loading, load, watch, item }
+}

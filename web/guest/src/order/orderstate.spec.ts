@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import type { Order } from '../api/dto'
+import { headOf, isOpen, isPayable, orderStateOf, payName } from './orderstate'
+
+type Attempt = Order['payments'][number]
+
+const end = Date.parse('2026-02-26T05:15:00Z') // of the time to pay
+
+/** An order with one attempt for each "METHOD STATE". */
+function order(status: string, paymentStatus: string, attempts: string[], cancelReason = ''): Order {
+  const payments = attempts.map((text, i) => {
+    const [method = '', state = ''] = text.split(' ')
+    return { id: String(i), method, state, amount: 1, currency: 'VND', createdAt: '', settledAt: null } as Attempt
+  })
+  const payBy = new Date(end).toISOString()
+  return { status, paymentStatus, payments, cancelReason, payBy, payment: { method: 'COUNTER', redirectUrl: null } } as unknown as Order
+}
+
+test.each([
+  ['counter', order('PLACED', 'UNPAID', ['COUNTER CREATED'])],
+  ['counter', order('PLACED', 'UNPAID', [])],
+  ['sandbox', order('PLACED', 'UNPAID', ['SANDBOX CREATED'])],
+  ['waiting', order('PLACED', 'UNPAID', ['VNPAY REDIRECTED'])],
+  ['waiting', order('PLACED', 'UNPAID', ['VNPAY FAILED', 'LINEPAY CREATED'])],
+  ['failed', order('PLACED', 'UNPAID', ['VNPAY FAILED'])],
+  ['failed', order('PLACED', 'UNPAID', ['LINEPAY CANCELED'])],
+  ['checking', order('PLACED', 'CONFIRMING', ['LINEPAY CONFIRMING'])],
+  ['checking', order('PLACED', 'UNPAID', ['VNPAY UNKNOWN'])],
+  ['checking', order('PLACED', 'UNPAID', ['VNPAY UNKNOWN', 'LINEPAY REDIRECTED'])],
+  ['checking', order('CANCELED', 'CANCELED', ['VNPAY UNKNOWN'], 'EXPIRED')],
+  ['accepted', order('ACCEPTED', 'PAID', ['COUNTER PAID'])],
+  ['preparing', order('PREPARING', 'PAID', ['COUNTER PAID'])],
+  ['ready', order('READY', 'PAID', ['COUNTER PAID'])],
+  ['served', order('SERVED', 'PAID', ['COUNTER PAID'])],
+  ['served', order('COMPLETED', 'PAID', ['COUNTER PAID'])],
+  ['refund', order('READY', 'REFUND_DUE', ['VNPAY PAID'])],
+  ['paid', order('PLACED', 'PAID', ['VNPAY FAILED', 'COUNTER PAID'])],
+  ['expired', order('CANCELED', 'CANCELED', ['VNPAY REDIRECTED'], 'EXPIRED')],
+  ['canceled', order('CANCELED', 'CANCELED', ['COUNTER CREATED'], 'USER_CANCELED')],
+  ['refund', order('CANCELED', 'REFUND_DUE', ['VNPAY PAID'])],
+  ['refunded', order('CANCELED', 'REFUNDED', ['VNPAY PAID'])],
+])('%s', (want, of) => {
+  expect(orderStateOf(of, end - 1)).toBe(want)
+})
+
+test.each([
+  ['over', order('PLACED', 'UNPAID', ['COUNTER CREATED'])],
+  ['over', order('PLACED', 'UNPAID', ['VNPAY FAILED'])],
+  ['checking', order('PLACED', 'UNPAID', ['VNPAY UNKNOWN'])],
+  ['expired', order('CANCELED', 'CANCELED', ['VNPAY REDIRECTED'], 'EXPIRED')],
+  ['ready', order('READY', 'PAID', ['COUNTER PAID'])],
+])('%s when the time to pay has run out', (want, of) => {
+  expect(orderStateOf(of, end)).toBe(want)
+})
+
+test('an order is offered to be paid until its time is over, and not while a payment is unknown', () => {
+  const waiting = order('PLACED', 'UNPAID', ['VNPAY REDIRECTED'])
+  expect([isOpen(orderStateOf(waiting, end - 1)), isPayable(waiting, end - 1), payName(waiting, end - 1)]).toEqual([true, true, 'visit.unpaid'])
+  expect([isOpen(orderStateOf(waiting, end)), isPayable(waiting, end), payName(waiting, end)]).toEqual([false, false, 'visit.checking'])
+  expect(isOpen(orderStateOf(order('PLACED', 'UNPAID', ['VNPAY UNKNOWN']), 0))).toBe(false)
+})
+
+test('a refund says whose it is', () => {
+  const late = order('CANCELED', 'REFUND_DUE', ['VNPAY PAID'])
+  expect(headOf({ ...late, refunds: [{ reason: 'LATE_PAUSED' }] } as Order, 'refund')[1]).toBe('confirm.refundHint')
+  expect(headOf({ ...late, refunds: [{ reason: 'STAFF' }] } as Order, 'refund')[1]).toBe('confirm.refundStaff')
+})

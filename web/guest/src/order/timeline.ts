@@ -1,0 +1,54 @@
+import type { Key } from '@shared/i18n'
+
+import type { Order } from '../api/dto'
+
+/** A step of an order's way: what happened, or with `next` what comes after it. */
+export interface Step {
+  text: Key
+  icon: 'check' | 'clock' | 'close'
+  at: string // an instant; empty for what comes next
+}
+
+const names: Partial<Record<string, Key>> = {
+  PLACED: 'timeline.placed', PAID: 'timeline.paid', CANCELED: 'timeline.canceled', ACCEPTED: 'timeline.accepted',
+  PREPARING: 'timeline.preparing', READY: 'timeline.ready', SERVED: 'timeline.served', COMPLETED: 'timeline.completed',
+  REFUND_DUE: 'timeline.refundDue', REFUNDED: 'timeline.refunded',
+}
+
+const icons: Partial<Record<string, Step['icon']>> = { CANCELED: 'close', REFUND_DUE: 'clock' }
+
+/** What has happened to an order, and what comes next. `kind` is empty at tables. */
+export function timelineOf(order: Order, kind: string): Step[] {
+  const settled = order.timeline.filter((o) => o.event === 'REFUNDED').length
+  let due = 0
+  const steps: Step[] = []
+  for (const { event, at } of order.timeline) {
+    // Of a refund that is done, that it was due says nothing more.
+    if (event === 'REFUND_DUE' && due++ < settled) continue
+    const text = nameOf(event, order, kind)
+    if (text) steps.push({ text, icon: icons[event] ?? 'check', at })
+  }
+  const next = nextOf(order, kind)
+  return next ? [...steps, { text: next, icon: 'clock', at: '' }] : steps
+}
+
+function nameOf(event: string, order: Order, kind: string): Key | undefined {
+  if (event === 'CANCELED' && order.cancelReason !== 'USER_CANCELED' && order.cancelReason !== 'STAFF_CANCELED') return 'timeline.expired'
+  if (event === 'COMPLETED' && kind === 'DELIVERY') return 'timeline.delivered'
+  return names[event]
+}
+
+function nextOf(order: Order, kind: string): Key | undefined {
+  if (order.paymentStatus !== 'PAID') return undefined
+  switch (order.status) {
+    case 'PLACED':
+    case 'ACCEPTED':
+      return 'timeline.nextKitchen'
+    case 'PREPARING':
+      return 'timeline.nextReady'
+    case 'READY':
+      return kind === 'PICKUP' ? 'timeline.nextPickup' : 'timeline.nextServed'
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { effectScope, type EffectScope } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+import type { StreamOptions } from '@shared/stream'
+
+import { offline } from '../shell/connection'
+import { useLiveOrder } from './useLiveOrder'
+
+interface Paid { paid: boolean }
+
+const streams: StreamOptions[] = []
+vi.mock('@shared/stream', () => ({
+  follow: (options: StreamOptions) => {
+    streams.push(options)
+    return () => undefined
+  },
+}))
+
+const fetch = vi.fn<() => Promise<Paid>>()
+const renew = vi.fn<() => Promise<boolean>>()
+let scope: EffectScope
+let hidden = false
+
+const begin = () => scope.run(() => useLiveOrder<Paid>({ fetch, url: '/o', headers: () => ({}), renew })) as ReturnType<typeof useLiveOrder<Paid>>
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+const look = (away: boolean) => {
+  hidden = away
+  document.dispatchEvent(new Event('visibilitychange'))
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden)
+  streams.length = 0
+  hidden = offline.value = false
+  fetch.mockReset().mockResolvedValue({ paid: false })
+  renew.mockReset().mockResolvedValue(true)
+  scope = effectScope()
+})
+afterEach(() => {
+  scope.stop()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+test('an order is loaded at once, again when the page is looked at, and not while it is hidden', async () => {
+  const { order } = begin()
+  await pass(0)
+  expect(order.value).toEqual({ paid: false })
+  look(true)
+  await pass(60_000)
+  expect(fetch).toHaveBeenCalledTimes(1)
+  fetch.mockResolvedValue({ paid: true })
+  look(false)
+  await pass(0)
+  expect(order.value).toEqual({ paid: true })
+})
+
+test('it is polled only while the stream is down', async () => {
+  begin()
+  await pass(4000)
+  expect(fetch).toHaveBeenCalledTimes(3)
+  streams[0]?.onLive?.(true)
+  await pass(60_000)
+  expect(fetch).toHaveBeenCalledTimes(3)
+})
+
+test('an answer ends what a lost one began', async () => {
+  fetch.mockRejectedValueOnce(new Fault('offline'))
+  const { order, fault } = begin()
+  await pass(0)
+  expect(offline.value).toBe(true)
+  expect(fault.value?.code).toBe('offline')
+  await pass(2000)
+  expect(offline.value).toBe(false)
+  expect(fault.value).toBeUndefined()
+  expect(order.value).toEqual({ paid: false })
+})
+
+test('a stream that is refused is opened again with another token, and polled without one', async () => {
+  begin()
+  await pass(0)
+  streams[0]?.onLive?.(true)
+  streams[0]?.onRefused?.(new Fault('unauthenticated', 401))
+  await pass(0)
+  expect(streams).toHaveLength(2)
+  renew.mockResolvedValue(false)
+  streams[1]?.onLive?.(true)
+  streams[1]?.onRefused?.(new Fault('unauthenticated', 401))
+  await pass(2000)
+  expect(streams).toHaveLength(2)
+  expect(fetch).toHaveBeenCalledTimes(2)
+})

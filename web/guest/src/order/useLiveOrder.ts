@@ -1,0 +1,107 @@
+import { onScopeDispose, ref, shallowRef, watch } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+import { language } from '@shared/i18n'
+import { follow } from '@shared/stream'
+
+import { offline } from '../shell/connection'
+
+/** The requests that a live order needs. */
+export interface LiveOrderSource<T> {
+  fetch: () => Promise<T>
+  /** The address of the order's stream of events. */
+  url: string
+  headers: () => Record<string, string>
+  /** Makes sure that headers have a valid token. A stream reads them at the moment of connecting. */
+  authorize?: () => Promise<unknown>
+  /** Replaces a token that was refused, and reports whether there is another one now. */
+  renew?: () => Promise<boolean>
+}
+
+/** The pause before a poll, in ms. Most changes come within half a minute of ordering. */
+export function pollAfter(polls: number): number {
+  return polls < 15 ? 2000 : 10_000
+}
+
+/** Follows one order while its screen is shown: by its stream, and by polling while the stream is down. */
+export function useLiveOrder<T>(source: LiveOrderSource<T>) {
+  const order = shallowRef<T>()
+  const fault = shallowRef<Fault>()
+  const live = ref(false)
+  let polls = 0
+  let opened = 0
+  let disposed = false
+  let close: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function load(): Promise<void> {
+    try {
+      const loaded = await source.fetch()
+      if (disposed) return
+      order.value = loaded
+      fault.value = undefined
+      offline.value = false
+    } catch (e) {
+      if (disposed || !isFault(e)) return
+      if (e.passing) offline.value = true
+      // The last known order stays on the screen: a missing answer says nothing about a payment.
+      if (!e.passing || !order.value) fault.value = e
+    }
+  }
+
+  function poll(): void {
+    timer = setTimeout(() => {
+      void (live.value || document.hidden ? Promise.resolve() : load()).then(() => {
+        if (!disposed) poll()
+      })
+    }, pollAfter(polls++))
+  }
+
+  async function open(): Promise<void> {
+    const mine = ++opened
+    await source.authorize?.().catch(() => undefined) // the stream tries again by itself
+    if (disposed || mine !== opened) return
+    close?.()
+    close = follow({
+      url: source.url,
+      headers: source.headers,
+      onEvent: (event) => {
+        if (event.name !== 'order') return
+        order.value = JSON.parse(event.data) as T
+        fault.value = undefined
+      },
+      onLive: (flows) => {
+        live.value = flows
+        offline.value = !flows
+      },
+      onRefused: (refused) => void reopen(refused),
+    })
+  }
+
+  /** Opens a refused stream with another token: the first may have expired while the connection was lost. */
+  async function reopen(refused: Fault): Promise<void> {
+    live.value = false
+    const renewed = refused.status === 401 && (await source.renew?.().catch(() => false))
+    if (renewed) await open()
+    else if (!order.value) fault.value = refused
+  }
+
+  // A guest who returns from the payment page waits for the result.
+  const onVisible = () => {
+    polls = 0
+    if (!document.hidden) void load()
+  }
+  document.addEventListener('visibilitychange', onVisible)
+  // A stream names the dishes in the language in which it was opened.
+  watch(language, open)
+  void load()
+  void open()
+  poll()
+  onScopeDispose(() => {
+    disposed = true
+    clearTimeout(timer)
+    close?.()
+    document.removeEventListener('visibilitychange', onVisible)
+  })
+  return { order, fault, load }
+}

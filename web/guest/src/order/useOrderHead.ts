@@ -1,0 +1,29 @@
+import { computed, nextTick, watch, type Ref } from 'vue'
+
+import { t } from '@shared/i18n'
+
+import type { Order } from '../api/dto'
+import { announce } from '../shell/announce'
+import { useNow } from '../shell/now'
+import { headOf, isOpen, orderStateOf } from './orderstate'
+
+/** The state of the order that a screen shows, whether it can still be paid, and its headline, which is announced when it changes. */
+export function useOrderHead(order: Ref<Order | undefined>) {
+  const now = useNow()
+  const state = computed(() => (order.value ? orderStateOf(order.value, now.value) : undefined))
+  const open = computed(() => state.value !== undefined && isOpen(state.value))
+  const head = computed(() => (order.value && state.value ? headOf(order.value, state.value) : undefined))
+
+  watch(state, async (is, before) => {
+    if (before && is && head.value) announce(t(head.value[0]))
+    // The heading that had the focus while the order was loaded is gone.
+    await nextTick()
+    if (!before && document.activeElement === document.body) focusHeading()
+  })
+  return { state, open, head }
+}
+
+/** Moves the focus to the heading of the screen, after the focused element was removed. */
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>('main h1')?.focus()
+}

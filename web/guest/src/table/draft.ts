@@ -1,0 +1,96 @@
+import type { Branch } from '../api/dto'
+import { mostPerLine, type CartLine } from '../cart/line'
+
+/** All that a phone remembers of a visit. Orders are not among it: the server alone knows those. */
+export interface Draft {
+  schemaVersion: 1
+  visitToken: string
+  visitId: string
+  branch: Branch
+  table: { id: string; label: string }
+  menuVersion: string
+  cartDraft: CartLine[]
+  clientTxnId: string
+}
+
+const pointer = 'comanda.visit'
+const prefix = 'comanda.visit.'
+
+/** The key under which a visit is kept. */
+export function draftKey(visitId: string): string {
+  return prefix + visitId
+}
+
+/** The key that names the visit that this phone belongs to. */
+export const currentKey = pointer
+
+/** The visit that this phone belongs to; undefined where nothing usable is kept. */
+export function readCurrent(): Draft | undefined {
+  const id = read(pointer)
+  return id ? readDraft(id) : undefined
+}
+
+export function readDraft(visitId: string): Draft | undefined {
+  return parseDraft(read(draftKey(visitId)))
+}
+
+/** Keeps a visit, and makes it the phone's own. */
+export function writeDraft(draft: Draft): void {
+  try {
+    localStorage.setItem(draftKey(draft.visitId), JSON.stringify(draft))
+    localStorage.setItem(pointer, draft.visitId)
+  } catch {
+    // A full or forbidden storage costs the memory of a reload, nothing else.
+  }
+}
+
+/** Forgets all visits but one, or all. */
+export function forgetDrafts(keep?: string): void {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      const old = key.startsWith(prefix) && key !== draftKey(keep ?? '')
+      if (old || (key === pointer && !keep)) localStorage.removeItem(key)
+    }
+  } catch {
+    // There is nothing to forget.
+  }
+}
+
+/** Reads what an older release, another program or an accident may have left. */
+export function parseDraft(text: string | null): Draft | undefined {
+  let d: Record<string, unknown>
+  try {
+    d = JSON.parse(text ?? '') as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+  const branch = d?.branch as Branch | undefined
+  const table = d?.table as Draft['table'] | undefined
+  const sound =
+    d?.schemaVersion === 1 && isText(d.visitToken) && isText(d.visitId) && isText(d.clientTxnId) &&
+    isText(branch?.id) && isText(branch.name) && isText(branch.currency) && isText(branch.timezone) &&
+    Array.isArray(branch.locales) && isText(table?.id) && isText(table.label) && Array.isArray(d.cartDraft)
+  if (!sound) return undefined
+  const menuVersion = typeof d.menuVersion === 'string' ? d.menuVersion : ''
+  return { ...(d as unknown as Draft), menuVersion, cartDraft: (d.cartDraft as unknown[]).filter(isLine) }
+}
+
+function isLine(value: unknown): value is CartLine {
+  const l = value as CartLine | null
+  return (
+    isText(l?.itemId) && typeof l.notes === 'string' && typeof l.name === 'string' && Number.isSafeInteger(l.price) &&
+    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= mostPerLine
+  )
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}

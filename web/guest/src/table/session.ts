@@ -1,0 +1,73 @@
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+
+import { newTxnId } from '@shared/txn'
+
+import { land, useToken } from '../api/public'
+import type { CartLine } from '../cart/line'
+import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
+
+/** Where this phone sits, and what it remembers of that. */
+export const useSession = defineStore('session', () => {
+  const draft = shallowRef<Draft>()
+  const leftover = shallowRef<CartLine[]>([]) // of the visit before; offered once
+  const moved = ref(false) // another tab of this phone has gone to another table
+
+  function take(d: Draft | undefined): void {
+    draft.value = d
+    moved.value = false
+    useToken(d?.visitToken ?? '')
+  }
+
+  /** Goes on where this phone was. */
+  function resume(): void {
+    take(readCurrent())
+  }
+
+  /** Sits down at the table whose code was scanned. */
+  async function enter(qr: string): Promise<void> {
+    const before = draft.value
+    const l = await land(qr)
+    const same = before?.visitId === l.visitId
+    if (before && !same && before.branch.id === l.branchId) leftover.value = before.cartDraft
+    take({
+      schemaVersion: 1,
+      visitToken: l.customerToken,
+      visitId: l.visitId,
+      branch: l.branch,
+      table: { id: l.tableId, label: l.tableLabel },
+      menuVersion: same ? before.menuVersion : '',
+      cartDraft: same ? before.cartDraft : [],
+      clientTxnId: same ? before.clientTxnId : newTxnId(),
+    })
+    keep({})
+    forgetDrafts(l.visitId)
+  }
+
+  /** Changes what is remembered. */
+  function keep(change: Partial<Draft>): void {
+    if (!draft.value || moved.value) return
+    draft.value = { ...draft.value, ...change }
+    writeDraft(draft.value)
+  }
+
+  /** Hears of what another tab has done. */
+  function hear(key: string | null, value: string | null): void {
+    const mine = draft.value
+    if (!mine) return
+    if (key === draftKey(mine.visitId) && value) draft.value = readDraft(mine.visitId) ?? mine
+    if (key === currentKey && value && value !== mine.visitId) moved.value = true
+  }
+
+  function forget(): void {
+    forgetDrafts()
+    leftover.value = []
+    take(undefined)
+  }
+
+  return {
+    draft, leftover, moved, resume, enter, keep, hear, forget,
+    branch: computed(() => draft.value?.branch),
+    table: computed(() => draft.value?.table),
+  }
+})
