@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -157,13 +156,7 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 		return system.Outbox{}, err
 	}
 	s := system.Outbox{
-		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: []system.Pending{}, Dead: []system.Dead{},
-	}
-	for _, p := range events.ByType {
-		s.ByType = append(s.ByType, system.Pending(p))
-	}
-	for _, d := range events.Dead {
-		s.Dead = append(s.Dead, system.Dead{Consumer: cmp.Or(d.Consumer, queue.RelayConsumer), Letters: d.Letters})
+		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: events.ByType, Dead: events.Dead,
 	}
 	now := db.Now()
 	if s.PublishedPerMinute, err = outbox.CountPublished(ctx, db, now.Add(-time.Minute)); err != nil {

@@ -82,6 +82,18 @@ type DeadLetter struct {
 	DiedAt    time.Time
 }
 
+// DeadLetterCount is the number of dead letters of a consumer.
+type DeadLetterCount struct {
+	Consumer string `json:"consumer" doc:"relay for events that could not be published."`
+	Letters  int64  `json:"letters"`
+}
+
+// PendingCount is the number of waiting events of one type.
+type PendingCount struct {
+	Type   string `json:"type"`
+	Events int64  `json:"events"`
+}
+
 // Backlog is the number of rows in a table and how long they have waited.
 type Backlog struct {
 	Pending int64

@@ -12,25 +12,13 @@ import (
 
 // Outbox is the state of everything that is processed after a commit, and of dead letters.
 type Outbox struct {
-	Pending            int64     `json:"pending"`
-	OldestAgeSeconds   float64   `json:"oldestAgeSeconds"`
-	ByType             []Pending `json:"byType"`
-	Dead               []Dead    `json:"dead"`
-	PublishedPerMinute int64     `json:"publishedPerMinute" doc:"In the last minute; at most 10000 are counted."`
-	Redis              Redis     `json:"redis"`
-	Documents          Documents `json:"documents"`
-}
-
-// Pending is the number of waiting events of one type.
-type Pending struct {
-	Type   string `json:"type"`
-	Events int64  `json:"events"`
-}
-
-// Dead is the number of dead letters of a consumer.
-type Dead struct {
-	Consumer string `json:"consumer" doc:"relay for events that could not be published."`
-	Letters  int64  `json:"letters"`
+	Pending            int64                   `json:"pending"`
+	OldestAgeSeconds   float64                 `json:"oldestAgeSeconds"`
+	ByType             []queue.PendingCount    `json:"byType"`
+	Dead               []queue.DeadLetterCount `json:"dead"`
+	PublishedPerMinute int64                   `json:"publishedPerMinute" doc:"In the last minute; at most 10000 are counted."`
+	Redis              Redis                   `json:"redis"`
+	Documents          Documents               `json:"documents"`
 }
 
 // Redis is the backlog of committed changes that Redis has not applied yet.

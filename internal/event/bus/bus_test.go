@@ -16,6 +16,7 @@ import (
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -162,7 +163,7 @@ func TestBus_poison_is_one_consumers_own(t *testing.T) {
 		}
 		wantPaid(t, db, map[int64]int64{1: 18, 2: 19})
 		s := status(t, db)
-		if s.Pending != 0 || !slices.Equal(s.Dead, []eventsql.DeadLetterCount{{Consumer: "daybook", Letters: 1}}) {
+		if s.Pending != 0 || !slices.Equal(s.Dead, []queue.DeadLetterCount{{Consumer: "daybook", Letters: 1}}) {
 			t.Fatalf("status %+v", s)
 		}
 

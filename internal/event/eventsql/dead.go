@@ -1,6 +1,7 @@
 package eventsql
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,12 +23,6 @@ type Filter struct {
 	Consumer string // empty for the relay
 	Type     string
 	ID       string
-}
-
-// DeadLetterCount is the number of dead letters of a consumer.
-type DeadLetterCount struct {
-	Consumer string `json:"consumer"`
-	Letters  int64  `json:"letters"`
 }
 
 // InsertDeadLetters queues the insertion of dead letters. A letter that already exists gets the newer reason.
@@ -55,9 +50,10 @@ func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letter
 }
 
 // CountDeadLetters returns the number of dead letters of each consumer.
-func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]DeadLetterCount, error) {
-	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (c DeadLetterCount, err error) {
+func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]queue.DeadLetterCount, error) {
+	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (c queue.DeadLetterCount, err error) {
 		err = r.Scan(&c.Consumer, &c.Letters)
+		c.Consumer = cmp.Or(c.Consumer, queue.RelayConsumer)
 		return c, err
 	}, stmt("dead_summary"))
 }
@@ -67,4 +63,28 @@ func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
 	l.Event, err = Scan(r, &l.Consumer, &l.Reason, &died)
 	l.DiedAt = time.UnixMilli(died).UTC()
 	return l, err
+}
+
+// DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
+// if allConsumers is set.
+func DeadLetterPage(
+	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
+) ([]queue.DeadLetter, int64, error) {
+	every := int64(0)
+	if allConsumers {
+		every = 1
+	}
+	args := []any{every, f.Consumer, f.Type, f.ID}
+	total, err := sqldb.Scalar[int64](ctx, conn, stmt("dead_total"), args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err := sqldb.Collect(ctx, conn, func(r sqldb.Rows) (queue.DeadLetter, error) {
+		l, err := scanDead(r)
+		return queue.DeadLetter{
+			ID: l.ID, Consumer: cmp.Or(l.Consumer, queue.RelayConsumer), Type: l.Type, Branch: l.BranchID,
+			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
+		}, err
+	}, stmt("dead_page"), append(args, limit, offset)...)
+	return page, total, err
 }

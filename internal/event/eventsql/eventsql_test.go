@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/event"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -73,7 +74,7 @@ func TestDeadLetters(t *testing.T) {
 			t.Errorf("second page: %v, %v", page, err)
 		}
 		counts, err := CountDeadLetters(t.Context(), db)
-		if diff := cmp.Diff([]DeadLetterCount{{"", 1}, {"daybook", 2}}, counts); diff != "" || err != nil {
+		if diff := cmp.Diff([]queue.DeadLetterCount{{Consumer: "relay", Letters: 1}, {Consumer: "daybook", Letters: 2}}, counts); diff != "" || err != nil {
 			t.Errorf("counts (-want +got): %v\n%s", err, diff)
 		}
 	})
@@ -115,3 +116,42 @@ func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) 
 }
 
 func equalLetters(a, b DeadLetter) bool { return cmp.Equal(a, b) }
+
+// forOperators is a letter as a page shows it.
+func forOperators(consumer string, l DeadLetter) queue.DeadLetter {
+	return queue.DeadLetter{
+		ID: l.ID, Consumer: consumer, Type: "order.paid", Branch: 7, About: "order:order1", Payload: l.Payload,
+		Reason: l.Reason, CreatedAt: noon, DiedAt: l.DiedAt,
+	}
+}
+
+func TestDeadLetterPage(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		relay, first, second := letter("", "nacked"), letter("daybook", "broken"), letter("daybook", "also")
+		first.DiedAt, second.DiedAt = relay.DiedAt.Add(time.Hour), relay.DiedAt.Add(2*time.Hour)
+		insert(t, db, relay, first, second)
+		ofRelay, ofFirst, ofSecond := forOperators("relay", relay), forOperators("daybook", first), forOperators("daybook", second)
+		for name, c := range map[string]struct {
+			f             Filter
+			everybody     bool
+			limit, offset int
+			want          []queue.DeadLetter
+			total         int64
+		}{
+			"all, the newest first": {Filter{}, true, 10, 0, []queue.DeadLetter{ofSecond, ofFirst, ofRelay}, 3},
+			"a page":                {Filter{}, true, 1, 1, []queue.DeadLetter{ofFirst}, 3},
+			"behind the end":        {Filter{}, true, 10, 3, nil, 3},
+			"the relay's":           {Filter{}, false, 10, 0, []queue.DeadLetter{ofRelay}, 1},
+			"a consumer's":          {Filter{Consumer: "daybook"}, false, 10, 0, []queue.DeadLetter{ofSecond, ofFirst}, 2},
+			"one":                   {Filter{ID: first.ID}, true, 10, 0, []queue.DeadLetter{ofFirst}, 1},
+			"a type":                {Filter{Type: "order.paid"}, true, 1, 0, []queue.DeadLetter{ofSecond}, 3},
+			"no such type":          {Filter{Type: "order.placed"}, true, 10, 0, nil, 0},
+		} {
+			page, total, err := DeadLetterPage(t.Context(), db, c.f, c.everybody, c.limit, c.offset)
+			if diff := cmp.Diff(c.want, page); diff != "" || total != c.total || err != nil {
+				t.Errorf("%s: %d in all, %v (-want +got):\n%s", name, total, err, diff)
+			}
+		}
+	})
+}

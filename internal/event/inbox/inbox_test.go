@@ -20,6 +20,7 @@ import (
 
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -285,7 +286,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("dead letters of the consumer: %+v", dead)
 		}
 		counts, err := eventsql.CountDeadLetters(t.Context(), db)
-		want := []eventsql.DeadLetterCount{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
+		want := []queue.DeadLetterCount{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
 		if diff := cmp.Diff(want, counts); diff != "" {
 			t.Errorf("dead letters (-want +got): %v\n%s", err, diff)
 		}

@@ -1,14 +1,11 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	"comanda/internal/queue"
 )
 
 // Metrics are the relay's metrics.
@@ -62,6 +59,6 @@ func (r *Relay) measure(ctx context.Context) {
 	r.metrics.oldest.Set(s.OldestAgeSeconds)
 	r.metrics.letters.Reset()
 	for _, c := range s.Dead {
-		r.metrics.letters.WithLabelValues(cmp.Or(c.Consumer, queue.RelayConsumer)).Set(float64(c.Letters))
+		r.metrics.letters.WithLabelValues(c.Consumer).Set(float64(c.Letters))
 	}
 }

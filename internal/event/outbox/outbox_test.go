@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/uid"
@@ -299,7 +300,8 @@ func TestReadStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Pending != 3 || !slices.Equal(s.ByType, []Pending{{"order.paid", 2}, {"order.placed", 1}}) {
+		byType := []queue.PendingCount{{Type: "order.paid", Events: 2}, {Type: "order.placed", Events: 1}}
+		if s.Pending != 3 || !slices.Equal(s.ByType, byType) {
 			t.Errorf("status %+v", s)
 		}
 		if s.OldestAgeSeconds < 3600 || s.OldestAgeSeconds > 3660 {

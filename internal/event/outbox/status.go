@@ -5,28 +5,23 @@ import (
 	"time"
 
 	"comanda/internal/event/eventsql"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 )
 
 // Status is the state of the outbox for operators.
 type Status struct {
-	Pending          int64                      `json:"pending"`
-	OldestAgeSeconds float64                    `json:"oldestAgeSeconds"`
-	ByType           []Pending                  `json:"byType"`
-	Dead             []eventsql.DeadLetterCount `json:"dead"`
-}
-
-// Pending is the number of waiting events of one type.
-type Pending struct {
-	Type   string `json:"type"`
-	Events int64  `json:"events"`
+	Pending          int64
+	OldestAgeSeconds float64
+	ByType           []queue.PendingCount
+	Dead             []queue.DeadLetterCount
 }
 
 // ReadStatus counts pending events and dead letters. It needs no running relay, so the command line can call it.
 func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
-	s := Status{ByType: []Pending{}, Dead: []eventsql.DeadLetterCount{}}
+	s := Status{ByType: []queue.PendingCount{}, Dead: []queue.DeadLetterCount{}}
 	oldest := int64(0)
-	byType, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (p Pending, err error) {
+	byType, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (p queue.PendingCount, err error) {
 		var first int64
 		err = r.Scan(&p.Type, &p.Events, &first)
 		if oldest == 0 || first < oldest {

@@ -3761,6 +3761,17 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        QueueDeadLetterCount: {
+            /** @description relay for events that could not be published. */
+            consumer: string;
+            /** Format: int64 */
+            letters: number;
+        };
+        QueuePendingCount: {
+            /** Format: int64 */
+            events: number;
+            type: string;
+        };
         Readiness: {
             checks: {
                 [key: string]: components["schemas"]["Check"];
@@ -4429,12 +4440,6 @@ export interface components {
             uptimeSeconds: number;
             version: string;
         };
-        SystemDead: {
-            /** @description relay for events that could not be published. */
-            consumer: string;
-            /** Format: int64 */
-            letters: number;
-        };
         SystemDocuments: {
             /** Format: double */
             oldestAgeSeconds: number;
@@ -4484,8 +4489,8 @@ export interface components {
             total: number;
         };
         SystemOutbox: {
-            byType: components["schemas"]["SystemPending"][];
-            dead: components["schemas"]["SystemDead"][];
+            byType: components["schemas"]["QueuePendingCount"][];
+            dead: components["schemas"]["QueueDeadLetterCount"][];
             documents: components["schemas"]["SystemDocuments"];
             /** Format: double */
             oldestAgeSeconds: number;
@@ -4497,11 +4502,6 @@ export interface components {
              */
             publishedPerMinute: number;
             redis: components["schemas"]["SystemRedis"];
-        };
-        SystemPending: {
-            /** Format: int64 */
-            events: number;
-            type: string;
         };
         SystemReconciliation: {
             clean: boolean;
