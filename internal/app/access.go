@@ -56,7 +56,7 @@ func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prome
 	k.Authorizer = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
 	k.Roles.Authorizer = k.Authorizer
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
+		Name: "authz_denied_total", Help: "Requests of accounts whose role lacks the route's permission.",
 	}, []string{"policy"})
 	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // creates the series, for alerts
 		denied.WithLabelValues(string(p))

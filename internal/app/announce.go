@@ -80,7 +80,7 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 	}
 	fmt.Fprintf(o.Out, "Comanda listens on %s\n", s.Addr())
 	if err := k.announceAccess(ctx, o.Out, o.Demo); err != nil {
-		k.Log.WarnContext(ctx, "how to get in could not be told", "err", err)
+		k.Log.WarnContext(ctx, "could not print how to log in", "err", err)
 	}
 	if !o.Demo {
 		return

@@ -56,18 +56,18 @@ func exportClock(reg prometheus.Registerer, c *clock.Clock) {
 	}
 	steps := func(of, direction string, n func(clock.Steps) int) {
 		f.NewCounterFunc(prometheus.CounterOpts{
-			Name: "clock_steps_total", Help: "How often a clock was seen to be set: the machine's, or the one that decides.",
+			Name: "clock_steps_total", Help: "Detected steps of a clock: the machine's or the deciding one.",
 			ConstLabels: prometheus.Labels{"clock": of, "direction": direction},
 		}, func() float64 { return float64(n(c.State().Steps)) })
 	}
-	gauge("clock_offset_seconds", "How far the deciding clock is ahead of this process's.", func(s clock.State) float64 {
+	gauge("clock_offset_seconds", "Offset of the deciding clock from this process's.", func(s clock.State) float64 {
 		return s.Offset.Seconds()
 	})
-	gauge("clock_uncertainty_seconds", "By how much the last measurement of the deciding clock may be wrong.",
+	gauge("clock_uncertainty_seconds", "Maximum error of the last measurement of the deciding clock.",
 		func(s clock.State) float64 { return s.Uncertainty.Seconds() })
 	gauge("clock_measurement_age_seconds", "Time since the last measurement of the deciding clock.",
 		func(s clock.State) float64 { return s.Age.Seconds() })
-	gauge("clock_settled", "1 while something may end by the deciding clock, 0 while it is in doubt.",
+	gauge("clock_settled", "1 while deadlines are enforced by the deciding clock, 0 while it is in doubt.",
 		func(s clock.State) float64 {
 			if s.Settled {
 				return 1

@@ -61,7 +61,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 	for of, n := range counts {
 		k.Metrics.moved.WithLabelValues(of).Add(float64(n))
 	}
-	k.Log.WarnContext(ctx, "the clock was set, and the deadlines of what is open were moved", "by", by,
+	k.Log.WarnContext(ctx, "the clock was set; open deadlines were moved", "by", by,
 		"orders", counts["orders"], "holds", counts["holds"], "visits", counts["visits"])
 	return nil
 }

@@ -53,7 +53,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	k.documents = newDocuments(k.DB, k.Redis)
 	f := promauto.With(reg)
 	projected := f.NewCounter(prometheus.CounterOpts{
-		Name: "document_projected_total", Help: "Documents that were written to Redis after a change.",
+		Name: "document_projected_total", Help: "Documents written to Redis after a change.",
 	})
 	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
 	k.documentBacklog = backlogGauges{
@@ -66,7 +66,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		}),
 	}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "document_plane_whole", Help: "1 while the documents in Redis are whole, 0 while SQL is asked instead.",
+		Name: "document_plane_whole", Help: "1 while the documents in Redis are complete, 0 while SQL is read instead.",
 	}, func() float64 {
 		if k.Generation.Epoch() != "" {
 			return 1
@@ -74,7 +74,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		return 0
 	})
 	builds := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "document_rebuild_total", Help: "Rebuilds of all documents, by what became of them.",
+		Name: "document_rebuild_total", Help: "Rebuilds of all documents, by result.",
 	}, []string{"result"})
 	build := k.Generation.Build
 	k.Generation.Build = func(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 // wireLimits creates the rate limiter. COMANDA_LIMITS=off leaves it nil, which allows everything.
 func (k *Core) wireLimits(reg prometheus.Registerer) {
 	rejected := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "ratelimit_rejected_total", Help: "Requests that came too often, by the limit that they met.",
+		Name: "ratelimit_rejected_total", Help: "Requests refused by rate limits, by policy.",
 	}, []string{"policy"})
 	if !k.Config.Limits {
 		return

@@ -70,8 +70,8 @@ func watchMail(store *mailsql.Store, now func() time.Time, reg prometheus.Regist
 		return promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	gauges := backlogGauges{
-		pending: gauge("mail_pending", "E-mails that wait to be sent."),
-		age:     gauge("mail_oldest_age_seconds", "How long the oldest waiting e-mail has been due."),
+		pending: gauge("mail_pending", "E-mails waiting to be sent."),
+		age:     gauge("mail_oldest_age_seconds", "Time since the oldest waiting e-mail became due."),
 		dead:    gauge("mail_dead", "E-mails that are dead letters."),
 	}
 	return func(ctx context.Context) error {

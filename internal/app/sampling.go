@@ -40,32 +40,32 @@ func (k *Core) wireSampler(reg prometheus.Registerer) {
 	f := promauto.With(reg)
 	m := &sampleMetrics{
 		passes: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "document_sample_total", Help: "Looks for documents that Redis has lost, by what they found.",
+			Name: "document_sample_total", Help: "Samples of documents in Redis, by result.",
 		}, []string{"result"}),
 		compared: f.NewCounter(prometheus.CounterOpts{
-			Name: "document_sample_compared_total", Help: "Documents that were compared and sets that were counted by them.",
+			Name: "document_sample_compared_total", Help: "Documents compared and sets counted by samples.",
 		}),
 		lost: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "document_lost_total", Help: "Differences that samples found between SQL and Redis, by their kind.",
+			Name: "document_lost_total", Help: "Differences between SQL and Redis found by samples, by kind.",
 		}, []string{"kind"}),
 		restored: f.NewCounter(prometheus.CounterOpts{
-			Name: "document_restored_total", Help: "Documents that were written again because a sample found them incomplete.",
+			Name: "document_restored_total", Help: "Documents restored because a sample found them incomplete.",
 		}),
 		took: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "document_sample_duration_seconds", Help: "How long samples took, without repairs.", Buckets: telemetry.Buckets,
+			Name: "document_sample_duration_seconds", Help: "Duration of samples, without repairs.", Buckets: telemetry.Buckets,
 		}),
 		evicting: f.NewGauge(prometheus.GaugeOpts{
-			Name: "redis_evicting_servers", Help: "Redis masters whose maxmemory-policy is another one than noeviction.",
+			Name: "redis_evicting_servers", Help: "Redis masters whose maxmemory-policy is not noeviction.",
 		}),
 		evicted: f.NewGauge(prometheus.GaugeOpts{
-			Name: "redis_evicted_keys", Help: "Keys that Redis masters have evicted since they were started.",
+			Name: "redis_evicted_keys", Help: "Keys evicted by Redis masters since their start.",
 		}),
 	}
 	for _, result := range []string{sampleClean, sampleLost, sampleEvicted, sampleBehind} { // creates the series, for alerts
 		m.passes.WithLabelValues(result)
 	}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "document_damaged", Help: "1 while documents that Redis has lost are being restored, and lists are read from SQL.",
+		Name: "document_damaged", Help: "1 while lost documents are being restored and lists are read from SQL.",
 	}, func() float64 {
 		if k.Generation.Damaged() {
 			return 1

@@ -75,7 +75,7 @@ func (w operations) Index(ctx context.Context, most int) (system.Index, error) {
 	case !w.Redis.Up():
 		x.Note = "Redis is out of reach; SQL is asked meanwhile."
 	case x.Documents > most:
-		x.Note = "There are too many documents to be compared while somebody waits; use the command comanda index verify."
+		x.Note = "There are too many documents to compare within a request. Use the command comanda index verify."
 	default:
 		v, err := VerifyDocuments(ctx, w.DB, w.Redis, nil)
 		x.Verification = &v

@@ -20,18 +20,18 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64, streams func() float64) *metrics {
 	f := promauto.With(reg)
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "http_server_active_requests", Help: "Requests that are being answered.",
+		Name: "http_server_active_requests", Help: "Requests in progress.",
 	}, func() float64 { return float64(inFlight.Load()) })
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "http_server_streams", Help: "Server-sent event streams that are open.",
+		Name: "http_server_streams", Help: "Open server-sent event streams.",
 	}, streams)
 	return &metrics{
 		duration: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "http_server_request_duration_seconds", Buckets: telemetry.Buckets,
-			Help: "From the end of the request's headers to the end of the handler.",
+			Help: "Duration from the end of the request's headers to the end of the handler.",
 		}, []string{"route", "method", "status"}),
 		rejected: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_server_rejected_total", Help: "Requests that were refused before a handler saw them.",
+			Name: "http_server_rejected_total", Help: "Requests refused before they reached a handler.",
 		}, []string{"reason"}),
 	}
 }

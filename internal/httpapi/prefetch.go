@@ -9,7 +9,7 @@ import (
 
 // ErrPrefetch refuses a browser's prefetch of a URL whose response has side effects or leads to a page that has.
 var ErrPrefetch = &fault.Error{
-	Kind: fault.Unavailable, Code: "prefetch_refused", Detail: "This is answered when somebody opens it, and not before.",
+	Kind: fault.Unavailable, Code: "prefetch_refused", Detail: "This page is not prefetched. Open it instead.",
 }
 
 // purposes are the headers that announce a prefetch: the standard one

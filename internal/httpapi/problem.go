@@ -41,7 +41,7 @@ var statuses = map[fault.Kind]int{
 
 // Problem is the body of every error response.
 type Problem struct {
-	Type      string       `json:"type" doc:"Always about:blank: code tells what happened."`
+	Type      string       `json:"type" doc:"Always about:blank; see code."`
 	Title     string       `json:"title" doc:"The phrase of the status."`
 	Status    int          `json:"status"`
 	Code      string       `json:"code" doc:"A stable word for programs, such as sold_out."`

@@ -56,8 +56,8 @@ var (
 	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "With this reference another amount was noted.")
 	ErrRefundKey     = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another refund.")
 	ErrRefundSending = fault.New(fault.Conflict, "refund_in_progress",
-		"The gateway is being told of this refund. Look again when it has answered.")
-	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
+		"This refund is being sent to the gateway. Try again when it has answered.")
+	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "The amount exceeds what is left to refund of this order.")
 )
 
 // ErrRetry reports that the outcome is unknown. Repeating the request with the same idempotency key returns the

@@ -63,7 +63,7 @@ type StepTaken struct {
 var (
 	ErrNotPaid   = fault.New(fault.Conflict, "not_paid", "The order is not paid; the kitchen does not cook it yet.")
 	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "The order is not where this step begins.")
-	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed; look at it again.")
+	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed. Reload it.")
 	ErrVoided    = fault.New(fault.Conflict, "voided",
 		"The order's money went back: only who has seen that, by its version, can clear it.")
 	ErrRecallOver = fault.New(fault.Conflict, "recall_over", "The order was served too long ago to be recalled.")

@@ -235,7 +235,7 @@ func (g *Group[Op, Res]) transact(ops []Op) (res []Res, err error) {
 	}()
 	res, err = g.run(context.Background(), ops)
 	if err == nil && len(res) != len(ops) {
-		err = errors.New("sqldb: a batch must give one result for each operation")
+		err = errors.New("sqldb: a batch must return one result for each operation")
 	}
 	return res, err
 }

@@ -23,7 +23,7 @@ var (
 	durableSQLite    = must("durable_sqlite", `SELECT synchronous FROM pragma_synchronous`)
 	errNotDurable    = errors.New("sqldb: the database does not wait for the disk")
 	errTooOld        = errors.New("sqldb: the database is too old")
-	errUnknownResult = errors.New("sqldb: the database gave no answer")
+	errUnknownResult = errors.New("sqldb: the database did not answer")
 )
 
 func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {

@@ -21,14 +21,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, label)
 	}
 	return &Metrics{
-		runs:   counter("job_runs_total", "Rounds of background work, whatever their end."),
+		runs:   counter("job_runs_total", "Rounds of background jobs."),
 		errors: counter("job_errors_total", "Rounds that failed, panics included."),
 		panics: counter("job_panics_total", "Rounds that panicked: each is a defect."),
 		success: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "job_last_success_timestamp_seconds", Help: "When a round last succeeded.",
+			Name: "job_last_success_timestamp_seconds", Help: "Time of the last successful round.",
 		}, label),
 		duration: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "job_duration_seconds", Help: "How long rounds take.", Buckets: telemetry.Buckets,
+			Name: "job_duration_seconds", Help: "Duration of rounds.", Buckets: telemetry.Buckets,
 		}, label),
 	}
 }

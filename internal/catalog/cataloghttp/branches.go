@@ -25,7 +25,7 @@ func (s *staff) registerBranches(a *httpapi.API) {
 		"Pauses a branch; guests see the reason and the end"), httpapi.Staff, s.pause)
 	httpapi.Register(a, op("resume", http.MethodPost, "/resume", "Ends a pause"), httpapi.Staff, s.resume)
 	httpapi.Register(a, op("availability", http.MethodGet, "/availability",
-		"What is left of the menu today"), httpapi.Staff, s.availability)
+		"Today's remaining quantities of the menu"), httpapi.Staff, s.availability)
 }
 
 // pausedBranch is a pause as the staff see it.

@@ -92,7 +92,7 @@ type dish struct {
 	ImageURL    *string `json:"imageUrl"`
 	Price       *int64  `json:"price" doc:"On the menu of the house's first branch that has it; null when none has."`
 	Currency    *string `json:"currency"`
-	Available   bool    `json:"available" doc:"On a published menu; what is left of it, the menu of a branch tells."`
+	Available   bool    `json:"available" doc:"On a published menu; a branch's menu has the remaining quantity."`
 }
 
 type texts struct {

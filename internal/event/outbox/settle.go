@@ -57,7 +57,7 @@ func (r *Relay) report(ctx context.Context, s settlement) {
 		r.log.WarnContext(ctx, "events were refused and will be published again after a pause", "events", len(s.retried))
 	}
 	for _, l := range s.dead {
-		r.log.ErrorContext(ctx, "an event was given up", "event_id", l.ID, "event_type", l.Type,
+		r.log.ErrorContext(ctx, "event became a dead letter", "event_id", l.ID, "event_type", l.Type,
 			"aggregate_id", l.AggregateID, "reason", l.Reason)
 	}
 }

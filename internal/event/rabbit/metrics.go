@@ -25,7 +25,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "rabbit_blocked", Help: "1 while the broker blocks publishers.",
 		}, []string{"role"}),
 		lost: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "rabbit_connection_lost_total", Help: "Connections to the broker that were lost.",
+			Name: "rabbit_connection_lost_total", Help: "Lost connections to the broker.",
 		}, []string{"role"}),
 		differing: f.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rabbit_queue_differs", Help: "1 if the queue exists with other arguments than Comanda declares.",

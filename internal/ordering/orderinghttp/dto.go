@@ -18,7 +18,7 @@ import (
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
 	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
-	ClientTxnID   string           `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	ClientTxnID   string           `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body return the same order."`
 	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
 	VisitID       string           `json:"visitId,omitempty" text:"exact" maxLength:"64"`
 	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"What the guest was shown; refused when it differs."`
@@ -101,7 +101,7 @@ type Detail struct {
 	MoreTime     int          `json:"moreTime" doc:"How often payBy can still be moved by five minutes."`
 	Items        []item       `json:"items"`
 	Payments     []Attempt    `json:"payments"`
-	Refunded     int64        `json:"refunded" doc:"Of totalPrice, given back or about to be."`
+	Refunded     int64        `json:"refunded" doc:"Part of totalPrice that is refunded or about to be."`
 	Refunds      []refund     `json:"refunds,omitempty"`
 	Timeline     []occurrence `json:"timeline"`
 }
@@ -129,7 +129,7 @@ type Attempt struct {
 
 type refund struct {
 	ID        string     `json:"id"`
-	PaymentID string     `json:"paymentId" doc:"The payment whose money it is: the gateway knows it by this reference."`
+	PaymentID string     `json:"paymentId" doc:"The payment; its id is the merchant's reference at the gateway."`
 	Amount    int64      `json:"amount"`
 	Currency  string     `json:"currency"`
 	State     string     `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`

@@ -139,7 +139,7 @@ type board struct {
 	Served     []Ticket    `json:"served" doc:"Served or cleared within the last 30 minutes, the last one first: they can be recalled. At most 300."`
 	Awaiting   []awaiting  `json:"awaiting" doc:"To be paid at the counter, the first one first. The kitchen does not cook them yet. At most 300."`
 	More       bool        `json:"more" doc:"One of the lists is cut off."`
-	AllDay     []dishCount `json:"allDay" doc:"What is still to be cooked, by dish."`
+	AllDay     []dishCount `json:"allDay" doc:"Portions that are still to be cooked, by dish."`
 	Stations   []station   `json:"stations" doc:"The categories of the branch's menus, in their order."`
 	Thresholds thresholds  `json:"thresholds"`
 }

@@ -60,7 +60,7 @@ type staffOrder struct {
 	TableLabel   string     `json:"tableLabel" doc:"Empty away from tables."`
 	ReceiverName string     `json:"receiverName" doc:"Empty at tables, and without the permission to see receivers."`
 	CancelReason string     `json:"cancelReason,omitempty"`
-	Refunded     int64      `json:"refunded" doc:"Of totalPrice, given back or about to be."`
+	Refunded     int64      `json:"refunded" doc:"Part of totalPrice that is refunded or about to be."`
 	CreatedAt    time.Time  `json:"createdAt"`
 	PaidAt       *time.Time `json:"paidAt"`
 	Items        []item     `json:"items"`

@@ -55,7 +55,7 @@ type checkoutBody struct {
 	ReceiverEmail   string `json:"receiverEmail,omitempty" text:"line" maxLength:"254"`
 	ReceiverNote    string `json:"receiverNote,omitempty" text:"lines" maxLength:"200" doc:"For the courier: a gate code, a floor, where to meet."`
 	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
-	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body return the same order."`
 	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
 }
 

@@ -65,7 +65,7 @@ type counterInput struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
 		Method string `json:"method" enum:"COUNTER"`
-		Amount int64  `json:"amount" minimum:"0" doc:"What was taken, in minor units; it must be what the order costs."`
+		Amount int64  `json:"amount" minimum:"0" doc:"Amount received, in minor units; it must equal the order's total."`
 		Late   bool   `json:"late,omitempty" doc:"The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise."`
 	}
 }
@@ -121,16 +121,16 @@ func (r routes) registerCashier(a *httpapi.API) {
 	tags := []string{"Payments"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "payment-exceptions", Method: http.MethodGet, Path: "/api/payments/exceptions", Tags: tags,
-		Summary: "Payments of which nobody knows what became or of which the amount is wrong, and money that is to go back",
+		Summary: "Payments with an unknown outcome or a wrong amount, and refunds that are due",
 	}, httpapi.Staff, r.exceptions)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "refund-create", Method: http.MethodPost, Path: "/api/orders/{id}/refunds", Tags: tags,
-		Summary:       "Give a paid order's money back, wholly or in part, or note that it was given back by hand",
+		Summary:       "Refund a paid order in full or in part, or record a refund made by hand",
 		DefaultStatus: http.StatusCreated,
 	}, httpapi.Staff, r.refund)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "refund-finish", Method: http.MethodPost, Path: "/api/orders/{id}/refunds/{refundId}", Tags: tags,
-		Summary: "Have a refund sent, or note that it was given back by hand",
+		Summary: "Send a refund, or record that it was made by hand",
 	}, httpapi.Staff, r.finishRefund)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "payment-check", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/check", Tags: tags,
@@ -142,7 +142,7 @@ func (r routes) registerCashier(a *httpapi.API) {
 	}, httpapi.Staff, r.judgePayment)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "payment-mismatch-clear", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/mismatch",
-		Tags: tags, Summary: "Note what was done about a payment of another amount than was asked for",
+		Tags: tags, Summary: "Resolve a payment with a wrong amount",
 	}, httpapi.Staff, r.clearMismatch)
 }
 
@@ -151,7 +151,7 @@ type refundInput struct {
 	Body struct {
 		Amount    int64  `json:"amount,omitempty" minimum:"1" doc:"Minor units. Without it all that is left is refunded."`
 		Reason    string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
-		ByHand    bool   `json:"byHand,omitempty" doc:"It was given back in the gateway's portal already: nothing is sent."`
+		ByHand    bool   `json:"byHand,omitempty" doc:"It was refunded in the gateway's portal already; nothing is sent."`
 		Reference string `json:"reference,omitempty" text:"line" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
 
 		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
@@ -176,7 +176,7 @@ type finishInput struct {
 	ID       string `path:"id" maxLength:"64"`
 	RefundID string `path:"refundId" maxLength:"64"`
 	Body     struct {
-		State  string `json:"state" enum:"SENDING,DONE" doc:"SENDING tells the gateway (again); DONE: somebody has given it back."`
+		State  string `json:"state" enum:"SENDING,DONE" doc:"SENDING sends it to the gateway (again); DONE records that it was made by hand."`
 		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
 	}
 }
@@ -269,7 +269,7 @@ type exceptionsOutput struct {
 	Body struct {
 		Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
 		Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
-		Mismatches []mismatch  `json:"mismatches" doc:"Other amounts than were asked for, as first reported, until somebody notes what was done; the oldest first, at most 200."`
+		Mismatches []mismatch  `json:"mismatches" doc:"Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
 	}
 }
 

@@ -101,7 +101,7 @@ func describeMoney(r sqldb.Rows) (string, error) {
 	var id, payment string
 	var total, captured, refunded int64
 	err := r.Scan(&id, &payment, &total, &captured, &refunded)
-	return fmt.Sprintf("order %s of %d is %s, with %d captured and %d to be given back",
+	return fmt.Sprintf("order %s of %d is %s, with %d captured and %d to be refunded",
 		id, total, payment, captured, refunded), err
 }
 

@@ -89,7 +89,7 @@ type ended struct {
 	Reason          string `json:"reason" enum:"EXPIRED,USER_CANCELED,STAFF_CANCELED"`
 	Orders          int64  `json:"orders"`
 	Amount          int64  `json:"amount" doc:"Total of these orders."`
-	Abandoned       int64  `json:"abandoned" doc:"Part of orders whose guest was sent to a gateway's page and did not pay."`
+	Abandoned       int64  `json:"abandoned" doc:"Those of orders whose guest was redirected to a gateway's page and did not pay."`
 	AbandonedAmount int64  `json:"abandonedAmount"`
 }
 

@@ -27,7 +27,7 @@ func Register(a *httpapi.API, service *report.Service) {
 	add(r, a, "sales-hours", "Orders and sales by hours and days of the week", r.hours)
 	add(r, a, "sales-days", "Orders and sales by business dates", r.days)
 	add(r, a, "dishes", "Dishes by what they have brought in", r.dishes)
-	add(r, a, "quotas", "What was left of quotas, and when they were sold out", r.quotas)
+	add(r, a, "quotas", "Units left of quotas, and when they sold out", r.quotas)
 	add(r, a, "tickets", "How long the kitchen took, by business dates and hours", r.tickets)
 	add(r, a, "payments", "How orders were paid, and why payments failed", r.payments)
 	add(r, a, "expired", "Orders that expired, were cancelled or abandoned", r.ended)

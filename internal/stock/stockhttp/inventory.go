@@ -31,7 +31,7 @@ func Inventory(a *httpapi.API, rooms Services) {
 		}
 	}
 	httpapi.Register(a, op("look", http.MethodGet, "",
-		"What is available of many items, at most a minute old: for shop windows"), httpapi.Staff, s.look)
+		"Available quantities of many items, at most a minute old, for shop windows"), httpapi.Staff, s.look)
 	httpapi.Register(a, op("get", http.MethodGet, "/{itemId}",
 		"How many units of an item there are, exactly"), httpapi.Staff, s.level)
 	httpapi.Register(a, op("set", http.MethodPut, "/{itemId}",
@@ -44,9 +44,9 @@ func Inventory(a *httpapi.API, rooms Services) {
 		word, summary string
 		do            settlement
 	}{
-		{"confirm", "Confirm: sell what is reserved", rooms.Reservations.Confirm},
-		{"cancel", "Cancel: give back what is reserved; before the Try it has that refused", rooms.Reservations.Cancel},
-		{"return", "Put back what was sold", rooms.Reservations.Return},
+		{"confirm", "Confirm: sell the reserved units", rooms.Reservations.Confirm},
+		{"cancel", "Cancel: release the reserved units; a Try that arrives later is refused", rooms.Reservations.Cancel},
+		{"return", "Return sold units to stock", rooms.Reservations.Return},
 	} {
 		httpapi.Register(a, op(end.word, http.MethodPost, "/reservations/{orderId}/"+end.word, end.summary), httpapi.Staff,
 			end.do.serve)

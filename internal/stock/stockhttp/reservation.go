@@ -54,7 +54,7 @@ func reservationOf(r stock.Reservation) Reservation {
 
 type reserveIn struct {
 	Body struct {
-		OrderID    string   `json:"orderId" text:"exact" minLength:"1" maxLength:"64" doc:"The id by which the reservation is known; the same again is the same."`
+		OrderID    string   `json:"orderId" text:"exact" minLength:"1" maxLength:"64" doc:"Identifies the reservation; a repeated request has the same id and one effect."`
 		BranchID   string   `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
 		Items      []amount `json:"items" minItems:"1" maxItems:"50"`
 		TTLSeconds int64    `json:"ttlSeconds,omitempty" minimum:"1" maximum:"86400" doc:"300 where it is left out."`

@@ -87,7 +87,7 @@ type item struct {
 	ItemID    string `json:"itemId"`
 	BranchID  string `json:"branchId"`
 	Name      string `json:"name"`
-	Unit      string `json:"unit" doc:"What is counted; empty for pieces."`
+	Unit      string `json:"unit" doc:"Unit of measure; empty for pieces."`
 	LowAt     *int64 `json:"lowAt" doc:"An alarm is raised when no more are left; null for none."`
 	Available int64  `json:"available"`
 	Reserved  int64  `json:"reserved"`
@@ -188,7 +188,7 @@ type adjustIn struct {
 	ID   int64 `path:"id"`
 	Body struct {
 		Kind     stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
-		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"Of a count, what is available now."`
+		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"Of a count: the available quantity."`
 		Note     string               `json:"note,omitempty" text:"lines" maxLength:"200"`
 
 		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body are one adjustment."`

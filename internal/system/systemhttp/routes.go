@@ -37,7 +37,7 @@ func Register(a *httpapi.API, service *system.Service) {
 	}, httpapi.Staff, r.about)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "system-outbox", Method: http.MethodGet, Path: "/api/system/outbox", Tags: tags,
-		Summary: "What waits to be published or taken in by Redis, and how much was given up",
+		Summary: "Events and Redis changes that wait, and dead letters",
 	}, httpapi.Staff, r.outbox)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "system-letters", Method: http.MethodGet, Path: "/api/system/dead-letters", Tags: tags,

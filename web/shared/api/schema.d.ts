@@ -97,7 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is left of the menu today */
+        /** Today's remaining quantities of the menu */
         get: operations["staff-branch-availability"];
         put?: never;
         post?: never;
@@ -553,7 +553,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Note what was done about a payment of another amount than was asked for */
+        /** Resolve a payment with a wrong amount */
         post: operations["payment-mismatch-clear"];
         delete?: never;
         options?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a paid order's money back, wholly or in part, or note that it was given back by hand */
+        /** Refund a paid order in full or in part, or record a refund made by hand */
         post: operations["refund-create"];
         delete?: never;
         options?: never;
@@ -638,7 +638,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have a refund sent, or note that it was given back by hand */
+        /** Send a refund, or record that it was made by hand */
         post: operations["refund-finish"];
         delete?: never;
         options?: never;
@@ -704,7 +704,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Payments of which nobody knows what became or of which the amount is wrong, and money that is to go back */
+        /** Payments with an unknown outcome or a wrong amount, and refunds that are due */
         get: operations["payment-exceptions"];
         put?: never;
         post?: never;
@@ -806,7 +806,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was left of quotas, and when they were sold out */
+        /** Units left of quotas, and when they sold out */
         get: operations["report-quotas"];
         put?: never;
         post?: never;
@@ -1117,7 +1117,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits to be published or taken in by Redis, and how much was given up */
+        /** Events and Redis changes that wait, and dead letters */
         get: operations["system-outbox"];
         put?: never;
         post?: never;
@@ -1907,7 +1907,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is available of many items, at most a minute old: for shop windows */
+        /** Available quantities of many items, at most a minute old, for shop windows */
         get: operations["inventory-look"];
         put?: never;
         post?: never;
@@ -1960,7 +1960,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel: give back what is reserved; before the Try it has that refused */
+        /** Cancel: release the reserved units; a Try that arrives later is refused */
         post: operations["inventory-cancel"];
         delete?: never;
         options?: never;
@@ -1977,7 +1977,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm: sell what is reserved */
+        /** Confirm: sell the reserved units */
         post: operations["inventory-confirm"];
         delete?: never;
         options?: never;
@@ -1994,7 +1994,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Put back what was sold */
+        /** Return sold units to stock */
         post: operations["inventory-return"];
         delete?: never;
         options?: never;
@@ -2263,7 +2263,7 @@ export interface components {
             note?: string;
             /**
              * Format: int64
-             * @description Of a count, what is available now.
+             * @description Of a count: the available quantity.
              */
             quantity: number;
         };
@@ -2777,7 +2777,7 @@ export interface components {
         CounterInputBody: {
             /**
              * Format: int64
-             * @description What was taken, in minor units; it must be what the order costs.
+             * @description Amount received, in minor units; it must equal the order's total.
              */
             amount: number;
             /** @description The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise. */
@@ -2806,7 +2806,7 @@ export interface components {
             name: string;
         };
         DocumentDish: {
-            /** @description On a published menu; what is left of it, the menu of a branch tells. */
+            /** @description On a published menu; a branch's menu has the remaining quantity. */
             available: boolean;
             categoryId: string;
             currency: string | null;
@@ -2850,7 +2850,7 @@ export interface components {
             seats?: number;
         };
         ExceptionsOutputBody: {
-            /** @description Other amounts than were asked for, as first reported, until somebody notes what was done; the oldest first, at most 200. */
+            /** @description Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
             mismatches: components["schemas"]["OrderingMismatch"][];
             /** @description REVIEW and UNKNOWN, the oldest first, at most 200. */
             payments: components["schemas"]["OrderingException"][];
@@ -2865,7 +2865,7 @@ export interface components {
         FinishInputBody: {
             reason: string;
             /**
-             * @description SENDING tells the gateway (again); DONE: somebody has given it back.
+             * @description SENDING sends it to the gateway (again); DONE records that it was made by hand.
              * @enum {string}
              */
             state: "SENDING" | "DONE";
@@ -3203,7 +3203,7 @@ export interface components {
             voided: boolean;
         };
         OrderingBoard: {
-            /** @description What is still to be cooked, by dish. */
+            /** @description Portions that are still to be cooked, by dish. */
             allDay: components["schemas"]["OrderingDishCount"][];
             /** @description To be paid at the counter, the first one first. The kitchen does not cook them yet. At most 300. */
             awaiting: components["schemas"]["OrderingAwaiting"][];
@@ -3247,7 +3247,7 @@ export interface components {
         OrderingCheckoutBody: {
             /** @description By default the cart's own. */
             branchId?: string;
-            /** @description Chosen by the client; the same id and body give the same order. */
+            /** @description Chosen by the client; the same id and body return the same order. */
             clientTxnId: string;
             /**
              * Format: int64
@@ -3271,7 +3271,7 @@ export interface components {
             receiverPhone: string;
         };
         OrderingCreateBody: {
-            /** @description Chosen by the client; the same id and body give the same order. */
+            /** @description Chosen by the client; the same id and body return the same order. */
             clientTxnId: string;
             /** @description Instead of the X-Customer-Token header. */
             customerToken?: string;
@@ -3312,7 +3312,7 @@ export interface components {
             payments: components["schemas"]["OrderingAttempt"][];
             /**
              * Format: int64
-             * @description Of totalPrice, given back or about to be.
+             * @description Part of totalPrice that is refunded or about to be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
@@ -3402,7 +3402,7 @@ export interface components {
             receiver: components["schemas"]["OrderingReceiver"];
             /**
              * Format: int64
-             * @description Of totalPrice, given back or about to be.
+             * @description Part of totalPrice that is refunded or about to be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
@@ -3520,7 +3520,7 @@ export interface components {
             id: string;
             /** @description What the staff wrote. Only the staff sees it. */
             note?: string;
-            /** @description The payment whose money it is: the gateway knows it by this reference. */
+            /** @description The payment; its id is the merchant's reference at the gateway. */
             paymentId: string;
             reason: string;
             /** @enum {string} */
@@ -3550,7 +3550,7 @@ export interface components {
             receiver: components["schemas"]["OrderingStaffReceiver"];
             /**
              * Format: int64
-             * @description Of totalPrice, given back or about to be.
+             * @description Part of totalPrice that is refunded or about to be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
@@ -3587,7 +3587,7 @@ export interface components {
             receiverName: string;
             /**
              * Format: int64
-             * @description Of totalPrice, given back or about to be.
+             * @description Part of totalPrice that is refunded or about to be.
              */
             refunded: number;
             status: string;
@@ -3756,7 +3756,7 @@ export interface components {
             status: number;
             /** @description The phrase of the status. */
             title: string;
-            /** @description Always about:blank: code tells what happened. */
+            /** @description Always about:blank; see code. */
             type: string;
         } & {
             [key: string]: unknown;
@@ -3788,7 +3788,7 @@ export interface components {
              * @description Minor units. Without it all that is left is refunded.
              */
             amount?: number;
-            /** @description It was given back in the gateway's portal already: nothing is sent. */
+            /** @description It was refunded in the gateway's portal already; nothing is sent. */
             byHand?: boolean;
             /** @description Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent. */
             clientTxnId?: string;
@@ -3956,7 +3956,7 @@ export interface components {
         ReportEnded: {
             /**
              * Format: int64
-             * @description Part of orders whose guest was sent to a gateway's page and did not pay.
+             * @description Those of orders whose guest was redirected to a gateway's page and did not pay.
              */
             abandoned: number;
             /** Format: int64 */
@@ -4235,7 +4235,7 @@ export interface components {
         ReserveInBody: {
             branchId: string;
             items: components["schemas"]["StockAmount"][];
-            /** @description The id by which the reservation is known; the same again is the same. */
+            /** @description Identifies the reservation; a repeated request has the same id and one effect. */
             orderId: string;
             /**
              * Format: int64
@@ -4359,7 +4359,7 @@ export interface components {
             reserved: number;
             /** Format: int64 */
             sold: number;
-            /** @description What is counted; empty for pieces. */
+            /** @description Unit of measure; empty for pieces. */
             unit: string;
         };
         StockLevel: {
