@@ -47,17 +47,24 @@ func documents(entity, id, source, also string, of []Segment, exact bool) *Docum
 		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
 		Also: also, Exact: exact, Rebuild: documentRebuild, Purpose: "the document as JSON, with the version of its row",
 	}
-	f := &Documents{entity: entity, body: declare(d)}
+	f := &Documents{entity: entity}
+	f.body = f.declare(d, DocumentBody, Holding{Entity: entity, Document: true})
 	d.Tag = "{" + d.Pattern + "}"
 	d.Pattern, d.TTL = "memo:"+d.Tag, TTL{Max: TombstoneLife}
 	d.Purpose = "version and index entries of the document; after its deletion a tombstone, which expires"
-	f.memo = declare(d)
+	f.memo = f.declare(d, DocumentMemo, Holding{})
 	d.Tag, d.TTL, d.Segments, d.Exact = "", TTL{}, nil, false
 	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "ids of all documents"
-	f.list = declare(d)
+	f.list = f.declare(d, DocumentList, Holding{Entity: entity, List: true})
 	d.Pattern, d.Type, d.Purpose = entity+":counter", String, "highest id; number of documents if ids are not numeric"
-	f.counter = declare(d)
+	f.counter = f.declare(d, DocumentCounter, Holding{})
 	return f
+}
+
+func (f *Documents) declare(d Decl, part DocumentPart, h Holding) *declared {
+	c := declare(d)
+	c.document, c.holding = DocumentKey{Family: f, Part: part}, h
+	return c
 }
 
 // Key returns the key of a document. It is invalid if id does not fit the declaration.
@@ -101,33 +108,34 @@ func (x *DocumentIndex) Type() Type { return x.of.Type }
 
 // The indexes. Duplicates exist because the reference documents specify them.
 var (
-	UserByEmail        = uniqueIndex("user:index:email:%value%", "app_user", valueChars, "")
-	UserByUsername     = uniqueIndex("user:index:username:%value%", "app_user", valueChars, "")
-	UserByPhone        = uniqueIndex("user:index:phone:%value%", "app_user", valueChars, "")
-	UserByDevice       = uniqueIndex("user:index:device:%value%", "app_user", valueChars, "")
-	UserByGoogle       = uniqueIndex("user:index:google:%value%", "app_user", valueChars, "")
-	UsersByProvince    = setIndex("user:index:province:%value%", "app_user", valueChars, "")
-	UsersByCity        = setIndex("user:index:city:%value%", "app_user", valueChars, "")
-	UsersNotRegistered = setIndex("user:index:registered:no", "app_user", "", "")
-	RoleByName         = uniqueIndex("role:index:name:%value%", "role", exactChars, "")
-	RolePermissions    = relation("role:%id%:permissions", "role_permission")
+	UserByEmail        = UserDocuments.uniqueIndex("user:index:email:%value%", "app_user", valueChars, "")
+	UserByUsername     = UserDocuments.uniqueIndex("user:index:username:%value%", "app_user", valueChars, "")
+	UserByPhone        = UserDocuments.uniqueIndex("user:index:phone:%value%", "app_user", valueChars, "")
+	UserByDevice       = UserDocuments.uniqueIndex("user:index:device:%value%", "app_user", valueChars, "")
+	UserByGoogle       = UserDocuments.uniqueIndex("user:index:google:%value%", "app_user", valueChars, "")
+	UsersByProvince    = UserDocuments.setIndex("user:index:province:%value%", "app_user", valueChars, "")
+	UsersByCity        = UserDocuments.setIndex("user:index:city:%value%", "app_user", valueChars, "")
+	UsersNotRegistered = UserDocuments.setIndex("user:index:registered:no", "app_user", "", "")
+	RoleByName         = RoleDocuments.uniqueIndex("role:index:name:%value%", "role", exactChars, "")
+	RolePermissions    = PermissionDocuments.relation("role:%id%:permissions", "role_permission")
 
-	CategoryDishes   = setIndex("category:%id%:dishes", "dish", digits, "")
-	DishesByCategory = setIndex("dish:index:category:%id%", "dish", digits, "")
+	CategoryDishes   = DishDocuments.setIndex("category:%id%:dishes", "dish", digits, "")
+	DishesByCategory = DishDocuments.setIndex("dish:index:category:%id%", "dish", digits, "")
 
-	CartByUser    = uniqueIndex("cart:index:user:%id%", "cart", digits, "")
-	UserCart      = uniqueIndex("user:%id%:cart", "cart", digits, "")
-	CartItems     = setIndex("cart:%id%:items", "cart_detail", digits, "")
-	DetailsOfCart = setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
+	CartByUser    = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
+	UserCart      = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
+	CartItems     = CartDetailDocuments.setIndex("cart:%id%:items", "cart_detail", digits, "")
+	DetailsOfCart = CartDetailDocuments.setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
 
-	OrdersByUser      = setIndex("order:index:user:%id%", "order_info", digits, "")
-	UserOrders        = setIndex("user:%id%:orders", "order_info", digits, "")
-	OrderByPaymentRef = uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
-	OrderDetails      = setIndex("order:%id%:details", "order_item", uidChars, "")
-	DetailsOfOrder    = setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
+	OrdersByUser      = OrderDocuments.setIndex("order:index:user:%id%", "order_info", digits, "")
+	UserOrders        = OrderDocuments.setIndex("user:%id%:orders", "order_info", digits, "")
+	OrderByPaymentRef = OrderDocuments.uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
+	OrderDetails      = OrderDetailDocuments.setIndex("order:%id%:details", "order_item", uidChars, "")
+	DetailsOfOrder    = OrderDetailDocuments.setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
 )
 
-func documentIndex(pattern string, t Type, source string, of Alphabet, also, purpose string) *DocumentIndex {
+// index declares an index that contains ids of the documents.
+func (f *Documents) index(pattern string, t Type, source string, of Alphabet, also, purpose string) *DocumentIndex {
 	d := Decl{
 		Pattern: pattern, Type: t, Class: Derived, Owner: documentOwner, Source: source, Also: also,
 		Rebuild: documentRebuild, Purpose: purpose,
@@ -141,20 +149,21 @@ func documentIndex(pattern string, t Type, source string, of Alphabet, also, pur
 	default:
 		d.Segments, d.Long = []Segment{{"value", of, maxValue}}, true
 	}
-	return &DocumentIndex{of: declare(d)}
+	x := &DocumentIndex{of: declare(d)}
+	x.of.document, x.of.holding = DocumentKey{Index: x, Part: DocumentEntry}, Holding{Entity: f.entity}
+	return x
 }
 
-func uniqueIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
-	const purpose = "id of the document with this value; readers verify it"
-	return documentIndex(pattern, String, source, of, also, purpose)
+func (f *Documents) uniqueIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
+	return f.index(pattern, String, source, of, also, "id of the document with this value; readers verify it")
 }
 
-func setIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
-	return documentIndex(pattern, Set, source, of, also, "ids of the documents with this value")
+func (f *Documents) setIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
+	return f.index(pattern, Set, source, of, also, "ids of the documents with this value")
 }
 
-func relation(pattern, source string) *DocumentIndex {
-	x := documentIndex(pattern, Set, source, digits, "", "ids of the related documents")
+func (f *Documents) relation(pattern, source string) *DocumentIndex {
+	x := f.index(pattern, Set, source, digits, "", "ids of the related documents")
 	x.Own = true
 	return x
 }

@@ -23,80 +23,27 @@ const (
 	DocumentEntry // of an index
 )
 
-// documentPatterns are the declarations by the first word of their keys.
-var documentPatterns = documentPatternsByWord()
-
-type pattern struct {
-	of   *declared
-	part DocumentPart
-	f    *Documents
-	x    *DocumentIndex
-}
-
-func documentPatternsByWord() map[string][]pattern {
-	byWord := map[string][]pattern{}
-	add := func(of *declared, part DocumentPart, f *Documents, x *DocumentIndex) {
-		word, _, _ := strings.Cut(of.Pattern, ":")
-		byWord[word] = append(byWord[word], pattern{of, part, f, x})
-	}
-	for _, f := range []*Documents{
-		UserDocuments, RoleDocuments, PermissionDocuments, CategoryDocuments, DishDocuments, CartDocuments,
-		CartDetailDocuments, OrderDocuments, OrderDetailDocuments,
-	} {
-		add(f.body, DocumentBody, f, nil)
-		add(f.memo, DocumentMemo, f, nil)
-		add(f.list, DocumentList, f, nil)
-		add(f.counter, DocumentCounter, f, nil)
-	}
-	for _, x := range []*DocumentIndex{
-		UserByEmail, UserByUsername, UserByPhone, UserByDevice, UserByGoogle, UsersByProvince, UsersByCity,
-		UsersNotRegistered, RoleByName, RolePermissions, CategoryDishes, DishesByCategory, CartByUser, UserCart, CartItems,
-		DetailsOfCart, OrdersByUser, UserOrders, OrderByPaymentRef, OrderDetails, DetailsOfOrder,
-	} {
-		add(x.of, DocumentEntry, nil, x)
-	}
-	return byWord
-}
-
 // ParseDocument parses a raw document key without its namespace; ok is false for all other keys.
 func ParseDocument(raw string) (k DocumentKey, ok bool) {
-	word, _, _ := strings.Cut(raw, ":")
-	for _, p := range documentPatterns[word] {
-		if text, fits := p.of.text(raw); fits {
-			return DocumentKey{Key{raw, p.of}, p.f, p.x, p.part, text}, true
-		}
+	family, ok := Find(raw)
+	if !ok || registry[family].document.Part == 0 {
+		return DocumentKey{}, false
 	}
-	return DocumentKey{}, false
+	d := registry[family]
+	k = d.document
+	k.Key, k.Text = Key{raw, d}, d.variable(raw)
+	return k, true
 }
 
-// text returns the variable part of a raw key, from its first segment to its last.
-func (d *declared) text(raw string) (text string, fits bool) {
-	rest, first, last := raw, -1, 0
-	for _, p := range d.cut {
-		if p.of == "" {
-			if rest, fits = strings.CutPrefix(rest, p.text); !fits {
-				return "", false
-			}
-			continue
-		}
-		n := 0
-		for n < len(rest) && n < p.max && p.of.has(rest[n]) {
-			n++
-		}
-		if n < p.min {
-			return "", false
-		}
-		if first < 0 {
-			first = len(raw) - len(rest)
-		}
-		rest = rest[n:]
-		last = len(raw) - len(rest)
+// variable returns the part of a raw key from its first segment to its last.
+func (d *declared) variable(raw string) string {
+	head, last := d.cut[0].text, d.cut[len(d.cut)-1]
+	if len(d.cut) == 1 { // no segment
+		return ""
 	}
-	if rest != "" {
-		return "", false
+	raw = strings.TrimPrefix(raw, head)
+	if last.of == "" {
+		raw = strings.TrimSuffix(raw, last.text)
 	}
-	if first < 0 {
-		return "", true
-	}
-	return raw[first:last], true
+	return raw
 }

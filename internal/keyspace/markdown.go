@@ -14,7 +14,8 @@ func Markdown() string {
 	b.WriteString("- derived: rebuilt from SQL\n")
 	b.WriteString("- guarded: rebuilt from SQL; until then readers use SQL or refuse\n")
 	b.WriteString("- lossy: not restored\n\n")
-	b.WriteString("| Key | Type | TTL | Class | Owner | Source in SQL | Restored by | Content |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| Key | Type | TTL | Class | Owner | Source in SQL | Restored by | Content |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, d := range Declarations() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
 			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), cell(d.Purpose))

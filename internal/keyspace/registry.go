@@ -5,7 +5,9 @@ import "time"
 // declared is a declaration with precomputed values.
 type declared struct {
 	Decl
-	cut []part
+	cut      []part
+	document DocumentKey // what ParseDocument returns besides key and text; zero for other keys
+	holding  Holding
 }
 
 var registry []*declared

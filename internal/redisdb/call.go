@@ -41,19 +41,26 @@ func (c Cmd) Key() keyspace.Key { return c.key }
 
 func (db *DB) build(c rueidis.Client, cmd Cmd) rueidis.Completed {
 	if cmd.script != nil {
-		return db.buildScript(c, cmd, "EVALSHA", cmd.script.sha(db.embedded))
+		return db.buildScript(c, cmd, "EVALSHA", db.lua(cmd.script).sha)
 	}
 	return c.B().Arbitrary(cmd.verb).Keys(db.cfg.Namespace.Wire(cmd.key)).Args(cmd.args...).Build()
 }
 
 // Do sends one command.
 func (db *DB) Do(ctx context.Context, verb string, key keyspace.Key, args ...string) Reply {
-	if !key.Valid() {
-		return Reply{err: fmt.Errorf("redisdb: %s: %w", verb, ErrKey)}
+	return db.do(ctx, Command(verb, key, args...))
+}
+
+func (db *DB) do(ctx context.Context, cmd Cmd) Reply {
+	if err := cmd.check(); err != nil {
+		return Reply{err: err}
 	}
 	var r Reply
-	err := db.send(ctx, verb, func(ctx context.Context, c rueidis.Client) error {
-		r = replyOf(c.Do(ctx, db.build(c, Command(verb, key, args...))))
+	err := db.send(ctx, cmd.verb, func(ctx context.Context, c rueidis.Client) error {
+		r = replyOf(c.Do(ctx, db.build(c, cmd)))
+		if cmd.notCached(r.err) {
+			r = replyOf(c.Do(ctx, db.buildFull(c, cmd)))
+		}
 		return r.err
 	})
 	r.err = err

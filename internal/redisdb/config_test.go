@@ -64,12 +64,12 @@ func TestConfig_Validate_refuses(t *testing.T) {
 
 func TestParseInfo(t *testing.T) {
 	n, err := parseInfo("# Server\r\nredis_version:7.2.4\r\nredis_mode:standalone\r\nrun_id:abc\r\n" +
-		"# Replication\r\nmaster_replid:def\r\n")
+		"# Replication\r\nmaster_replid:def\r\n").node()
 	want := node{Server: Server{Version: "7.2.4", RunID: "abc", Mode: "standalone"}, replID: "def"}
 	if err != nil || n != want {
 		t.Errorf("parseInfo = %+v, %v", n, err)
 	}
-	if _, err := parseInfo("redis_version:6.2.14\r\n"); err == nil {
+	if _, err := parseInfo("redis_version:6.2.14\r\n").node(); err == nil {
 		t.Error("Redis 6 was accepted")
 	}
 }

@@ -4,6 +4,7 @@
 // addresses), and, if nothing is configured, an embedded store inside the process (miniredis). Command-line tools reach
 // the embedded store through a unix socket in the data directory. It is meant for a small site: it keeps everything in
 // the memory of the process and loses it on a restart, which is safe because SQL decides.
+//
 // Invariants:
 //
 //	R1  a key that was not built by a declaration is never sent

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // NoEviction is the maxmemory-policy under which a full server refuses writes instead of deleting keys.
@@ -30,40 +29,28 @@ func (m Memory) Evicting() []string {
 }
 
 // Memory queries every master with INFO, because hosted servers often forbid CONFIG GET. It returns an error if a
-// master does not respond. An embedded store never evicts.
+// node does not respond. An embedded store never evicts.
 func (db *DB) Memory(ctx context.Context) (Memory, error) {
-	m := Memory{Policies: map[string]string{}}
 	if db.embedded {
-		return m, nil
+		return Memory{Policies: map[string]string{}}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
-	defer cancel()
-	c, err := db.connect()
+	nodes, err := db.infos(ctx)
 	if err != nil {
-		return m, translate("INFO", classify(err), err)
+		return Memory{}, translate("INFO", classify(err), err)
 	}
-	for addr, one := range c.Nodes() {
-		text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
-		if err != nil {
-			return m, translate("INFO", classify(err), err)
-		}
-		readMemory(&m, addr, text)
-	}
-	return m, nil
+	return memoryOf(nodes), nil
 }
 
-// readMemory adds the INFO reply of a server to m. Replicas are ignored: they delete only what their master deletes.
-func readMemory(m *Memory, addr, info string) {
-	fields := map[string]string{}
-	for line := range strings.Lines(info) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			fields[name] = value
+// memoryOf ignores replicas: they delete only what their master deletes.
+func memoryOf(nodes map[string]info) Memory {
+	m := Memory{Policies: map[string]string{}}
+	for addr, fields := range nodes {
+		if fields.replica() {
+			continue
 		}
+		m.Policies[addr] = fields["maxmemory_policy"]
+		n, _ := strconv.ParseInt(fields["evicted_keys"], 10, 64) // not reported: none
+		m.Evicted += n
 	}
-	if fields["role"] == "slave" {
-		return
-	}
-	m.Policies[addr] = fields["maxmemory_policy"]
-	n, _ := strconv.ParseInt(fields["evicted_keys"], 10, 64) // not reported: none
-	m.Evicted += n
+	return m
 }

@@ -2,12 +2,7 @@ package redisdb
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the name under which Redis knows a script, no protection
-	"encoding/hex"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/redis/rueidis"
 
@@ -38,50 +33,18 @@ func (c Cmd) check() error {
 	return nil
 }
 
-// sha returns the SHA-1 of the script text that the server caches.
-func (s *Script) sha(bare bool) string {
-	if bare {
-		return s.shaBare
-	}
-	return s.shaReal
-}
-
-func shaOf(text string) string {
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
-	return hex.EncodeToString(sum[:])
-}
-
-func (db *DB) buildScript(c rueidis.Client, cmd Cmd, verb, text string) rueidis.Completed {
-	names := make([]string, 1, len(cmd.more)+1)
-	names[0] = db.cfg.Namespace.Wire(cmd.key)
-	for _, k := range cmd.more {
-		names = append(names, db.cfg.Namespace.Wire(k))
-	}
-	return c.B().Arbitrary(verb, text, strconv.Itoa(len(names))).Keys(names...).Args(cmd.args...).Build()
-}
-
 // resend repeats the scripts that were not cached on the server, with their text. The first attempt had no effect.
 func (db *DB) resend(ctx context.Context, c rueidis.Client, cmds []Cmd, results []rueidis.RedisResult) {
 	var at []int
 	var again []rueidis.Completed
 	for i, r := range results {
-		if cmds[i].script == nil || !unknownScript(r.Error()) {
-			continue
+		if cmds[i].notCached(r.Error()) {
+			at, again = append(at, i), append(again, db.buildFull(c, cmds[i]))
 		}
-		text := withoutFirstLine(cmds[i].script.text)
-		if !db.embedded {
-			text = cmds[i].script.text
-		}
-		at = append(at, i)
-		again = append(again, db.buildScript(c, cmds[i], "EVAL", text))
 	}
 	for j, r := range c.DoMulti(ctx, again...) {
 		results[at[j]] = r
 	}
-}
-
-func unknownScript(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT")
 }
 
 // Texts returns the values of string keys, "" for missing ones. On a single server it uses one MGET, which costs the
@@ -124,31 +87,6 @@ func (db *DB) textsOneByOne(ctx context.Context, keys []keyspace.Key) ([]string,
 		}
 	}
 	return texts, nil
-}
-
-// Identity returns a fingerprint of the masters that hold the keys. It changes when one of them is restarted, replaced
-// or promoted, so that its data may be lost or old. It returns an error if a master does not respond.
-func (db *DB) Identity(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
-	defer cancel()
-	c, err := db.connect()
-	if err != nil {
-		return "", translate("INFO", classify(err), err)
-	}
-	var ids []string
-	for _, one := range c.Nodes() {
-		text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
-		if err != nil {
-			return "", translate("INFO", classify(err), err)
-		}
-		if n, err := parseInfo(text); err != nil {
-			return "", err
-		} else if !strings.Contains(text, "role:slave") {
-			ids = append(ids, n.RunID)
-		}
-	}
-	slices.Sort(ids)
-	return shaOf(strings.Join(ids, " ")), nil
 }
 
 // Slot returns the slot of a key with its namespace.

@@ -33,7 +33,9 @@ func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message str
 //
 // It is the only call without Config.Timeout, and its failure does not affect the breaker: the server may have closed
 // the connection because messages were read too slowly. The caller subscribes again after a pause.
-func (db *DB) Subscribe(ctx context.Context, channel keyspace.Channel, begun func(), heard func(message string)) error {
+func (db *DB) Subscribe(
+	ctx context.Context, channel keyspace.Channel, subscribed func(), received func(message string),
+) error {
 	if !channel.Valid() {
 		return fmt.Errorf("redisdb: SUBSCRIBE: %w", ErrChannel)
 	}
@@ -47,12 +49,12 @@ func (db *DB) Subscribe(ctx context.Context, channel keyspace.Channel, begun fun
 	}
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
 		if s.Kind == "subscribe" {
-			begun()
+			subscribed()
 		}
 	})
 	name := db.cfg.Namespace.Channel(channel)
 	err := (*c).Receive(hooked, (*c).B().Subscribe().Channel(name).Build(), func(m rueidis.PubSubMessage) {
-		heard(m.Message)
+		received(m.Message)
 	})
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // ending with ctx is not an error

@@ -2,9 +2,11 @@ package redisdb
 
 import (
 	"context"
-	"fmt"
+	"crypto/sha1" //nolint:gosec // the name under which Redis knows a script, no protection
+	"encoding/hex"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -15,15 +17,14 @@ import (
 // Script is a Lua script in two forms. Redis 7 reads the first line, #!lua, and then refuses keys of different slots.
 // The embedded store does not support that line, so it gets the text without it.
 type Script struct {
-	name string
-	text string
-	real *rueidis.Lua
-	bare *rueidis.Lua
-
-	shaReal, shaBare string
-
-	batch bool // see MustBatchScript
+	name     string
+	full     lua
+	embedded lua
+	batch    bool // see MustBatchScript
 }
+
+// lua is the text of a script and its SHA-1, under which the server caches it.
+type lua struct{ text, sha string }
 
 const scriptLine = "#!lua"
 
@@ -38,11 +39,15 @@ func MustScript(files fs.FS, name string) *Script {
 	if !strings.HasPrefix(text, scriptLine) {
 		panic("redisdb: " + name + " does not begin with " + scriptLine)
 	}
-	return &Script{
-		name: strings.TrimSuffix(path.Base(name), ".lua"), text: text,
-		real: rueidis.NewLuaScript(text), bare: rueidis.NewLuaScript(withoutFirstLine(text)),
-		shaReal: shaOf(text), shaBare: shaOf(withoutFirstLine(text)),
-	}
+	name = strings.TrimSuffix(path.Base(name), ".lua")
+	return &Script{name: name, full: luaOf(text), embedded: luaOf(text[strings.IndexByte(text, '\n'):])}
+}
+
+func luaOf(text string) lua { return lua{text, shaOf(text)} }
+
+func shaOf(text string) string {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
+	return hex.EncodeToString(sum[:])
 }
 
 // codeOf removes blank lines and comment lines, so that editing comments changes neither the text that is sent nor its
@@ -57,36 +62,40 @@ func codeOf(source string) string {
 	return b.String()
 }
 
-func withoutFirstLine(text string) string { return text[strings.IndexByte(text, '\n'):] }
-
 // Name returns the script's file name without its extension.
 func (s *Script) Name() string { return s.name }
 
 // Text returns the text that is sent to a real Redis.
-func (s *Script) Text() string { return s.text }
+func (s *Script) Text() string { return s.full.text }
 
 // Run runs a script with EVALSHA, and with EVAL if the server has not cached it. A NOSCRIPT reply has no effect, so R2
 // holds.
 func (db *DB) Run(ctx context.Context, s *Script, keys []keyspace.Key, args []string) Reply {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		if !k.Valid() {
-			return Reply{err: fmt.Errorf("redisdb: script %s: key %d: %w", s.name, i+1, ErrKey)}
-		}
-		if k.Slot() != keys[0].Slot() {
-			return Reply{err: fmt.Errorf("redisdb: script %s: %s and %s: %w", s.name, keys[0], k, ErrSlots)}
-		}
-		names[i] = db.cfg.Namespace.Wire(k)
-	}
-	lua := s.real
+	return db.do(ctx, s.Command(keys, args...))
+}
+
+// lua returns the form of a script for this server.
+func (db *DB) lua(s *Script) lua {
 	if db.embedded {
-		lua = s.bare
+		return s.embedded
 	}
-	var r Reply
-	err := db.send(ctx, s.name, func(ctx context.Context, c rueidis.Client) error {
-		r = replyOf(lua.Exec(ctx, c, names, args))
-		return r.err
-	})
-	r.err = err
-	return r
+	return s.full
+}
+
+func (db *DB) buildScript(c rueidis.Client, cmd Cmd, verb, text string) rueidis.Completed {
+	names := make([]string, 1, len(cmd.more)+1)
+	names[0] = db.cfg.Namespace.Wire(cmd.key)
+	for _, k := range cmd.more {
+		names = append(names, db.cfg.Namespace.Wire(k))
+	}
+	return c.B().Arbitrary(verb, text, strconv.Itoa(len(names))).Keys(names...).Args(cmd.args...).Build()
+}
+
+// buildFull returns the call of a script with its text, for a server that has not cached it.
+func (db *DB) buildFull(c rueidis.Client, cmd Cmd) rueidis.Completed {
+	return db.buildScript(c, cmd, "EVAL", db.lua(cmd.script).text)
+}
+
+func (c Cmd) notCached(err error) bool {
+	return c.script != nil && err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT")
 }

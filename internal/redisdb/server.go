@@ -1,0 +1,126 @@
+package redisdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+)
+
+// Server describes the server for operators.
+type Server struct {
+	Version  string
+	RunID    string
+	Mode     string // standalone, cluster, or embedded
+	Embedded bool
+}
+
+// Server queries the server, or one node of a Cluster. It does so even while the server counts as down.
+func (db *DB) Server(ctx context.Context) (Server, error) {
+	nodes, err := db.nodes(ctx)
+	for _, n := range nodes {
+		return n.Server, nil
+	}
+	if errors.Is(err, ErrVersion) {
+		return Server{}, err
+	}
+	return Server{}, translate("INFO", classify(err), err)
+}
+
+// Identity returns a fingerprint of the masters that hold the keys. It changes when one of them is restarted, replaced
+// or promoted, so that its data may be lost or old. It returns an error if a node does not respond.
+func (db *DB) Identity(ctx context.Context) (string, error) {
+	nodes, err := db.infos(ctx)
+	if err != nil {
+		return "", translate("INFO", classify(err), err)
+	}
+	var ids []string
+	for _, fields := range nodes {
+		if !fields.replica() {
+			ids = append(ids, fields["run_id"])
+		}
+	}
+	slices.Sort(ids)
+	return shaOf(strings.Join(ids, " ")), nil
+}
+
+// nodes returns the identities of the nodes that respond. If none does, or one is too old, it returns an error.
+func (db *DB) nodes(ctx context.Context) (map[string]node, error) {
+	infos, err := db.infos(ctx)
+	nodes := make(map[string]node, len(infos))
+	for addr, fields := range infos {
+		n, err := fields.node()
+		if err != nil {
+			return nil, err
+		}
+		nodes[addr] = n
+	}
+	if len(nodes) == 0 {
+		return nil, err
+	}
+	return nodes, nil
+}
+
+// info is the reply of a node to INFO, by field, https://redis.io/docs/latest/commands/info/.
+type info map[string]string
+
+func parseInfo(text string) info {
+	fields := info{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
+func (i info) replica() bool { return i["role"] == "slave" }
+
+// node returns the identity of the node, or ErrVersion.
+func (i info) node() (node, error) {
+	n := node{replID: i["master_replid"]}
+	n.Version, n.RunID, n.Mode = i["redis_version"], i["run_id"], i["redis_mode"]
+	n.Embedded = n.Mode == embeddedMode
+	major, _, _ := strings.Cut(n.Version, ".")
+	if m, err := strconv.Atoi(major); err == nil && m < 7 && !n.Embedded {
+		return n, fmt.Errorf("%w; this is %s", ErrVersion, n.Version)
+	}
+	return n, nil
+}
+
+// infos queries all nodes concurrently, so that one that hangs does not use up the time of the others. The error is one
+// of those of nodes that did not respond. The time limit starts after connect, which takes up to a second if one of a
+// Cluster's addresses is unreachable.
+func (db *DB) infos(ctx context.Context) (map[string]info, error) {
+	c, err := db.connect()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
+	defer cancel()
+	type answer struct {
+		addr, text string
+		err        error
+	}
+	all := c.Nodes()
+	answers := make(chan answer, len(all))
+	for addr, one := range all {
+		go func(one rueidis.Client) {
+			text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
+			answers <- answer{addr, text, err}
+		}(one)
+	}
+	infos := make(map[string]info, len(all))
+	for range all {
+		if a := <-answers; a.err == nil {
+			infos[a.addr] = parseInfo(a.text)
+		} else {
+			err = a.err
+		}
+	}
+	return infos, err
+}
