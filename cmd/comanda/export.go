@@ -10,9 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"comanda/internal/app"
 	"comanda/internal/document"
-	"comanda/internal/sqldb"
+	"comanda/internal/system"
 )
 
 func (c *cli) export() *cobra.Command {
@@ -24,17 +23,17 @@ func (c *cli) export() *cobra.Command {
 			"exported. --entity all adds orders and their lines; they cannot be imported, only restored with\n" +
 			"a backup. The export is recorded in the audit log.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			entities, err := app.ParseEntities(list)
+			entities, err := system.ParseEntities(list)
 			if err != nil {
 				return err
 			}
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				report, err := c.reporter(ctx, cmd, db, false)
+			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				report, err := c.reporter(ctx, cmd, s, false)
 				if err != nil {
 					return err
 				}
 				n, err := exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) {
-					return app.ExportDocuments(ctx, db, entities, to, report)
+					return s.Export(ctx, entities, to, report)
 				})
 				if err != nil || file == "" {
 					return err
@@ -93,8 +92,8 @@ func (c *cli) importing() *cobra.Command {
 				return fmt.Errorf("import: %w", err)
 			}
 			defer func() { _ = f.Close() }()
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				result, err := app.ImportDocuments(ctx, db, f, how, check, nil)
+			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				result, err := s.Import(ctx, f, how, check)
 				if err != nil {
 					return err
 				}
@@ -128,8 +127,8 @@ func (c *cli) backup() *cobra.Command {
 			"server and replace comanda.db with the file. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
 			"docs/backup.md.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				if err := app.Backup(ctx, db, args[0]); err != nil {
+			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				if err := s.Backup(ctx, args[0]); err != nil {
 					return err
 				}
 				return c.print(cmd.OutOrStdout(), map[string]string{"file": args[0]}, func(w io.Writer) {

@@ -11,11 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"comanda/internal/app"
 	"comanda/internal/clock"
 	"comanda/internal/document"
-	"comanda/internal/redisdb"
-	"comanda/internal/sqldb"
+	"comanda/internal/system"
 )
 
 func (c *cli) index() *cobra.Command {
@@ -32,15 +30,15 @@ func (c *cli) indexVerify() *cobra.Command {
 			"difference. It only reads, and may run beside servers: differences are checked again before they are\n" +
 			"reported.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
-				if redis == nil {
+			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				if s.Redis == nil {
 					return c.noServer(cmd.OutOrStdout())
 				}
-				report, err := c.reporter(ctx, cmd, db, false)
+				report, err := c.reporter(ctx, cmd, s, false)
 				if err != nil {
 					return err
 				}
-				v, err := app.VerifyDocuments(ctx, db, redis, report)
+				v, err := s.VerifyDocuments(ctx, report)
 				if err != nil {
 					return err
 				}
@@ -63,17 +61,17 @@ func (c *cli) indexRebuild() *cobra.Command {
 			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
 			"there. Servers rebuild automatically when Redis has lost its keys.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
-				if redis == nil {
+			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				if s.Redis == nil {
 					return c.noServer(cmd.OutOrStdout())
 				}
-				report, err := c.reporter(ctx, cmd, db, true)
+				report, err := c.reporter(ctx, cmd, s, true)
 				if err != nil {
 					return err
 				}
 				done := 0
 				begun := clock.Start()
-				err = app.RebuildDocuments(ctx, db, redis, func(p document.Progress) {
+				err = s.RebuildDocuments(ctx, func(p document.Progress) {
 					done = p.Done
 					report(p)
 				})
@@ -94,21 +92,6 @@ type rebuilt struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// withDocuments runs a command with the database and the servers' Redis. redis is nil if it is embedded in a server
-// that does not run.
-func (c *cli) withDocuments(ctx context.Context, run func(context.Context, *sqldb.DB, *redisdb.DB) error) error {
-	return c.withDatabase(ctx, func(ctx context.Context, config app.Config, db *sqldb.DB) error {
-		redis, _, err := c.attach(ctx, config)
-		if err != nil {
-			return err
-		}
-		if redis != nil {
-			defer redis.Close()
-		}
-		return run(ctx, db, redis)
-	})
-}
-
 // noServer succeeds: without a running server there are no documents to be wrong.
 func (c *cli) noServer(out io.Writer) error {
 	v := document.Verification{
@@ -119,12 +102,14 @@ func (c *cli) noServer(out io.Writer) error {
 }
 
 // reporter returns a progress function: a bar on a terminal; otherwise, if lines is set, a line of JSON every second.
-func (c *cli) reporter(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, lines bool) (func(document.Progress), error) {
+func (c *cli) reporter(
+	ctx context.Context, cmd *cobra.Command, s *system.Service, lines bool,
+) (func(document.Progress), error) {
 	show := progress(cmd.ErrOrStderr())
 	if show == nil {
 		return jsonLines(cmd.ErrOrStderr(), lines && c.json), nil
 	}
-	total, err := app.CountDocuments(ctx, db)
+	total, err := s.CountDocuments(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,12 @@ func (c *cli) keysAudit() *cobra.Command {
 			if show := progress(cmd.ErrOrStderr()); show != nil {
 				o.Progress = percent(show)
 			}
-			r, err := app.AuditKeys(cmd.Context(), config, o)
+			redis, err := app.AttachRedis(cmd.Context(), config)
+			if err != nil {
+				return err
+			}
+			defer redis.Close()
+			r, err := audit.Run(cmd.Context(), redis, o)
 			if err != nil {
 				return err
 			}

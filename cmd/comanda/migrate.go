@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/app"
 	"comanda/internal/sqldb"
+	"comanda/internal/system"
 )
 
 func (c *cli) migrate() *cobra.Command {
@@ -60,4 +61,29 @@ func (c *cli) withDatabase(ctx context.Context, run func(context.Context, app.Co
 	}
 	defer db.Close()
 	return run(ctx, config, db)
+}
+
+// withSystem runs a function with the operators' functions on the configured database.
+func (c *cli) withSystem(ctx context.Context, run func(context.Context, *system.Service) error) error {
+	return c.withDatabase(ctx, func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+		s, stop := app.OpenSystem(db, nil)
+		defer stop()
+		return run(ctx, s)
+	})
+}
+
+// withRedis is withSystem with the servers' Redis, unless it is embedded in a server that does not run.
+func (c *cli) withRedis(ctx context.Context, run func(context.Context, *system.Service) error) error {
+	return c.withDatabase(ctx, func(ctx context.Context, config app.Config, db *sqldb.DB) error {
+		redis, err := app.AttachRedis(ctx, config)
+		switch {
+		case err == nil:
+			defer redis.Close()
+		case !app.IsNoServer(err):
+			return err
+		}
+		s, stop := app.OpenSystem(db, redis)
+		defer stop()
+		return run(ctx, s)
+	})
 }

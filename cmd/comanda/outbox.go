@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"comanda/internal/app"
-	"comanda/internal/sqldb"
 	"comanda/internal/system"
 )
 
@@ -22,8 +20,8 @@ func (c *cli) outboxStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Count pending events and dead letters", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				s, err := app.ReadOutbox(ctx, db)
+			return c.withSystem(cmd.Context(), func(ctx context.Context, service *system.Service) error {
+				s, err := service.Outbox(ctx)
 				if err != nil {
 					return err
 				}
@@ -52,8 +50,8 @@ func (c *cli) outboxReplay() *cobra.Command {
 		Long: "Moves dead letters of the relay back to the outbox, has each consumer apply its own again, and retries the\n" +
 			"changes that Redis refused. Letters that fail again stay dead letters.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				r, err := app.Replay(ctx, db, f)
+			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				r, err := s.ReplayWhere(ctx, f)
 				if err != nil {
 					return err
 				}

@@ -10,9 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"comanda/internal/app"
-	"comanda/internal/redisdb"
-	"comanda/internal/sqldb"
 	"comanda/internal/system"
 )
 
@@ -27,8 +24,8 @@ func (c *cli) stockShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show today's counters and the stock", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				lines, err := app.StockToday(ctx, db, branch)
+			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				lines, err := s.StockToday(ctx, branch)
 				if err != nil {
 					return err
 				}
@@ -71,19 +68,11 @@ func (c *cli) stockReconcile() *cobra.Command {
 			"their orders, orders with their payments, and all of it with Redis. Lists differences and exits with 1. It\n" +
 			"may run beside servers: differences are checked again before they are reported.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDatabase(cmd.Context(), func(ctx context.Context, config app.Config, db *sqldb.DB) error {
-				redis, note, err := c.attach(ctx, config)
+			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
+				r, err := s.Reconcile(ctx, branch)
 				if err != nil {
 					return err
 				}
-				if redis != nil {
-					defer redis.Close()
-				}
-				r, err := app.Reconcile(ctx, db, redis, branch)
-				if err != nil {
-					return err
-				}
-				r.Note = note
 				if err := c.print(cmd.OutOrStdout(), r, func(w io.Writer) { printReconciliation(w, r) }); err != nil {
 					return err
 				}
@@ -96,15 +85,6 @@ func (c *cli) stockReconcile() *cobra.Command {
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "only this branch")
 	return cmd
-}
-
-// attach connects to the servers' Redis. An embedded one in a server that does not run has nothing to compare.
-func (c *cli) attach(ctx context.Context, config app.Config) (*redisdb.DB, string, error) {
-	redis, err := app.AttachRedis(ctx, config)
-	if app.IsNoServer(err) {
-		return nil, "Redis is in process of the server, which does not run; only SQL was compared.", nil
-	}
-	return redis, "", err
 }
 
 func printReconciliation(w io.Writer, r system.Reconciliation) {

@@ -34,6 +34,7 @@ import (
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/system"
 	"comanda/internal/uid"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
@@ -105,7 +106,7 @@ type Core struct {
 	documents
 
 	gateways *gateways
-	process  processInfo
+	process  system.About
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
@@ -117,8 +118,8 @@ type Deps struct {
 	Redis    *redisdb.DB
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
-	Gateways *gateways   // nil: the counter and, if configured, the sandbox
-	Process  processInfo // zero in a command
+	Gateways *gateways    // nil: the counter and, if configured, the sandbox
+	Process  system.About // zero in a command
 }
 
 // NewCore creates all services. It reads the installation's keys, which the first start creates, and the revoked

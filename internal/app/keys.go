@@ -1,12 +1,9 @@
 package app
 
 import (
-	"context"
-
 	"comanda/internal/document"
 	"comanda/internal/identity"
 	"comanda/internal/keyspace"
-	"comanda/internal/keyspace/audit"
 	"comanda/internal/stock"
 	"comanda/internal/visit"
 )
@@ -59,14 +56,4 @@ func lintKeys(ds []keyspace.Decl) []string {
 		}
 	}
 	return found
-}
-
-// AuditKeys compares the keys in the servers' Redis with the declarations.
-func AuditKeys(ctx context.Context, c Config, o audit.Options) (audit.Report, error) {
-	redis, err := AttachRedis(ctx, c)
-	if err != nil {
-		return audit.Report{}, err
-	}
-	defer redis.Close()
-	return audit.Run(ctx, redis, o)
 }

@@ -157,9 +157,11 @@ func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 		for i := range 3 {
 			strike(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
 		}
+		operators, stop := OpenSystem(db, nil)
+		t.Cleanup(stop)
 		look := func(pending, dead int64) {
 			t.Helper()
-			s, err := ReadOutbox(t.Context(), db)
+			s, err := operators.Outbox(t.Context())
 			if err != nil || s.Redis.Pending != pending || s.Redis.Dead != dead || (s.Redis.DeadAgeSeconds >= 3600) != (dead > 0) {
 				t.Errorf("%+v, %v; want %d pending and %d dead", s.Redis, err, pending, dead)
 			}
@@ -172,7 +174,7 @@ func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 			{system.ReplayFilter{Consumer: queue.RelayConsumer}, 0}, {system.ReplayFilter{Type: "order.paid"}, 0},
 			{system.ReplayFilter{Consumer: queue.RedisConsumer, ID: "e1"}, 1}, {system.ReplayFilter{}, 2}, {system.ReplayFilter{Consumer: queue.RedisConsumer}, 0},
 		} {
-			r, err := Replay(t.Context(), db, f.filter)
+			r, err := operators.ReplayWhere(t.Context(), f.filter)
 			if diff := cmp.Diff(system.Replayed{Revived: f.want}, r); diff != "" || err != nil {
 				t.Errorf("%+v: %s, %v", f.filter, diff, err)
 			}
@@ -190,7 +192,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		if err := k.Syncer.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Reconcile(t.Context(), db, k.Redis, 0)
+		r, err := k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !r.Clean || r.Scopes != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -202,7 +204,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		if _, err := k.AdmissionCache.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
 			t.Fatal(err)
 		}
-		r, err = Reconcile(t.Context(), db, k.Redis, 0)
+		r, err = k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !slices.ContainsFunc(r.Differences, func(d string) bool {
 			return strings.HasPrefix(d, "branch 1, stock: item ") && strings.Contains(d, "held 3")
 		}) {

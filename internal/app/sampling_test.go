@@ -80,7 +80,7 @@ func (h *house) listed() {
 
 func (h *house) verified() bool {
 	h.t.Helper()
-	v, err := VerifyDocuments(h.t.Context(), h.p.core.DB, h.p.core.Redis, nil)
+	v, err := h.p.core.systemService().VerifyDocuments(h.t.Context(), nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	p.onStop(gateways.Close)
 	p.core, err = NewCore(ctx, Deps{
 		Config: c, DB: db, Redis: redis, Log: log, Metrics: reg, Gateways: gateways,
-		Process: processInfo{build, o.Roles, db.Now()},
+		Process: c.aboutProcess(build, o.Roles, db.Now()),
 	})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/report/reporthttp"
 	"comanda/internal/stock/stockhttp"
-	"comanda/internal/system"
 	"comanda/internal/system/systemhttp"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
@@ -68,7 +67,7 @@ func (k *Core) register(a *httpapi.API) {
 	reporthttp.Register(a, k.Reports)
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
-	systemhttp.Register(a, system.NewService(operations{k}, k.now))
+	systemhttp.Register(a, k.systemService())
 	if k.gateways != nil {
 		k.gateways.register(a, k)
 	}

@@ -95,13 +95,13 @@ func TestStockToday(t *testing.T) {
 		if _, err := keeper.SetAvailable(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := StockToday(t.Context(), db, 1)
+		lines, err := k.systemService().StockToday(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, l := range lines {
-			if l.ItemID == "11" || l.ItemID == "12" || l.Kind == thingLine {
+			if l.ItemID == "11" || l.ItemID == "12" || l.Kind == "STOCK" {
 				got = append(got, fmt.Sprintf("%s %s %s, limited %t, low %t", l.Kind, l.ItemID, l.Name, l.Left != nil && l.Cap != nil, l.Low))
 			}
 		}
@@ -113,7 +113,7 @@ func TestStockToday(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
-		if all, err := StockToday(t.Context(), db, 0); err != nil || len(all) <= len(lines) {
+		if all, err := k.systemService().StockToday(t.Context(), 0); err != nil || len(all) <= len(lines) {
 			t.Errorf("%d lines of all branches, %v", len(all), err)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package system provides operators with the status and the repair functions of a running installation, for the
-// console; the command line has the same functions.
+// Package system provides operators with the status and the repair functions of an installation. The command line and
+// the console's routes call the same Service.
 //
 // Long operations are limited in size and run one at a time per process, because the process also serves guests. Larger
 // installations use the commands. Secrets are never shown.

@@ -2,13 +2,15 @@ package system
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"comanda/internal/event/inbox"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/keyspace/audit"
-	"comanda/internal/queue"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
 )
 
 // Limits of operations that run while a client waits for the response.
@@ -29,107 +31,59 @@ var (
 		"There are more than %d keys. Please use the command comanda keys audit.", MaxKeys)
 )
 
-// Service provides the operators' functions. They do not belong to a branch, so only accounts with access to all
-// branches may use them.
+// Config is the installation that a Service works on.
+type Config struct {
+	DB        *sqldb.DB
+	Redis     *redisdb.DB      // nil: embedded in a server that does not run
+	Consumers []inbox.Consumer // whose dead letters can be replayed
+	Process   About            // of a server; UptimeSeconds and the engines but the broker are added
+	Epoch     func() string    // of a server's documents in Redis, "" while they are incomplete
+}
+
+// Service provides the operators' functions, to the command line and to HTTP. They do not belong to a branch, so only
+// accounts with access to all branches may use them over HTTP.
 type Service struct {
-	ops   Operations
-	now   func() time.Time
-	heavy sync.Mutex // held during long operations
+	Config
+
+	long sync.Mutex // held during long operations of a server
 }
 
 // NewService returns a Service for an installation.
-func NewService(ops Operations, now func() time.Time) *Service { return &Service{ops: ops, now: now} }
+func NewService(c Config) *Service { return &Service{Config: c} }
 
-// Outbox returns the state of the queues.
-func (s *Service) Outbox(ctx context.Context) (Outbox, error) { return s.ops.Outbox(ctx) }
+// exclusive runs a long operation for a client that waits, unless another one is running: the process also serves
+// guests.
+func exclusive[T any](s *Service, run func() (T, error)) (result T, err error) {
+	if !s.long.TryLock() {
+		return result, ErrBusy
+	}
+	defer s.long.Unlock()
+	return run()
+}
 
 // About returns the version and the engines of this process.
-func (s *Service) About(ctx context.Context) (About, error) { return s.ops.About(ctx) }
-
-// DeadLetters returns a page of dead letters with secrets masked, and their total number.
-func (s *Service) DeadLetters(ctx context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
-	page, total, err := s.ops.DeadLetters(ctx, f)
-	for i := range page {
-		page[i].Payload = Masked(page[i].Payload)
-	}
-	return page, total, err
-}
-
-// Replay replays one dead letter for every consumer that failed on it.
-func (s *Service) Replay(ctx context.Context, by identity.Actor, id string) (Replayed, error) {
-	if !s.heavy.TryLock() {
-		return Replayed{}, ErrBusy
-	}
-	defer s.heavy.Unlock()
-	sum, err := s.ops.Replay(ctx, ReplayFilter{ID: id})
-	if err == nil && sum.Sum() == 0 {
-		return sum, ErrLetter
-	}
+func (s *Service) About(ctx context.Context) (About, error) {
+	a := s.Process
+	a.UptimeSeconds = s.DB.Now().Sub(a.StartedAt).Seconds()
+	version, err := s.DB.Version(ctx)
 	if err != nil {
-		return sum, err
+		return a, err
 	}
-	return sum, s.record(ctx, by, id, sum)
+	a.Engines.SQL = string(s.DB.Engine()) + " " + version
+	if r, err := s.Redis.Server(ctx); err == nil {
+		a.Engines.Redis = r.Mode + " " + r.Version
+	}
+	return a, nil
 }
 
-// ReplayAll replays the newest MaxReplayed of the selected dead letters, and returns how many are left, including those
-// that failed again.
-func (s *Service) ReplayAll(
-	ctx context.Context, by identity.Actor, f DeadLetterFilter,
-) (sum Replayed, left int64, err error) {
-	if !s.heavy.TryLock() {
-		return sum, 0, ErrBusy
-	}
-	defer s.heavy.Unlock()
-	f.Limit, f.Offset = MaxReplayed, 0
-	page, _, err := s.ops.DeadLetters(ctx, f)
-	if err != nil {
-		return sum, 0, err
-	}
-	for _, l := range page {
-		one, err := s.ops.Replay(ctx, ReplayFilter{Consumer: l.Consumer, ID: l.ID})
-		sum = sum.plus(one)
-		if err != nil {
-			return sum, 0, err
-		}
-	}
-	if sum.Sum() > 0 {
-		err = s.record(ctx, by, "all", sum)
-	}
-	if err != nil {
-		return sum, 0, err
-	}
-	f.Limit = 1
-	_, left, err = s.ops.DeadLetters(ctx, f)
-	return sum, left, err
-}
-
-func (s *Service) record(ctx context.Context, by identity.Actor, id string, sum Replayed) error {
-	return s.ops.Record(ctx, identity.NewAuditEntry(by, s.now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum))
-}
-
-// AuditKeys verifies the keys in Redis against their declarations.
+// AuditKeys verifies the keys in Redis against their declarations. It returns ErrTooManyKeys if there are more than
+// MaxKeys.
 func (s *Service) AuditKeys(ctx context.Context) (audit.Report, error) {
-	if !s.heavy.TryLock() {
-		return audit.Report{}, ErrBusy
-	}
-	defer s.heavy.Unlock()
-	return s.ops.AuditKeys(ctx, MaxKeys)
-}
-
-// Reconcile compares ledger, holds, orders, money and Redis, of one branch or, with 0, of all. It only reads.
-func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, error) {
-	if !s.heavy.TryLock() {
-		return Reconciliation{}, ErrBusy
-	}
-	defer s.heavy.Unlock()
-	return s.ops.Reconcile(ctx, branch)
-}
-
-// Index returns the state of the documents in Redis.
-func (s *Service) Index(ctx context.Context) (Index, error) {
-	if !s.heavy.TryLock() {
-		return Index{}, ErrBusy
-	}
-	defer s.heavy.Unlock()
-	return s.ops.Index(ctx, MaxDocuments)
+	return exclusive(s, func() (audit.Report, error) {
+		r, err := audit.Run(ctx, s.Redis, audit.Options{MaxKeys: MaxKeys, Rate: MaxKeys})
+		if errors.Is(err, audit.ErrTooMany) {
+			err = ErrTooManyKeys
+		}
+		return r, err
+	})
 }

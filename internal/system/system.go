@@ -1,12 +1,9 @@
 package system
 
 import (
-	"context"
 	"time"
 
 	"comanda/internal/document"
-	"comanda/internal/identity"
-	"comanda/internal/keyspace/audit"
 	"comanda/internal/queue"
 )
 
@@ -98,22 +95,4 @@ type Engines struct {
 	SQL    string `json:"sql" example:"postgres 17.2"`
 	Redis  string `json:"redis" example:"standalone 8.0.1"`
 	Broker string `json:"broker" enum:"in process,rabbitmq"`
-}
-
-// Operations are the functions of the running installation; package app implements them.
-type Operations interface {
-	Outbox(ctx context.Context) (Outbox, error)
-	// DeadLetters returns a page of dead letters, newest first, and their total number.
-	DeadLetters(ctx context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error)
-	// Replay replays dead letters.
-	Replay(ctx context.Context, f ReplayFilter) (Replayed, error)
-	// Record writes to the audit log.
-	Record(ctx context.Context, e identity.AuditEntry) error
-	// AuditKeys verifies Redis against the declarations. It returns ErrTooManyKeys if there are more keys than most.
-	AuditKeys(ctx context.Context, most int64) (audit.Report, error)
-	// Reconcile compares the data of a branch, or of all with 0.
-	Reconcile(ctx context.Context, branch int64) (Reconciliation, error)
-	// Index compares the documents with SQL, unless there are more than most.
-	Index(ctx context.Context, most int) (Index, error)
-	About(ctx context.Context) (About, error)
 }

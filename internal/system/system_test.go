@@ -4,140 +4,136 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/inbox"
 	"comanda/internal/identity"
-	"comanda/internal/keyspace/audit"
-	"comanda/internal/queue"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
-// house is an installation with dead letters; those of a broken consumer die once more.
-type house struct {
-	letters  []queue.DeadLetter
-	replayed []string
-	recorded []identity.AuditEntry
-	entered  chan struct{} // signalled when a long operation begins; may be nil
-	leave    chan struct{}
+// installation is a database with two consumers: daybook, and broken, whose dead letters fail once more.
+type installation struct {
+	*Service
+
+	t      *testing.T
+	stored int64 // dead letters
 }
 
-func (h *house) Outbox(context.Context) (Outbox, error) { return Outbox{Pending: 3}, nil }
-func (h *house) About(context.Context) (About, error)   { return About{Version: "1"}, nil }
+func open(t *testing.T) *installation {
+	t.Helper()
+	db := sqldbtest.SQLite(t)
+	apply := func(err error) func(context.Context, sqldb.Tx, []event.Event) error {
+		return func(context.Context, sqldb.Tx, []event.Event) error { return err }
+	}
+	types := []string{event.OrderPaid.Name}
+	return &installation{t: t, Service: NewService(Config{
+		DB: db, Epoch: func() string { return "" },
+		Consumers: []inbox.Consumer{
+			{Name: "daybook", Types: types, Apply: apply(nil)}, {Name: "broken", Types: types, Apply: apply(errors.New("broken"))},
+		},
+	})}
+}
 
-func (h *house) DeadLetters(_ context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
-	some := slices.DeleteFunc(slices.Clone(h.letters), func(l queue.DeadLetter) bool {
-		return f.Consumer != "" && l.Consumer != f.Consumer || f.Type != "" && l.Type != f.Type
+// letter stores a dead letter of a consumer, newer than those before.
+func (i *installation) letter(id, consumer, payload string) {
+	i.t.Helper()
+	e := event.Event{
+		ID: id, Type: event.OrderPaid.Name, Aggregate: "order", AggregateID: "o", Seq: 1, BranchID: 1,
+		Payload: json.RawMessage(payload), At: time.UnixMilli(1),
+	}
+	i.stored++
+	err := i.DB.Write(i.t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		eventsql.InsertDeadLetters(tx, []eventsql.DeadLetter{
+			{Event: e, Consumer: consumer, Reason: "failed", DiedAt: time.UnixMilli(i.stored)},
+		})
+		return nil
 	})
-	from := min(f.Offset, len(some))
-	return some[from:min(from+f.Limit, len(some))], int64(len(some)), nil
-}
-
-func (h *house) Replay(_ context.Context, f ReplayFilter) (sum Replayed, err error) {
-	h.letters = slices.DeleteFunc(h.letters, func(l queue.DeadLetter) bool {
-		if l.ID != f.ID || f.Consumer != "" && l.Consumer != f.Consumer {
-			return false
-		}
-		h.replayed = append(h.replayed, l.ID)
-		if l.Consumer == "broken" {
-			sum.Failed++
-			return false
-		}
-		sum.Applied++
-		return true
-	})
-	return sum, nil
-}
-
-func (h *house) Record(_ context.Context, e identity.AuditEntry) error {
-	h.recorded = append(h.recorded, e)
-	return nil
-}
-
-func (h *house) long() {
-	if h.entered != nil {
-		h.entered <- struct{}{}
-		<-h.leave
+	if err != nil {
+		i.t.Fatal(err)
 	}
 }
 
-func (h *house) AuditKeys(_ context.Context, most int64) (audit.Report, error) {
-	h.long()
-	return audit.Report{Keys: most}, nil
+// left returns the number of dead letters.
+func (i *installation) left() int64 {
+	i.t.Helper()
+	_, n, err := i.DeadLetters(i.t.Context(), DeadLetterFilter{Limit: 1})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return n
 }
 
-func (h *house) Reconcile(_ context.Context, branch int64) (Reconciliation, error) {
-	return Reconciliation{Clean: true, Scopes: int(branch)}, nil
-}
-
-func (h *house) Index(_ context.Context, most int) (Index, error) { return Index{Documents: most}, nil }
-
-func deskOf(h *house) *Service {
-	return NewService(h, func() time.Time { return time.Unix(60, 0) })
+// recorded returns the replays in the audit log.
+func (i *installation) recorded() []identity.AuditEntry {
+	i.t.Helper()
+	all, _, err := identitysql.NewAuditLog(i.DB).Entries(i.t.Context(), identity.AuditFilter{
+		Action: identity.ActionReplayed, EveryBranch: true, To: time.Now().Add(time.Hour), Limit: 100,
+	})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return all
 }
 
 var boss = identity.Actor{Kind: identity.Account, UserID: 7, AllBranches: true}
 
 func TestService_Replay(t *testing.T) {
-	h := &house{letters: []queue.DeadLetter{{ID: "a", Consumer: "daybook"}, {ID: "b", Consumer: "daybook"}}}
-	d := deskOf(h)
-	sum, err := d.Replay(t.Context(), boss, "a")
-	if err != nil || sum != (Replayed{Applied: 1}) || len(h.letters) != 1 {
+	i := open(t)
+	i.letter("a", "daybook", "{}")
+	i.letter("b", "daybook", "{}")
+	sum, err := i.Replay(t.Context(), boss, "a")
+	if err != nil || sum != (Replayed{Applied: 1}) || i.left() != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if len(h.recorded) != 1 || h.recorded[0].Action != identity.ActionReplayed || h.recorded[0].Subject != "deadLetter:a" ||
-		h.recorded[0].Actor != "user:7" {
-		t.Errorf("%+v", h.recorded)
+	if log := i.recorded(); len(log) != 1 || log[0].Subject != "deadLetter:a" || log[0].Actor != "user:7" {
+		t.Errorf("%+v", log)
 	}
-	if _, err := d.Replay(t.Context(), boss, "a"); !errors.Is(err, ErrLetter) || len(h.recorded) != 1 {
+	if _, err := i.Replay(t.Context(), boss, "a"); !errors.Is(err, ErrLetter) || len(i.recorded()) != 1 {
 		t.Errorf("once more: %v", err)
 	}
 }
 
 func TestService_ReplayAll(t *testing.T) {
-	h := &house{}
-	for range MaxReplayed - 1 {
-		h.letters = append(h.letters, queue.DeadLetter{ID: "x", Consumer: "daybook"})
+	i := open(t)
+	i.letter("beyond", "daybook", "{}") // the oldest: more than MaxReplayed are newer
+	i.letter("stuck", "broken", "{}")
+	for n := range MaxReplayed - 1 {
+		i.letter(fmt.Sprintf("%03d", n), "daybook", "{}")
 	}
-	for i := range h.letters {
-		h.letters[i].ID = string(rune('!' + i))
+	sum, left, err := i.ReplayAll(t.Context(), boss, DeadLetterFilter{})
+	if err != nil || sum != (Replayed{Applied: MaxReplayed - 1, Failed: 1}) || left != 2 || len(i.recorded()) != 1 {
+		t.Errorf("%+v, %d left, %d recorded, %v", sum, left, len(i.recorded()), err)
 	}
-	h.letters = append(h.letters, queue.DeadLetter{ID: "stuck", Consumer: "broken"}, queue.DeadLetter{ID: "beyond", Consumer: "daybook"})
-	d := deskOf(h)
-	sum, left, err := d.ReplayAll(t.Context(), boss, DeadLetterFilter{})
-	if err != nil || sum != (Replayed{Applied: MaxReplayed - 1, Failed: 1}) || left != 2 || len(h.recorded) != 1 {
-		t.Errorf("%+v, %d left, %d recorded, %v", sum, left, len(h.recorded), err)
-	}
-	sum, left, err = d.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
+	sum, left, err = i.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
 	if err != nil || sum != (Replayed{Applied: 1}) || left != 0 {
 		t.Errorf("%+v, %d left, %v", sum, left, err)
 	}
-	sum, _, err = d.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
-	if err != nil || sum.Sum() != 0 || len(h.recorded) != 2 {
-		t.Errorf("of nothing: %+v, %d recorded, %v", sum, len(h.recorded), err)
+	sum, _, err = i.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
+	if err != nil || sum.Sum() != 0 || len(i.recorded()) != 2 {
+		t.Errorf("of nothing: %+v, %d recorded, %v", sum, len(i.recorded()), err)
 	}
 }
 
-// While something long goes on, everything long is refused and everything short answered.
+// While a long operation runs, other long ones are refused and short ones are answered.
 func TestService_one_at_a_time(t *testing.T) {
-	h := &house{entered: make(chan struct{}), leave: make(chan struct{})}
-	d := deskOf(h)
-	done := make(chan error, 1)
-	go func() {
-		_, err := d.AuditKeys(t.Context())
-		done <- err
-	}()
-	<-h.entered
-	_, audited := d.AuditKeys(t.Context())
-	_, reconciled := d.Reconcile(t.Context(), 1)
-	_, indexed := d.Index(t.Context())
-	_, replayed := d.Replay(t.Context(), boss, "a")
-	_, _, all := d.ReplayAll(t.Context(), boss, DeadLetterFilter{})
+	i := open(t)
+	i.letter("a", "daybook", "{}")
+	i.long.Lock()
+	_, audited := i.AuditKeys(t.Context())
+	_, reconciled := i.Reconcile(t.Context(), 1)
+	_, indexed := i.Index(t.Context())
+	_, replayed := i.Replay(t.Context(), boss, "a")
+	_, _, all := i.ReplayAll(t.Context(), boss, DeadLetterFilter{})
 	for what, err := range map[string]error{
 		"audit": audited, "reconcile": reconciled, "index": indexed, "replay": replayed, "replay all": all,
 	} {
@@ -145,18 +141,15 @@ func TestService_one_at_a_time(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if s, err := d.Outbox(t.Context()); err != nil || s.Pending != 3 {
+	if s, err := i.Outbox(t.Context()); err != nil || len(s.Dead) != 1 {
 		t.Errorf("outbox: %+v, %v", s, err)
 	}
-	close(h.leave)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if r, err := d.Reconcile(t.Context(), 4); err != nil || r.Scopes != 4 {
+	i.long.Unlock()
+	if r, err := i.Reconcile(t.Context(), 4); err != nil || !r.Clean {
 		t.Errorf("afterwards: %+v, %v", r, err)
 	}
-	if x, err := d.Index(t.Context()); err != nil || x.Documents != MaxDocuments {
-		t.Errorf("afterwards: %+v, %v", x, err)
+	if sum, err := i.Replay(t.Context(), boss, "a"); err != nil || sum.Applied != 1 {
+		t.Errorf("afterwards: %+v, %v", sum, err)
 	}
 }
 
@@ -178,10 +171,10 @@ func TestMasked(t *testing.T) {
 }
 
 func TestService_Letters_are_masked(t *testing.T) {
-	d := deskOf(&house{letters: []queue.DeadLetter{{ID: "a", Payload: json.RawMessage(`{"secret":"x"}`)}}})
-	page, total, err := d.DeadLetters(t.Context(), DeadLetterFilter{Limit: 10})
-	want := []queue.DeadLetter{{ID: "a", Payload: json.RawMessage(`{"secret":"[redacted]"}`)}}
-	if diff := cmp.Diff(want, page); diff != "" || total != 1 || err != nil {
-		t.Errorf("%d, %v %s", total, err, diff)
+	i := open(t)
+	i.letter("a", "daybook", `{"secret":"x"}`)
+	page, total, err := i.DeadLetters(t.Context(), DeadLetterFilter{Limit: 10})
+	if err != nil || total != 1 || string(page[0].Payload) != `{"secret":"[redacted]"}` {
+		t.Errorf("%+v of %d, %v", page, total, err)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package system
 
 import (
 	"cmp"
@@ -14,28 +14,39 @@ import (
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
-	"comanda/internal/system"
 )
 
-// A comparison covers reconcileDays, and repeats up to reconcileLooks times before it reports a difference: between a
+// A comparison covers reconcileDays, and repeats up to reconcileRounds times before it reports a difference: between a
 // commit and its arrival in Redis the two legitimately differ.
 const (
-	reconcileDays  = 7
-	reconcileLooks = 4
-	reconcilePause = 700 * time.Millisecond
+	reconcileDays   = 7
+	reconcileRounds = 4
+	reconcilePause  = 700 * time.Millisecond
 )
 
-// Reconcile compares a branch, or everything for branch 0. It reports only differences that every look finds. If redis
-// is nil, it compares only SQL with itself.
-func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) (system.Reconciliation, error) {
-	r := system.Reconciliation{Differences: []string{}}
-	for look := range reconcileLooks {
-		found, scopes, err := differences(ctx, db, redis, branch)
+// Reconcile compares ledger, holds, orders, money and Redis, of one branch or, with 0, of all. It only reads, and
+// reports only differences that every comparison finds. Without Redis it compares SQL with itself.
+func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, error) {
+	return exclusive(s, func() (Reconciliation, error) {
+		switch {
+		case s.Redis == nil:
+			return s.reconcile(ctx, nil, branch, "Redis is in process of the server, which does not run; only SQL was compared.")
+		case !s.Redis.Up():
+			return s.reconcile(ctx, nil, branch, "Redis is out of reach; only SQL was compared.")
+		}
+		return s.reconcile(ctx, s.Redis, branch, "")
+	})
+}
+
+func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64, note string) (Reconciliation, error) {
+	r := Reconciliation{Differences: []string{}, Note: note}
+	for round := range reconcileRounds {
+		found, scopes, err := differences(ctx, s.DB, redis, branch)
 		if err != nil {
 			return r, err
 		}
 		r.Scopes = scopes
-		if look > 0 {
+		if round > 0 {
 			found = slices.DeleteFunc(found, func(d string) bool { return !slices.Contains(r.Differences, d) })
 		}
 		r.Differences = found
@@ -43,7 +54,7 @@ func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int6
 			r.Differences, r.Clean = []string{}, true
 			return r, nil
 		}
-		if look < reconcileLooks-1 {
+		if round < reconcileRounds-1 {
 			select {
 			case <-time.After(reconcilePause):
 			case <-ctx.Done():
@@ -70,16 +81,16 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 	if redis == nil {
 		return all, 0, nil
 	}
-	gate, scopes, err := gateDifferences(ctx, ledger, redis, branch, now)
-	return append(all, gate...), scopes, err
+	cached, scopes, err := cacheDifferences(ctx, ledger, redis, branch, now)
+	return append(all, cached...), scopes, err
 }
 
-// gateDifferences compares each scope that the admission cache holds. A scope that it does not hold is no difference:
+// cacheDifferences compares each scope that the admission cache holds. A scope that it does not hold is no difference:
 // the cache answers nothing for it and rebuilds it when needed.
-func gateDifferences(
+func cacheDifferences(
 	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {
-	gate := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+	cache := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
 	if err != nil {
 		return nil, 0, err
@@ -90,7 +101,7 @@ func gateDifferences(
 		if branch != 0 && s.Branch != branch {
 			continue
 		}
-		shown, ok, err := gate.ReadScope(ctx, s)
+		shown, ok, err := cache.ReadScope(ctx, s)
 		if err != nil {
 			return nil, 0, err
 		}

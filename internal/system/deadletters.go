@@ -1,0 +1,149 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/queue"
+	"comanda/internal/stock/stocksql"
+)
+
+// Outbox returns the state of the queues.
+func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
+	events, err := outbox.ReadStatus(ctx, s.DB)
+	if err != nil {
+		return Outbox{}, err
+	}
+	o := Outbox{
+		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: events.ByType, Dead: events.Dead,
+	}
+	now := s.DB.Now()
+	if o.PublishedPerMinute, err = outbox.CountPublished(ctx, s.DB, now.Add(-time.Minute)); err != nil {
+		return o, err
+	}
+	changes, err := stocksql.New(s.DB).Backlog(ctx, now)
+	if err != nil {
+		return o, err
+	}
+	o.Redis = Redis{
+		Pending: changes.Pending, OldestAgeSeconds: changes.Age.Seconds(), Dead: changes.Dead,
+		DeadAgeSeconds: changes.DeadAge.Seconds(),
+	}
+	documents, err := documentsql.New(s.DB).Backlog(ctx, now)
+	o.Documents = Documents{Pending: documents.Pending, OldestAgeSeconds: documents.Age.Seconds()}
+	return o, err
+}
+
+// DeadLetters returns a page of dead letters with secrets masked, newest first, and their total number.
+func (s *Service) DeadLetters(
+	ctx context.Context, f DeadLetterFilter,
+) (page []queue.DeadLetter, total int64, err error) {
+	of := eventsql.Filter{Consumer: f.Consumer, Type: f.Type, ID: f.ID}
+	switch {
+	case f.Consumer == queue.RedisConsumer && f.Type != "": // its rows are not events
+		return nil, 0, nil
+	case f.Consumer == queue.RedisConsumer:
+		page, total, err = stocksql.New(s.DB).DeadLetters(ctx, f.ID, f.Limit, f.Offset)
+	default:
+		if f.Consumer == queue.RelayConsumer {
+			of.Consumer = ""
+		}
+		page, total, err = eventsql.DeadLetterPage(ctx, s.DB, of, f.Consumer == "", f.Limit, f.Offset)
+	}
+	for i := range page {
+		page[i].Payload = Masked(page[i].Payload)
+	}
+	return page, total, err
+}
+
+// Replay replays one dead letter for every consumer that failed on it.
+func (s *Service) Replay(ctx context.Context, by identity.Actor, id string) (Replayed, error) {
+	return exclusive(s, func() (Replayed, error) {
+		sum, err := s.ReplayWhere(ctx, ReplayFilter{ID: id})
+		if err == nil && sum.Sum() == 0 {
+			return sum, ErrLetter
+		}
+		if err != nil {
+			return sum, err
+		}
+		return sum, s.record(ctx, by, id, sum)
+	})
+}
+
+// ReplayAll replays the newest MaxReplayed of the selected dead letters, and returns how many are left, including those
+// that failed again.
+func (s *Service) ReplayAll(
+	ctx context.Context, by identity.Actor, f DeadLetterFilter,
+) (sum Replayed, left int64, err error) {
+	left, err = exclusive(s, func() (int64, error) {
+		f.Limit, f.Offset = MaxReplayed, 0
+		page, _, err := s.DeadLetters(ctx, f)
+		if err != nil {
+			return 0, err
+		}
+		for _, l := range page {
+			one, err := s.ReplayWhere(ctx, ReplayFilter{Consumer: l.Consumer, ID: l.ID})
+			sum = sum.plus(one)
+			if err != nil {
+				return 0, err
+			}
+		}
+		if sum.Sum() > 0 {
+			if err := s.record(ctx, by, "all", sum); err != nil {
+				return 0, err
+			}
+		}
+		f.Limit = 1
+		_, left, err := s.DeadLetters(ctx, f)
+		return left, err
+	})
+	return sum, left, err
+}
+
+func (s *Service) record(ctx context.Context, by identity.Actor, id string, sum Replayed) error {
+	e := identity.NewAuditEntry(by, s.DB.Now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum)
+	return identitysql.RecordAuditAlone(ctx, s.DB, e)
+}
+
+// ReplayWhere replays all selected dead letters: those of the relay return to the outbox, those of a consumer are
+// applied by it, and the changes that Redis refused are queued for it again. A letter that fails again stays.
+func (s *Service) ReplayWhere(ctx context.Context, f ReplayFilter) (sum Replayed, err error) {
+	if f.Type == "" && (f.Consumer == "" || f.Consumer == queue.RedisConsumer) {
+		n, err := stocksql.New(s.DB).RetryDead(ctx, f.ID)
+		sum.Revived = int(n)
+		if err != nil || f.Consumer == queue.RedisConsumer {
+			return sum, err
+		}
+	}
+	filter := eventsql.Filter{Type: f.Type, ID: f.ID}
+	known := f.Consumer == "" || f.Consumer == queue.RelayConsumer
+	if known {
+		if sum.Relayed, err = outbox.Replay(ctx, s.DB, filter); err != nil {
+			return sum, err
+		}
+	}
+	in := inbox.New(s.DB, inbox.Options{})
+	for _, c := range s.Consumers {
+		if f.Consumer != "" && f.Consumer != c.Name {
+			continue
+		}
+		known = true
+		r, err := in.Replay(ctx, c, filter)
+		sum.Applied += r.Applied
+		sum.Failed += r.Failed
+		if err != nil {
+			return sum, err
+		}
+	}
+	if !known {
+		return sum, fmt.Errorf("%q is not a consumer", f.Consumer)
+	}
+	return sum, nil
+}

@@ -1,0 +1,120 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"comanda/internal/event/rabbit"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Connections open what a configuration names.
+type Connections struct {
+	Database func(ctx context.Context) (*sqldb.DB, error)
+	Redis    func(ctx context.Context) (*redisdb.DB, error) // redisdb.ErrNotRunning if it is embedded in no running server
+	Broker   *rabbit.Config                                 // nil: events stay in process
+}
+
+// maxClockOffset is the offset of the machine's clock from the deciding clock above which Diagnose reports it.
+const maxClockOffset = 2 * time.Second
+
+// Diagnose checks versions, connections and clocks. It changes nothing.
+func Diagnose(ctx context.Context, c Connections) (findings []Finding) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	add := func(what string, detail string, err error) {
+		f := Finding{what, err == nil, detail}
+		if err != nil {
+			f.Detail = err.Error()
+		}
+		findings = append(findings, f)
+	}
+	diagnoseDatabase(ctx, c, add)
+	diagnoseRedis(ctx, c, add)
+	diagnoseBroker(ctx, c, add)
+	return findings
+}
+
+func diagnoseDatabase(ctx context.Context, c Connections, add func(string, string, error)) {
+	db, err := c.Database(ctx)
+	if err != nil {
+		add("database", "", err)
+		return
+	}
+	defer db.Close()
+	version, err := db.Version(ctx)
+	add("database", string(db.Engine())+" "+version, err)
+	add("durability", "every commit is on disk before it is answered", db.Durable(ctx))
+	migrations, err := db.Migrations(ctx)
+	applied := 0
+	for _, m := range migrations {
+		if m.Applied {
+			applied++
+		}
+	}
+	if err == nil && applied < len(migrations) {
+		err = fmt.Errorf("%d of %d migrations are applied; run comanda migrate up", applied, len(migrations))
+	}
+	add("schema", fmt.Sprintf("%d migrations are applied", applied), err)
+	err = nil
+	if off := db.Clock().State().Offset; off.Abs() > maxClockOffset {
+		err = fmt.Errorf("the database's clock is %v away from this machine's", off)
+	}
+	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.Clock().State().Offset.Round(time.Millisecond)), err)
+}
+
+func diagnoseRedis(ctx context.Context, c Connections, add func(string, string, error)) {
+	redis, err := c.Redis(ctx)
+	if errors.Is(err, redisdb.ErrNotRunning) {
+		add("redis", "in process of the server, which does not run", nil)
+		return
+	}
+	if err != nil {
+		add("redis", "", err)
+		return
+	}
+	defer redis.Close()
+	s, err := redis.Server(ctx)
+	add("redis", fmt.Sprintf("%s %s", s.Mode, s.Version), err)
+	diagnoseMemory(ctx, redis, add)
+}
+
+// diagnoseMemory checks whether Redis evicts keys when its memory is full, which causes rebuilds and reads from SQL.
+func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, string, error)) {
+	memory, err := redis.Memory(ctx)
+	if evicting := memory.Evicting(); err == nil && len(evicting) > 0 {
+		err = fmt.Errorf("maxmemory-policy must be noeviction (%s; %d keys were evicted)",
+			strings.Join(evicting, ", "), memory.Evicted)
+	}
+	detail := "nothing is evicted"
+	for addr, policy := range memory.Policies {
+		if policy == "" {
+			detail = addr + " does not say what its maxmemory-policy is; it must be noeviction"
+		}
+	}
+	add("redis memory", detail, err)
+}
+
+func diagnoseBroker(ctx context.Context, c Connections, add func(string, string, error)) {
+	if c.Broker == nil {
+		add("rabbitmq", "not configured; events stay in process", nil)
+		return
+	}
+	p, err := rabbit.NewPublisher(*c.Broker)
+	if err == nil {
+		defer p.Close()
+		err = p.Ready(ctx)
+	}
+	add("rabbitmq", "reachable, and its queues are declared", err)
+}

@@ -1,0 +1,143 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentredis"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/uid"
+)
+
+// Index returns the state of the documents in Redis. It compares them with SQL unless there are more than MaxDocuments.
+func (s *Service) Index(ctx context.Context) (Index, error) {
+	return exclusive(s, func() (x Index, err error) {
+		x.Whole = s.Epoch() != ""
+		if x.Documents, err = s.CountDocuments(ctx); err != nil {
+			return x, err
+		}
+		switch {
+		case !s.Redis.Up():
+			x.Note = "Redis is out of reach; SQL is asked meanwhile."
+		case x.Documents > MaxDocuments:
+			x.Note = "There are too many documents to compare within a request. Use the command comanda index verify."
+		default:
+			v, err := s.VerifyDocuments(ctx, nil)
+			x.Verification = &v
+			return x, err
+		}
+		return x, nil
+	})
+}
+
+// verifyPause is the time between two comparisons of a difference. A change reaches Redis long before.
+const verifyPause = 500 * time.Millisecond
+
+// VerifyDocuments compares the documents in Redis with SQL. report may be nil.
+func (s *Service) VerifyDocuments(
+	ctx context.Context, report func(document.Progress),
+) (document.Verification, error) {
+	v := &document.Verifier{
+		Source: documentsql.New(s.DB), Mirror: documentredis.New(s.Redis), Report: report, Pause: pause,
+	}
+	return v.Verify(ctx)
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(verifyPause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// RebuildDocuments writes all documents again, while servers run.
+func (s *Service) RebuildDocuments(ctx context.Context, report func(document.Progress)) error {
+	rows, cache := documentsql.New(s.DB), documentredis.New(s.Redis)
+	b := &document.Builder{
+		Source: rows, Sweeper: cache, Store: rows, Markers: cache, Now: s.DB.Now, NewID: uid.New, Report: report,
+		Projector: &document.Projector{Source: rows, Outbox: rows, Writer: cache, Now: s.DB.Now},
+	}
+	return b.Build(ctx)
+}
+
+// CountDocuments returns the number of documents.
+func (s *Service) CountDocuments(ctx context.Context) (total int, err error) {
+	for _, e := range document.Entities {
+		_, n, err := documentsql.New(s.DB).Page(ctx, e, 0, 1)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// ParseEntities reads a list of entities such as "user,role". An empty list means all that can be imported; "all" adds
+// orders.
+func ParseEntities(list string) ([]*document.Entity, error) {
+	switch list {
+	case "":
+		return document.Importable(), nil
+	case "all":
+		return document.Entities, nil
+	}
+	var chosen []*document.Entity
+	for name := range strings.SplitSeq(list, ",") {
+		e := document.ByName(strings.TrimSpace(name))
+		if e == nil {
+			return nil, fmt.Errorf("%q is no entity", name)
+		}
+		chosen = append(chosen, e)
+	}
+	return chosen, nil
+}
+
+// Export writes documents as JSON lines and records the export in the audit log.
+func (s *Service) Export(
+	ctx context.Context, entities []*document.Entity, to io.Writer, report func(document.Progress),
+) (int, error) {
+	n, err := document.Export(ctx, documentsql.New(s.DB), entities, to, report)
+	if err != nil {
+		return n, err
+	}
+	names := make([]string, len(entities))
+	for i, e := range entities {
+		names[i] = e.Name
+	}
+	return n, s.recordCommand(ctx, identity.ActionExported, "documents", strconv.Itoa(n), names)
+}
+
+// Import reads JSON lines as Export writes them. With check it writes nothing.
+func (s *Service) Import(
+	ctx context.Context, from io.ReadSeeker, on document.OnConflict, check bool,
+) (document.ImportResult, error) {
+	im := document.Import{Target: documentsql.New(s.DB), OnConflict: on, DryRun: check}
+	result, err := im.Run(ctx, from)
+	if err != nil || check {
+		return result, err
+	}
+	return result, s.recordCommand(ctx, identity.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+}
+
+// Backup copies a SQLite database into a file while servers run.
+func (s *Service) Backup(ctx context.Context, file string) error {
+	if err := s.DB.Backup(ctx, file); err != nil {
+		return err
+	}
+	return s.recordCommand(ctx, identity.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
+}
+
+// recordCommand writes what an operator did at the command line to the audit log.
+func (s *Service) recordCommand(ctx context.Context, action, kind, id string, detail any) error {
+	e := identity.NewAuditEntry(identity.System(), s.DB.Now(), action, kind, id, 0).WithAfter(detail)
+	return identitysql.RecordAuditAlone(ctx, s.DB, e)
+}
