@@ -184,14 +184,16 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.a.s.ServeHTTP(w, r) }
 
 // schemaName returns the name of a schema from its package and type, orderinghttp.Line as OrderingLine, so that
-// packages name their types independently.
+// packages name their types independently. The package of a generic type is that of its argument.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	name := huma.DefaultSchemaNamer(t, hint)
-	room := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
-	room = strings.TrimSuffix(room, "http")
+	name, room := huma.DefaultSchemaNamer(t, hint), t.PkgPath()
+	if _, argument, generic := strings.Cut(t.Name(), "["); generic && strings.Contains(argument, ".") {
+		room = argument[:strings.LastIndexByte(argument, '.')]
+	}
+	room = strings.TrimSuffix(room[strings.LastIndexByte(room, '/')+1:], "http")
 	if room == "" || room == "httpapi" {
 		return name
 	}

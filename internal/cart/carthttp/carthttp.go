@@ -125,9 +125,7 @@ type getInput struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"The branch whose menu prices the cart; by default the cart's own."`
 }
 
-type viewOutput struct{ Body view }
-
-func (r routes) get(ctx context.Context, in *getInput) (*viewOutput, error) {
+func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Reply[view], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -136,7 +134,7 @@ func (r routes) get(ctx context.Context, in *getInput) (*viewOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &viewOutput{viewOf(v, in.Language)}, nil
+	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
 }
 
 // parse parses an id; an empty text is 0.
@@ -160,9 +158,7 @@ type addInput struct {
 	}
 }
 
-type itemOutput struct{ Body item }
-
-func (r routes) add(ctx context.Context, in *addInput) (*itemOutput, error) {
+func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Reply[item], error) {
 	dish, err := parse(in.Body.DishID)
 	if err != nil {
 		return nil, err
@@ -175,7 +171,7 @@ func (r routes) add(ctx context.Context, in *addInput) (*itemOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{itemOf(v, it, in.Language)}, nil
+	return httpapi.ReplyOf(itemOf(v, it, in.Language)), nil
 }
 
 type setInput struct {
@@ -186,7 +182,7 @@ type setInput struct {
 	}
 }
 
-func (r routes) set(ctx context.Context, in *setInput) (*itemOutput, error) {
+func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Reply[item], error) {
 	id, err := parse(in.ID)
 	if err != nil {
 		return nil, err
@@ -195,7 +191,7 @@ func (r routes) set(ctx context.Context, in *setInput) (*itemOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{itemOf(v, it, in.Language)}, nil
+	return httpapi.ReplyOf(itemOf(v, it, in.Language)), nil
 }
 
 type removeInput struct {
@@ -203,7 +199,7 @@ type removeInput struct {
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-func (r routes) remove(ctx context.Context, in *removeInput) (*viewOutput, error) {
+func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Reply[view], error) {
 	id, err := parse(in.ID)
 	if err != nil {
 		return nil, err
@@ -212,15 +208,15 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*viewOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &viewOutput{viewOf(v, in.Language)}, nil
+	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
 }
 
 type emptyInput struct{ httpapi.Language }
 
-func (r routes) empty(ctx context.Context, in *emptyInput) (*viewOutput, error) {
+func (r routes) empty(ctx context.Context, in *emptyInput) (*httpapi.Reply[view], error) {
 	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &viewOutput{viewOf(v, in.Language)}, nil
+	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
 }

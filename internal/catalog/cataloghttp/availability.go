@@ -43,9 +43,7 @@ type offItem struct {
 	Carts  int64     `json:"carts" doc:"Carts of members with the dish in them. Those of guests are on their phones."`
 }
 
-type offOut struct{ Body offItem }
-
-func (s *staff) takeOff(ctx context.Context, in *offIn) (*offOut, error) {
+func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Reply[offItem], error) {
 	until, err := catalog.ParseUntil(in.Body.Until)
 	if err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func (s *staff) takeOff(ctx context.Context, in *offIn) (*offOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &offOut{offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}}, nil
+	return httpapi.ReplyOf(offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}), nil
 }
 
 // endOf formats the end of an OffItem: RESTORED or an instant.
@@ -69,13 +67,11 @@ type restored struct {
 	ItemID string `json:"itemId"`
 }
 
-type restoredOut struct{ Body restored }
-
-func (s *staff) restore(ctx context.Context, in *idIn) (*restoredOut, error) {
+func (s *staff) restore(ctx context.Context, in *idIn) (*httpapi.Reply[restored], error) {
 	if err := s.Availability.Restore(ctx, identity.ActorOf(ctx), in.ID); err != nil {
 		return nil, err
 	}
-	return &restoredOut{restored{decimal(in.ID)}}, nil
+	return httpapi.ReplyOf(restored{decimal(in.ID)}), nil
 }
 
 // itemAvailability is an item with the ledger's counters.
@@ -121,10 +117,8 @@ type branchAvailability struct {
 	Total         int                `json:"total"`
 }
 
-type branchAvailabilityOut struct{ Body branchAvailability }
-
 // availability returns one list without pages: it has the size of the menu that phones load whole.
-func (s *staff) availability(ctx context.Context, in *idIn) (*branchAvailabilityOut, error) {
+func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Reply[branchAvailability], error) {
 	c, err := s.Availability.Menu(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -141,5 +135,5 @@ func (s *staff) availability(ctx context.Context, in *idIn) (*branchAvailability
 		it := &c.Items[i]
 		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID], it)
 	}
-	return &branchAvailabilityOut{out}, nil
+	return httpapi.ReplyOf(out), nil
 }

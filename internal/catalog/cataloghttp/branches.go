@@ -56,17 +56,12 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 	return out
 }
 
-type branchOut struct{ Body branch }
-
 // branchResponse wraps a branch as a response.
-func (s *staff) branchResponse(b catalog.Branch, err error) (*branchOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &branchOut{s.branchOf(b)}, nil
+func (s *staff) branchResponse(b catalog.Branch, err error) (*httpapi.Reply[branch], error) {
+	return httpapi.Answer(s.branchOf, b, err)
 }
 
-func (s *staff) branch(ctx context.Context, in *idIn) (*branchOut, error) {
+func (s *staff) branch(ctx context.Context, in *idIn) (*httpapi.Reply[branch], error) {
 	return s.branchResponse(s.Branches.Branch(ctx, identity.ActorOf(ctx), in.ID))
 }
 
@@ -84,7 +79,7 @@ type branchEdit struct {
 	IsOpen           *bool            `json:"isOpen,omitempty"`
 }
 
-func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*branchOut, error) {
+func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Reply[branch], error) {
 	e := catalog.BranchEdit{
 		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
 	}
@@ -105,7 +100,7 @@ type pauseRequest struct {
 	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until staff resume."`
 }
 
-func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {
+func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Reply[branch], error) {
 	p := catalog.Pause{Texts: in.Body.Reasons}
 	if in.Body.ReasonCode != nil {
 		p.Code = catalog.PauseCode(*in.Body.ReasonCode)
@@ -121,6 +116,6 @@ func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {
 	return s.branchResponse(s.Branches.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
 }
 
-func (s *staff) resume(ctx context.Context, in *idIn) (*branchOut, error) {
+func (s *staff) resume(ctx context.Context, in *idIn) (*httpapi.Reply[branch], error) {
 	return s.branchResponse(s.Branches.Resume(ctx, identity.ActorOf(ctx), in.ID))
 }

@@ -138,11 +138,11 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 	if after := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); !strings.Contains(after.Body.String(), want) {
 		t.Errorf("guests see %s", after.Body)
 	}
-	list := got[paged[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
+	list := got[httpapi.Listed[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
 	if list.Total != 2 || len(list.Items) != 1 || list.Items[0].Status != catalog.Published {
 		t.Errorf("%+v", list)
 	}
-	menus := got[paged[menuInfo]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
+	menus := got[httpapi.Listed[menuInfo]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
 	if menus.Total != 1 || *menus.Items[0].Published != draft.ID || menus.Items[0].Drafts != 0 {
 		t.Errorf("%+v", menus)
 	}

@@ -50,14 +50,12 @@ func categoryInfoOf(h catalog.Category) categoryInfo {
 	return categoryInfo{decimal(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
 }
 
-type categoriesOut struct{ Body paged[categoryInfo] }
-
-func (s *staff) categories(ctx context.Context, in *Paging) (*categoriesOut, error) {
+func (s *staff) categories(ctx context.Context, in *Paging) (*httpapi.Reply[httpapi.Listed[categoryInfo]], error) {
 	page, total, err := s.Dishes.Categories(ctx, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return &categoriesOut{pageOf(*in, page, total, categoryInfoOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf)), nil
 }
 
 // categoryEdit is a change to a category. Omitted fields stay as they are.
@@ -74,21 +72,16 @@ type categoryEditIn struct {
 	Body categoryEdit
 }
 
-type categoryOut struct{ Body categoryInfo }
-
-func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*categoryOut, error) {
+func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*httpapi.Reply[categoryInfo], error) {
 	h, err := s.Dishes.PutCategory(ctx, identity.ActorOf(ctx), id, catalog.CategoryEdit(e))
-	if err != nil {
-		return nil, err
-	}
-	return &categoryOut{categoryInfoOf(h)}, nil
+	return httpapi.Answer(categoryInfoOf, h, err)
 }
 
-func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*categoryOut, error) {
+func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*httpapi.Reply[categoryInfo], error) {
 	return s.putCategory(ctx, 0, in.Body)
 }
 
-func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*categoryOut, error) {
+func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*httpapi.Reply[categoryInfo], error) {
 	return s.putCategory(ctx, in.ID, in.Body)
 }
 
@@ -129,16 +122,14 @@ type dishesIn struct {
 	Retired    bool   `query:"retired" doc:"Those too that were retired."`
 }
 
-type dishesOut struct{ Body paged[dish] }
-
-func (s *staff) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
+func (s *staff) dishes(ctx context.Context, in *dishesIn) (*httpapi.Reply[httpapi.Listed[dish]], error) {
 	page, total, err := s.Dishes.Dishes(ctx, catalog.DishFilter{
 		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &dishesOut{pageOf(in.Paging, page, total, dishInfoOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, dishInfoOf)), nil
 }
 
 type dishAddIn struct{ Body newDish }
@@ -163,24 +154,19 @@ type dishEdit struct {
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
 }
 
-type dishOut struct{ Body dish }
-
-func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*dishOut, error) {
+func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*httpapi.Reply[dish], error) {
 	d, err := s.Dishes.PutDish(ctx, identity.ActorOf(ctx), id, e)
-	if err != nil {
-		return nil, err
-	}
-	return &dishOut{dishInfoOf(d)}, nil
+	return httpapi.Answer(dishInfoOf, d, err)
 }
 
-func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*dishOut, error) {
+func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*httpapi.Reply[dish], error) {
 	category, _ := parseID(in.Body.CategoryID) // the pattern lets nothing else through
 	return s.putDish(ctx, 0, catalog.DishEdit{
 		CategoryID: &category, Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: &in.Body.ImageID,
 	})
 }
 
-func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*dishOut, error) {
+func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Reply[dish], error) {
 	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
 	if in.Body.CategoryID != nil {
 		category, _ := parseID(*in.Body.CategoryID)

@@ -46,9 +46,7 @@ type publicBranchList struct {
 	Total int            `json:"total"`
 }
 
-type publicBranchesOut struct{ Body publicBranchList }
-
-func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*publicBranchesOut, error) {
+func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*httpapi.Reply[publicBranchList], error) {
 	all, err := p.lister.Branches(ctx)
 	if err != nil {
 		return nil, err
@@ -57,5 +55,5 @@ func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*publicBranc
 	for i, b := range all {
 		list.Items[i] = publicBranch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales, b.Open && b.Paused(p.now()) == nil}
 	}
-	return &publicBranchesOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }

@@ -55,29 +55,14 @@ func Staff(a *httpapi.API, services Services) {
 
 type staff struct{ Services }
 
-// Paging has the query parameters of every list. It is exported because huma only reads exported embedded fields.
+// Paging is httpapi.Paging with a default size for menus, which are shown whole. It is exported because huma only reads
+// exported embedded fields.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
 }
 
-func (p Paging) offset() int { return (p.Page - 1) * p.Size }
-
-// paged is one page of a list.
-type paged[T any] struct {
-	Items []T   `json:"items"`
-	Page  int   `json:"page"`
-	Size  int   `json:"size"`
-	Total int64 `json:"total"`
-}
-
-func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) paged[T] {
-	l := paged[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
-	for i, v := range all {
-		l.Items[i] = show(v)
-	}
-	return l
-}
+func (p Paging) offset() int { return httpapi.Paging(p).Offset() }
 
 type branch struct {
 	ID               string           `json:"id"`
@@ -106,9 +91,7 @@ type branchList struct {
 	Total int      `json:"total"`
 }
 
-type branchesOut struct{ Body branchList }
-
-func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error) {
+func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Reply[branchList], error) {
 	all, err := s.Branches.Branches(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -117,7 +100,7 @@ func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error)
 	for i, b := range all {
 		list.Items[i] = s.branchOf(b)
 	}
-	return &branchesOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }
 
 type quotaIn struct {
@@ -134,13 +117,11 @@ type quota struct {
 	DailyQuota *int64 `json:"dailyQuota"`
 }
 
-type quotaOut struct{ Body quota }
-
-func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*quotaOut, error) {
+func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*httpapi.Reply[quota], error) {
 	if err := s.Menus.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
 		return nil, err
 	}
-	return &quotaOut{quota{decimal(in.ID), in.Body.DailyQuota}}, nil
+	return httpapi.ReplyOf(quota{decimal(in.ID), in.Body.DailyQuota}), nil
 }
 
 type idIn struct {
@@ -158,8 +139,6 @@ type Version struct {
 	PublishedAt *time.Time     `json:"publishedAt"`
 }
 
-type versionOut struct{ Body Version }
-
 func versionOf(v catalog.Version) Version {
 	return Version{
 		ID: decimal(v.ID), MenuID: decimal(v.MenuID), BranchID: decimal(v.BranchID), Number: v.Number, Status: v.Status,
@@ -175,20 +154,14 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
+func (s *staff) draft(ctx context.Context, in *idIn) (*httpapi.Reply[Version], error) {
 	v, err := s.Menus.Draft(ctx, identity.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &versionOut{versionOf(v)}, nil
+	return httpapi.Answer(versionOf, v, err)
 }
 
-func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
+func (s *staff) publish(ctx context.Context, in *idIn) (*httpapi.Reply[Version], error) {
 	v, err := s.Menus.Publish(ctx, identity.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &versionOut{versionOf(v)}, nil
+	return httpapi.Answer(versionOf, v, err)
 }
 
 // entry is the price, quota and place of an item in a draft.
@@ -209,11 +182,9 @@ type entryIn struct {
 	Body   entry
 }
 
-type entryOut struct{ Body entry }
-
-func (s *staff) edit(ctx context.Context, in *entryIn) (*entryOut, error) {
+func (s *staff) edit(ctx context.Context, in *entryIn) (*httpapi.Reply[entry], error) {
 	if err := s.Menus.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
 		return nil, err
 	}
-	return &entryOut{in.Body}, nil
+	return httpapi.ReplyOf(in.Body), nil
 }

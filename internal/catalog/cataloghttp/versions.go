@@ -60,16 +60,14 @@ type menusIn struct {
 	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
 }
 
-type menusOut struct{ Body paged[menuInfo] }
-
 // menus cuts the page out of the whole list: a branch has a handful of menus.
-func (s *staff) menus(ctx context.Context, in *menusIn) (*menusOut, error) {
+func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Reply[httpapi.Listed[menuInfo]], error) {
 	all, err := s.Menus.MenusOf(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	page := all[min(in.offset(), len(all)):]
-	return &menusOut{pageOf(in.Paging, page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)), nil
 }
 
 type menuAddIn struct{ Body newMenu }
@@ -79,15 +77,10 @@ type newMenu struct {
 	Name     string `json:"name" text:"line"`
 }
 
-type menuInfoOut struct{ Body menuInfo }
-
-func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*menuInfoOut, error) {
+func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*httpapi.Reply[menuInfo], error) {
 	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
 	m, err := s.Menus.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &menuInfoOut{menuInfoOf(m)}, nil
+	return httpapi.Answer(menuInfoOf, m, err)
 }
 
 type versionsIn struct {
@@ -95,14 +88,12 @@ type versionsIn struct {
 	ID int64 `path:"id"`
 }
 
-type versionsOut struct{ Body paged[Version] }
-
-func (s *staff) versions(ctx context.Context, in *versionsIn) (*versionsOut, error) {
+func (s *staff) versions(ctx context.Context, in *versionsIn) (*httpapi.Reply[httpapi.Listed[Version]], error) {
 	page, total, err := s.Menus.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return &versionsOut{pageOf(in.Paging, page, total, versionOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, versionOf)), nil
 }
 
 // line is one item of a version.
@@ -137,9 +128,7 @@ type versionDetail struct {
 	Total int    `json:"total"`
 }
 
-type versionDetailOut struct{ Body versionDetail }
-
-func (s *staff) lines(ctx context.Context, in *idIn) (*versionDetailOut, error) {
+func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Reply[versionDetail], error) {
 	v, all, err := s.Menus.Lines(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -148,7 +137,7 @@ func (s *staff) lines(ctx context.Context, in *idIn) (*versionDetailOut, error) 
 	for i, l := range all {
 		out.Items[i] = lineOf(l)
 	}
-	return &versionDetailOut{out}, nil
+	return httpapi.ReplyOf(out), nil
 }
 
 func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
@@ -168,17 +157,12 @@ type newLine struct {
 	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it comes last."`
 }
 
-type lineOut struct{ Body line }
-
-func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*lineOut, error) {
+func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*httpapi.Reply[line], error) {
 	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
 	l, err := s.Menus.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &lineOut{lineOf(l)}, nil
+	return httpapi.Answer(lineOf, l, err)
 }
 
 type lineIn struct {

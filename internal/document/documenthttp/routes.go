@@ -66,18 +66,6 @@ func (l Language) text(texts map[string]string) string {
 	return document.TextIn(texts, httpapi.Locale(l.AcceptLanguage, have...))
 }
 
-// Paging is the query of every list.
-type Paging struct {
-	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
-	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
-}
-
-// pageOf returns the requested page of a list.
-func pageOf[T any](p Paging, all []T) []T {
-	all = all[min((p.Page-1)*p.Size, len(all)):]
-	return all[:min(p.Size, len(all))]
-}
-
 type category struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
@@ -107,18 +95,16 @@ type list[T any] struct {
 
 type categoriesIn struct {
 	Language
-	Paging
+	httpapi.Paging
 }
 
-type categoriesOut struct{ Body list[category] }
-
-func (o *routes) categories(ctx context.Context, in *categoriesIn) (*categoriesOut, error) {
+func (o *routes) categories(ctx context.Context, in *categoriesIn) (*httpapi.Reply[list[category]], error) {
 	docs, total, err := o.documents.Find(ctx, document.Category, nil,
 		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
 	if err != nil {
 		return nil, err
 	}
-	out := &categoriesOut{list[category]{[]category{}, total}}
+	out := httpapi.ReplyOf(list[category]{[]category{}, total})
 	for _, d := range docs {
 		var c category
 		var t texts
@@ -143,14 +129,12 @@ func decode(d document.Document, views ...any) error {
 
 type dishesIn struct {
 	Language
-	Paging
+	httpapi.Paging
 	CategoryID string `query:"categoryId" text:"exact" maxLength:"19"`
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 }
 
-type dishesOut struct{ Body list[dish] }
-
-func (o *routes) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
+func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Reply[list[dish]], error) {
 	filter := document.Filter{}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
@@ -164,7 +148,7 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &dishesOut{list[dish]{[]dish{}, total}}
+	out := httpapi.ReplyOf(list[dish]{[]dish{}, total})
 	for _, d := range docs {
 		one, _, err := dishOf(d, in.Language)
 		if err != nil {
@@ -181,7 +165,7 @@ const (
 )
 
 // search reads all dishes: there are few, and their documents are in memory.
-func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*dishesOut, error) {
+func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*httpapi.Reply[list[dish]], error) {
 	var found []dish
 	for from := 0; from < maxSearched; from += searchPage {
 		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
@@ -201,7 +185,7 @@ func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filte
 			break
 		}
 	}
-	return &dishesOut{list[dish]{append([]dish{}, pageOf(in.Paging, found)...), len(found)}}, nil
+	return httpapi.ReplyOf(list[dish]{append([]dish{}, httpapi.PageOf(in.Paging, found)...), len(found)}), nil
 }
 
 func (t texts) contains(q string) bool {
@@ -226,9 +210,7 @@ type dishIn struct {
 	ID string `path:"id" maxLength:"19"`
 }
 
-type dishOut struct{ Body dish }
-
-func (o *routes) dish(ctx context.Context, in *dishIn) (*dishOut, error) {
+func (o *routes) dish(ctx context.Context, in *dishIn) (*httpapi.Reply[dish], error) {
 	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
 		return nil, err
@@ -237,5 +219,5 @@ func (o *routes) dish(ctx context.Context, in *dishIn) (*dishOut, error) {
 		return nil, ErrDishNotFound
 	}
 	one, _, err := dishOf(d, in.Language)
-	return &dishOut{one}, err
+	return httpapi.ReplyOf(one), err
 }

@@ -35,34 +35,8 @@ func Admin(a *httpapi.API, administration *identity.Administration) {
 		"Enables an account", http.StatusOK), httpapi.Admin, m.enable)
 }
 
-// Paging selects a page of a list. It is exported because huma only reads exported parts of an input.
-type Paging struct {
-	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
-	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
-}
-
-// offset returns the number of items before the page.
-func (p Paging) offset() int { return (p.Page - 1) * p.Size }
-
-// listed is one page of a list.
-type listed[T any] struct {
-	Items []T   `json:"items"`
-	Page  int   `json:"page"`
-	Size  int   `json:"size"`
-	Total int64 `json:"total"`
-}
-
-// pageOf returns a page of all as the API shows it.
-func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
-	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
-	for i, v := range all {
-		l.Items[i] = show(v)
-	}
-	return l
-}
-
 type usersIn struct {
-	Paging
+	httpapi.Paging
 	Province   string `query:"province" text:"line" maxLength:"100"`
 	City       string `query:"city" text:"line" maxLength:"100"`
 	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address is verified."`
@@ -71,12 +45,10 @@ type usersIn struct {
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
-type usersOut struct{ Body listed[Account] }
-
-func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*usersOut, error) {
+func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Reply[httpapi.Listed[Account]], error) {
 	f := identity.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: identity.Status(in.Status),
-		Limit: in.Size, Offset: in.offset(),
+		Limit: in.Size, Offset: in.Offset(),
 	}
 	if in.Registered != "" {
 		yes := in.Registered == "yes"
@@ -86,7 +58,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*usersOut, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &usersOut{pageOf(in.Paging, page, total, accountOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, accountOf)), nil
 }
 
 type postBody struct {
@@ -129,7 +101,7 @@ type hireIn struct {
 	}
 }
 
-func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*accountOut, error) {
+func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*httpapi.Reply[Account], error) {
 	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
 	if err != nil {
 		return nil, err
@@ -139,18 +111,15 @@ func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*accountOut, erro
 }
 
 // accountResult returns the response for an account, or the error.
-func accountResult(u identity.User, err error) (*accountOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &accountOut{accountOf(u)}, nil
+func accountResult(u identity.User, err error) (*httpapi.Reply[Account], error) {
+	return httpapi.Answer(accountOf, u, err)
 }
 
 type userIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *adminRoutes) get(ctx context.Context, in *userIn) (*accountOut, error) {
+func (m *adminRoutes) get(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
 	return accountResult(m.administration.User(ctx, identity.ActorOf(ctx), in.ID))
 }
 
@@ -160,7 +129,7 @@ type userChangeIn struct {
 	Body changes
 }
 
-func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*accountOut, error) {
+func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*httpapi.Reply[Account], error) {
 	return accountResult(m.administration.UpdateUser(ctx, identity.ActorOf(ctx), in.ID, in.Body.changes()))
 }
 
@@ -170,7 +139,7 @@ type userPostIn struct {
 	Body postBody
 }
 
-func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*accountOut, error) {
+func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*httpapi.Reply[Account], error) {
 	post, err := in.Body.post()
 	if err != nil {
 		return nil, err
@@ -178,10 +147,10 @@ func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*accountOut, 
 	return accountResult(m.administration.Assign(ctx, identity.ActorOf(ctx), in.ID, post))
 }
 
-func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*accountOut, error) {
+func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
 	return accountResult(m.administration.Disable(ctx, identity.ActorOf(ctx), in.ID))
 }
 
-func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*accountOut, error) {
+func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
 	return accountResult(m.administration.Enable(ctx, identity.ActorOf(ctx), in.ID))
 }

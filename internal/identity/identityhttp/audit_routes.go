@@ -26,7 +26,7 @@ func Audit(a *httpapi.API, log identity.AuditReader) {
 }
 
 type auditIn struct {
-	Paging
+	httpapi.Paging
 	Subject  string    `query:"subject" text:"line" maxLength:"100" doc:"Such as user:12 or table:3."`
 	Actor    string    `query:"actor" text:"line" maxLength:"100" doc:"Such as user:7, service or system."`
 	Action   string    `query:"action" text:"line" maxLength:"100" doc:"Such as refund_decided or quota_set."`
@@ -77,12 +77,10 @@ func rawOf(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-type auditOut struct{ Body listed[entry] }
-
-func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
+func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Reply[httpapi.Listed[entry]], error) {
 	f := identity.AuditFilter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
-		Limit: in.Size, Offset: in.offset(),
+		Limit: in.Size, Offset: in.Offset(),
 	}
 	if f.To.IsZero() {
 		f.To = endOfTime
@@ -95,5 +93,5 @@ func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, erro
 	if err != nil {
 		return nil, err
 	}
-	return &auditOut{pageOf(in.Paging, page, total, entryOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, entryOf)), nil
 }

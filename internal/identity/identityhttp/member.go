@@ -69,16 +69,11 @@ type registerIn struct {
 	}
 }
 
-type accountOut struct{ Body Account }
-
-func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*accountOut, error) {
+func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*httpapi.Reply[Account], error) {
 	u, err := m.accounts.Register(ctx, identity.Registration{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
 	}, in.caller)
-	if err != nil {
-		return nil, err
-	}
-	return &accountOut{accountOf(u)}, nil
+	return httpapi.Answer(accountOf, u, err)
 }
 
 type loginIn struct {
@@ -100,10 +95,8 @@ type grant struct {
 	User         Account `json:"user"`
 }
 
-type grantOut struct{ Body grant }
-
-func grantOf(g identity.IssuedTokens) *grantOut {
-	return &grantOut{grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}}
+func grantOf(g identity.IssuedTokens) *httpapi.Reply[grant] {
+	return httpapi.ReplyOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
 }
 
 type loginOut struct {
@@ -129,7 +122,7 @@ type refreshIn struct {
 	}
 }
 
-func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*grantOut, error) {
+func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*httpapi.Reply[grant], error) {
 	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
 	if err != nil {
 		return nil, err
@@ -167,18 +160,16 @@ type codeIn struct {
 	}
 }
 
-type sentOut struct{ Body sent }
-
 type sent struct {
 	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
 }
 
-func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*sentOut, error) {
+func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*httpapi.Reply[sent], error) {
 	err := m.accounts.RequestCode(ctx, identity.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &sentOut{sent{int64(identity.CodeTTL.Seconds())}}, nil
+	return httpapi.ReplyOf(sent{int64(identity.CodeTTL.Seconds())}), nil
 }
 
 type verifyIn struct {
@@ -191,18 +182,16 @@ type verifyIn struct {
 	}
 }
 
-type verifiedOut struct{ Body verified }
-
 type verified struct {
 	Verified bool `json:"verified"`
 }
 
-func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*verifiedOut, error) {
+func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*httpapi.Reply[verified], error) {
 	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &verifiedOut{verified{true}}, nil
+	return httpapi.ReplyOf(verified{true}), nil
 }
 
 type resetIn struct {
@@ -219,22 +208,16 @@ func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*noConte
 	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
 }
 
-func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*accountOut, error) {
+func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*httpapi.Reply[Account], error) {
 	u, err := m.accounts.Me(ctx, identity.ActorOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &accountOut{accountOf(u)}, nil
+	return httpapi.Answer(accountOf, u, err)
 }
 
 type changeIn struct{ Body changes }
 
-func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*accountOut, error) {
+func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*httpapi.Reply[Account], error) {
 	u, err := m.accounts.ChangeMe(ctx, identity.ActorOf(ctx), in.Body.changes())
-	if err != nil {
-		return nil, err
-	}
-	return &accountOut{accountOf(u)}, nil
+	return httpapi.Answer(accountOf, u, err)
 }
 
 type session struct {
@@ -252,10 +235,8 @@ type sessionList struct {
 	Total int       `json:"total"`
 }
 
-type sessionsOut struct{ Body sessionList }
-
 // sessions returns all sessions in one page: an account has at most identity.MaxSessions.
-func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*sessionsOut, error) {
+func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Reply[sessionList], error) {
 	who := identity.ActorOf(ctx)
 	all, err := m.accounts.Sessions(ctx, who)
 	if err != nil {
@@ -265,7 +246,7 @@ func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*sessionsOut,
 	for i, s := range all {
 		list.Items[i] = session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
 	}
-	return &sessionsOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }
 
 type endIn struct {

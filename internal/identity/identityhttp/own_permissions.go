@@ -24,14 +24,12 @@ type ownPermissions struct {
 	Permissions []string `json:"permissions" doc:"The routes that you may use, such as GET /api/tables."`
 }
 
-type ownPermissionsOut struct{ Body ownPermissions }
-
-func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*ownPermissionsOut, error) {
+func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*httpapi.Reply[ownPermissions], error) {
 	held, err := m.roles.PermittedRoutes(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := &ownPermissionsOut{ownPermissions{make([]string, len(held))}}
+	out := httpapi.ReplyOf(ownPermissions{make([]string, len(held))})
 	for i, k := range held {
 		out.Body.Permissions[i] = k.Method + " " + k.Path
 	}

@@ -50,10 +50,8 @@ type colleagueList struct {
 	Total int         `json:"total"`
 }
 
-type colleaguesOut struct{ Body colleagueList }
-
 // colleagues returns all colleagues in one page: a branch has few.
-func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*colleaguesOut, error) {
+func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*httpapi.Reply[colleagueList], error) {
 	all, err := m.accounts.Colleagues(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -62,7 +60,7 @@ func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*colleagues
 	for i, c := range all {
 		list.Items[i] = colleague{strconv.FormatInt(c.UserID, 10), c.Name, c.Role}
 	}
-	return &colleaguesOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }
 
 type takeOverIn struct {
@@ -74,7 +72,7 @@ type takeOverIn struct {
 	}
 }
 
-func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*grantOut, error) {
+func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*httpapi.Reply[grant], error) {
 	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
 	if err != nil {
 		return nil, identity.ErrPin

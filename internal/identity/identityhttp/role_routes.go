@@ -55,40 +55,27 @@ func roleOf(r identity.Role) role {
 	return out
 }
 
-type roleOut struct{ Body role }
-
 // roleResult returns the response for a role, or the error.
-func roleResult(r identity.Role, err error) (*roleOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &roleOut{roleOf(r)}, nil
+func roleResult(r identity.Role, err error) (*httpapi.Reply[role], error) {
+	return httpapi.Answer(roleOf, r, err)
 }
 
-type listIn struct{ Paging }
-
-type rolesOut struct{ Body listed[role] }
+type listIn struct{ httpapi.Paging }
 
 // roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
-func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*rolesOut, error) {
+func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[role]], error) {
 	all, err := m.roles.Store.Roles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &rolesOut{pageOf(in.Paging, pageSlice(in.Paging, all), int64(len(all)), roleOf)}, nil
-}
-
-// pageSlice returns the items of a page.
-func pageSlice[T any](p Paging, all []T) []T {
-	all = all[min(p.offset(), len(all)):]
-	return all[:min(p.Size, len(all))]
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), roleOf)), nil
 }
 
 type roleIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
+func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*httpapi.Reply[role], error) {
 	return roleResult(m.roles.Store.Role(ctx, in.ID))
 }
 
@@ -99,7 +86,7 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*roleOut, error) {
+func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*httpapi.Reply[role], error) {
 	r := identity.Role{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.CreateRole(ctx, identity.ActorOf(ctx), r))
 }
@@ -113,7 +100,7 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*roleOut, error) {
+func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*httpapi.Reply[role], error) {
 	c := identity.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
 }
@@ -130,7 +117,7 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*roleOut, error) {
+func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*httpapi.Reply[role], error) {
 	ids := make([]int64, len(in.Body.PermissionIDs))
 	for i, s := range in.Body.PermissionIDs {
 		var err error
@@ -158,12 +145,10 @@ func permissionOf(p identity.Permission) permission {
 	}
 }
 
-type permissionsOut struct{ Body listed[permission] }
-
-func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*permissionsOut, error) {
+func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[permission]], error) {
 	all, err := m.roles.Store.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &permissionsOut{pageOf(in.Paging, pageSlice(in.Paging, all), int64(len(all)), permissionOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), permissionOf)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
@@ -254,10 +255,8 @@ type staffDetail struct {
 	Receiver   *staffReceiver `json:"receiver" doc:"null at tables, and without the permission to see receivers."`
 }
 
-type staffDetailOutput struct{ Body staffDetail }
-
 // staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
-func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDetailOutput, error) {
+func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.Reply[staffDetail], error) {
 	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
 	if d.VisitID != "" {
 		var err error
@@ -271,15 +270,13 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDet
 	if to := visibleReceiver(ctx, d.Receiver); to.Name != "" {
 		out.Receiver = staffReceiverOf(to)
 	}
-	return &staffDetailOutput{out}, nil
+	return httpapi.ReplyOf(out), nil
 }
 
 // errNoReceiver is returned for an order at a table, which has no receiver.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
-type receiverOutput struct{ Body staffReceiver }
-
-func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*receiverOutput, error) {
+func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Reply[staffReceiver], error) {
 	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
 	switch {
 	case err != nil:
@@ -287,5 +284,5 @@ func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*receiverOut
 	case d.Kind == ordering.DineIn:
 		return nil, errNoReceiver
 	}
-	return &receiverOutput{*staffReceiverOf(d.Receiver)}, nil
+	return httpapi.ReplyOf(*staffReceiverOf(d.Receiver)), nil
 }

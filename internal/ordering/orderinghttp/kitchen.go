@@ -278,7 +278,9 @@ func (r routes) registerSteps(a *httpapi.API) {
 		httpapi.Register(a, huma.Operation{
 			OperationID: "order-" + s.path, Method: http.MethodPost, Path: "/api/orders/{id}/" + s.path, Tags: []string{"Orders"},
 			Summary: s.summary,
-		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*progressOutput, error) { return r.step(ctx, s.kind, in) })
+		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*httpapi.Reply[Progress], error) {
+			return r.step(ctx, s.kind, in)
+		})
 	}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "order-item-done", Method: http.MethodPost, Path: "/api/orders/{id}/items/{index}/done",
@@ -307,8 +309,6 @@ type Progress struct {
 	Version       int64      `json:"version"`
 }
 
-type progressOutput struct{ Body Progress }
-
 func progressOf(o *ordering.Order) Progress {
 	p := Progress{
 		ID: o.ID, Number: ordering.ShortNumber(o.Number), Status: string(o.Status), PaymentStatus: string(o.PaymentStatus),
@@ -320,7 +320,7 @@ func progressOf(o *ordering.Order) Progress {
 	return p
 }
 
-func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*progressOutput, error) {
+func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*httpapi.Reply[Progress], error) {
 	s := ordering.Step{OrderID: in.ID, Kind: kind}
 	if in.Body != nil {
 		s.Version = in.Body.Version
@@ -329,7 +329,7 @@ func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput)
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{progressOf(&o)}, nil
+	return httpapi.ReplyOf(progressOf(&o)), nil
 }
 
 type markInput struct {
@@ -341,12 +341,12 @@ type markInput struct {
 	}
 }
 
-func (r routes) markItem(ctx context.Context, in *markInput) (*progressOutput, error) {
+func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Reply[Progress], error) {
 	o, err := r.orders.MarkItem(ctx, identity.ActorOf(ctx), ordering.MarkItem{
 		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{progressOf(&o)}, nil
+	return httpapi.ReplyOf(progressOf(&o)), nil
 }

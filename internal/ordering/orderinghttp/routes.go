@@ -149,9 +149,7 @@ type readInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-type detailOutput struct{ Body Detail }
-
-func (r routes) get(ctx context.Context, in *readInput) (*detailOutput, error) {
+func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Reply[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -160,7 +158,7 @@ func (r routes) get(ctx context.Context, in *readInput) (*detailOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{guestDetailOf(d, in.Language)}, nil
+	return httpapi.ReplyOf(guestDetailOf(d, in.Language)), nil
 }
 
 type canceled struct {
@@ -169,14 +167,12 @@ type canceled struct {
 	PaymentStatus string `json:"paymentStatus"`
 }
 
-type cancelOutput struct{ Body canceled }
-
-func canceledOf(o ordering.Order) *cancelOutput {
-	return &cancelOutput{canceled{o.ID, string(o.Status), string(o.PaymentStatus)}}
+func canceledOf(o ordering.Order) *httpapi.Reply[canceled] {
+	return httpapi.ReplyOf(canceled{o.ID, string(o.Status), string(o.PaymentStatus)})
 }
 
 // cancel also accepts a guest whose visit closed recently: a cancellation only releases units.
-func (r routes) cancel(ctx context.Context, in *orderInput) (*cancelOutput, error) {
+func (r routes) cancel(ctx context.Context, in *orderInput) (*httpapi.Reply[canceled], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -197,9 +193,7 @@ type payInput struct {
 	}
 }
 
-type summaryOutput struct{ Body Summary }
-
-func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
+func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Reply[Summary], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -208,7 +202,7 @@ func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &summaryOutput{summaryOf(o).at(page)}, nil
+	return httpapi.ReplyOf(summaryOf(o).at(page)), nil
 }
 
 // moreTime identifies the deadline to extend, so that a repeated request extends it only once.
@@ -223,7 +217,7 @@ type moreTimeInput struct {
 	Body moreTime
 }
 
-func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*detailOutput, error) {
+func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Reply[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -232,7 +226,7 @@ func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*detailOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{guestDetailOf(d, in.Language)}, nil
+	return httpapi.ReplyOf(guestDetailOf(d, in.Language)), nil
 }
 
 type visitInput struct {

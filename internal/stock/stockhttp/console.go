@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
 type reservationsIn struct {
-	Paging
+	httpapi.Paging
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	Status   string `query:"status" enum:"RESERVED,CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
 }
@@ -21,22 +22,20 @@ type entry struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-type reservationsOut struct{ Body listed[entry] }
-
-func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*reservationsOut, error) {
+func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*httpapi.Reply[httpapi.Listed[entry]], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	page, total, err := s.Items.Reservations(ctx, identity.ActorOf(ctx), stock.ReservationFilter{
-		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.offset(),
+		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.Offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &reservationsOut{pageOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
 		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}
-	})}, nil
+	})), nil
 }
 
 type recipe struct {
@@ -47,14 +46,12 @@ type recipeIn struct {
 	ID int64 `path:"id"`
 }
 
-type recipeOut struct{ Body recipe }
-
-func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*recipeOut, error) {
+func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*httpapi.Reply[recipe], error) {
 	lines, err := s.Recipes.Recipe(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &recipeOut{recipe{amountsOf(lines)}}, nil
+	return httpapi.ReplyOf(recipe{amountsOf(lines)}), nil
 }
 
 type setRecipeIn struct {
@@ -62,7 +59,7 @@ type setRecipeIn struct {
 	Body recipe
 }
 
-func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*recipeOut, error) {
+func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*httpapi.Reply[recipe], error) {
 	who := identity.ActorOf(ctx)
 	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
 		return nil, err

@@ -61,13 +61,11 @@ type level struct {
 	Sold      int64  `json:"sold"`
 }
 
-type levelOut struct{ Body level }
-
-func levelOf(l stock.Level, err error) (*levelOut, error) {
+func levelOf(l stock.Level, err error) (*httpapi.Reply[level], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &levelOut{level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}}, nil
+	return httpapi.ReplyOf(level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}), nil
 }
 
 type levelIn struct {
@@ -75,7 +73,7 @@ type levelIn struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
 }
 
-func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*levelOut, error) {
+func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*httpapi.Reply[level], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ type setIn struct {
 	}
 }
 
-func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*levelOut, error) {
+func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*httpapi.Reply[level], error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err

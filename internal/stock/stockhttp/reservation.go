@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
@@ -88,14 +89,9 @@ type reservationIn struct {
 	OrderID string `path:"orderId" maxLength:"64"`
 }
 
-type reservationOut struct{ Body Reservation }
-
-func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*reservationOut, error) {
+func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*httpapi.Reply[Reservation], error) {
 	r, err := s.Reservations.Find(ctx, identity.ActorOf(ctx), in.OrderID)
-	if err != nil {
-		return nil, err
-	}
-	return &reservationOut{reservationOf(r)}, nil
+	return httpapi.Answer(reservationOf, r, err)
 }
 
 type settled struct {
@@ -103,15 +99,13 @@ type settled struct {
 	Status  stock.Status `json:"status" enum:"CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
 }
 
-type settledOut struct{ Body settled }
-
 // settlement confirms, cancels or returns a reservation.
 type settlement func(ctx context.Context, who identity.Actor, id string) (stock.Reservation, error)
 
-func (end settlement) serve(ctx context.Context, in *reservationIn) (*settledOut, error) {
+func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Reply[settled], error) {
 	r, err := end(ctx, identity.ActorOf(ctx), in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return &settledOut{settled{r.ID, r.Status}}, nil
+	return httpapi.ReplyOf(settled{r.ID, r.Status}), nil
 }

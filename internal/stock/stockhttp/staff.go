@@ -57,30 +57,6 @@ func parse(s string) (int64, error) {
 	return id, nil
 }
 
-// Paging is the query of every list. It is exported because huma reads exported parts of an input only.
-type Paging struct {
-	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
-	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
-}
-
-func (p Paging) offset() int { return (p.Page - 1) * p.Size }
-
-// listed is a page of items.
-type listed[T any] struct {
-	Items []T   `json:"items"`
-	Page  int   `json:"page"`
-	Size  int   `json:"size"`
-	Total int64 `json:"total"`
-}
-
-func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
-	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
-	for i, v := range all {
-		l.Items[i] = show(v)
-	}
-	return l
-}
-
 // item is a stock item as staff see it: id is its number, itemId its SKU.
 type item struct {
 	ID        string `json:"id"`
@@ -106,36 +82,29 @@ func itemOf(l stock.Level) item {
 	return out
 }
 
-type itemOut struct{ Body item }
-
-func itemResponse(l stock.Level, err error) (*itemOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &itemOut{itemOf(l)}, nil
+func itemResponse(l stock.Level, err error) (*httpapi.Reply[item], error) {
+	return httpapi.Answer(itemOf, l, err)
 }
 
 type listIn struct {
-	Paging
+	httpapi.Paging
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	Query    string `query:"q" text:"line" maxLength:"100" doc:"A part of the itemId or the name."`
 	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
 }
 
-type listOut struct{ Body listed[item] }
-
-func (s staffRoutes) list(ctx context.Context, in *listIn) (*listOut, error) {
+func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[item]], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	page, total, err := s.Items.Levels(ctx, identity.ActorOf(ctx), stock.LevelFilter{
-		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.offset(),
+		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.Offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &listOut{pageOf(in.Paging, page, total, itemOf)}, nil
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, itemOf)), nil
 }
 
 // Description is the editable fields of a stock item. It is exported because huma reads exported parts of an input
@@ -163,7 +132,7 @@ type addIn struct {
 	}
 }
 
-func (s staffRoutes) add(ctx context.Context, in *addIn) (*itemOut, error) {
+func (s staffRoutes) add(ctx context.Context, in *addIn) (*httpapi.Reply[item], error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err
@@ -178,7 +147,7 @@ type editIn struct {
 	Body Description
 }
 
-func (s staffRoutes) edit(ctx context.Context, in *editIn) (*itemOut, error) {
+func (s staffRoutes) edit(ctx context.Context, in *editIn) (*httpapi.Reply[item], error) {
 	t := in.Body.item()
 	t.ID = in.ID
 	return itemResponse(s.Items.Update(ctx, identity.ActorOf(ctx), t))
@@ -195,7 +164,7 @@ type adjustIn struct {
 	}
 }
 
-func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*itemOut, error) {
+func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*httpapi.Reply[item], error) {
 	return itemResponse(s.Items.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
 		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
 	}))
@@ -212,18 +181,16 @@ type adjustment struct {
 }
 
 type adjustmentsIn struct {
-	Paging
+	httpapi.Paging
 	ID int64 `path:"id"`
 }
 
-type adjustmentsOut struct{ Body listed[adjustment] }
-
-func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*adjustmentsOut, error) {
-	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*httpapi.Reply[httpapi.Listed[adjustment]], error) {
+	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.Offset())
 	if err != nil {
 		return nil, err
 	}
-	return &adjustmentsOut{pageOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
+	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
 		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
-	})}, nil
+	})), nil
 }

@@ -118,19 +118,17 @@ type branch struct {
 	Locales  []catalog.Locale `json:"locales"`
 }
 
-type landingOut struct{ Body landing }
-
-func (g *guest) get(ctx context.Context, in *landingGet) (*landingOut, error) {
+func (g *guest) get(ctx context.Context, in *landingGet) (*httpapi.Reply[landing], error) {
 	switch {
 	case in.prefetch:
 		return nil, httpapi.ErrPrefetch
 	case in.head:
-		return &landingOut{}, nil // without a body, whether or not the code exists
+		return &httpapi.Reply[landing]{}, nil // without a body, whether or not the code exists
 	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 
-func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) {
+func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Reply[landing], error) {
 	token := string(in.CustomerToken)
 	if token == "" {
 		token = in.Body.CustomerToken
@@ -138,7 +136,7 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) 
 	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 
-func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*landingOut, error) {
+func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*httpapi.Reply[landing], error) {
 	if err := checkLimits(ctx); err != nil {
 		return nil, err
 	}
@@ -150,12 +148,12 @@ func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*la
 		return nil, err
 	}
 	b := l.Branch
-	return &landingOut{landing{
+	return httpapi.ReplyOf(landing{
 		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
 		TableLabel: l.TableLabel,
 		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
 		Paused:     pausedOf(b, g.landing.Now(), acceptLanguage),
-	}}, nil
+	}), nil
 }
 
 // The rate limits of scans: of all, and of those with an unknown code.

@@ -100,10 +100,8 @@ type tableList struct {
 	Total int     `json:"total"`
 }
 
-type tablesOut struct{ Body tableList }
-
 // tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
-func (s *staff) tables(ctx context.Context, in *tablesIn) (*tablesOut, error) {
+func (s *staff) tables(ctx context.Context, in *tablesIn) (*httpapi.Reply[tableList], error) {
 	all, err := s.floor.Tables(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
@@ -113,21 +111,19 @@ func (s *staff) tables(ctx context.Context, in *tablesIn) (*tablesOut, error) {
 	for _, t := range all[:min(in.Size, len(all))] {
 		list.Items = append(list.Items, s.tableOf(identity.ActorOf(ctx), t))
 	}
-	return &tablesOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }
 
 type rotateIn struct {
 	ID int64 `path:"id"`
 }
 
-type tableOut struct{ Body table }
-
-func (s *staff) rotate(ctx context.Context, in *rotateIn) (*tableOut, error) {
+func (s *staff) rotate(ctx context.Context, in *rotateIn) (*httpapi.Reply[table], error) {
 	t, err := s.floor.RotateQR(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &tableOut{s.tableOf(identity.ActorOf(ctx), t)}, nil
+	return httpapi.ReplyOf(s.tableOf(identity.ActorOf(ctx), t)), nil
 }
 
 type visitInfo struct {
@@ -169,9 +165,7 @@ type visitList struct {
 	Total int         `json:"total"`
 }
 
-type visitsOut struct{ Body visitList }
-
-func (s *staff) visits(ctx context.Context, in *visitsIn) (*visitsOut, error) {
+func (s *staff) visits(ctx context.Context, in *visitsIn) (*httpapi.Reply[visitList], error) {
 	page, total, err := s.floor.Visits(ctx, identity.ActorOf(ctx), visit.Filter{
 		Branch: in.BranchID, Status: in.Status, Offset: in.offset(), Limit: in.Size,
 	})
@@ -182,19 +176,14 @@ func (s *staff) visits(ctx context.Context, in *visitsIn) (*visitsOut, error) {
 	for i, v := range page {
 		list.Items[i] = visitInfoOf(v)
 	}
-	return &visitsOut{list}, nil
+	return httpapi.ReplyOf(list), nil
 }
 
 type closeIn struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-type visitOut struct{ Body visitInfo }
-
-func (s *staff) close(ctx context.Context, in *closeIn) (*visitOut, error) {
+func (s *staff) close(ctx context.Context, in *closeIn) (*httpapi.Reply[visitInfo], error) {
 	v, err := s.floor.Close(ctx, identity.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &visitOut{visitInfoOf(v)}, nil
+	return httpapi.Answer(visitInfoOf, v, err)
 }

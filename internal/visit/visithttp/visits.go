@@ -40,16 +40,13 @@ type openIn struct {
 	Body tableRequest
 }
 
-func (s *staff) open(ctx context.Context, in *openIn) (*visitOut, error) {
+func (s *staff) open(ctx context.Context, in *openIn) (*httpapi.Reply[visitInfo], error) {
 	table, err := parseID(in.Body.TableID)
 	if err != nil {
 		return nil, err
 	}
 	v, err := s.floor.Seat(ctx, identity.ActorOf(ctx), table)
-	if err != nil {
-		return nil, err
-	}
-	return &visitOut{visitInfoOf(v)}, nil
+	return httpapi.Answer(visitInfoOf, v, err)
 }
 
 type moveIn struct {
@@ -57,16 +54,13 @@ type moveIn struct {
 	Body tableRequest
 }
 
-func (s *staff) move(ctx context.Context, in *moveIn) (*visitOut, error) {
+func (s *staff) move(ctx context.Context, in *moveIn) (*httpapi.Reply[visitInfo], error) {
 	table, err := parseID(in.Body.TableID)
 	if err != nil {
 		return nil, err
 	}
 	v, err := s.floor.Move(ctx, identity.ActorOf(ctx), in.ID, table)
-	if err != nil {
-		return nil, err
-	}
-	return &visitOut{visitInfoOf(v)}, nil
+	return httpapi.Answer(visitInfoOf, v, err)
 }
 
 type answerIn struct {
@@ -78,16 +72,13 @@ type answerRequest struct {
 	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"Which call; all of them where it is left out."`
 }
 
-func (s *staff) answer(ctx context.Context, in *answerIn) (*visitOut, error) {
+func (s *staff) answer(ctx context.Context, in *answerIn) (*httpapi.Reply[visitInfo], error) {
 	var reason visit.CallReason
 	if in.Body != nil {
 		reason = visit.CallReason(in.Body.Reason)
 	}
 	v, err := s.floor.Answer(ctx, identity.ActorOf(ctx), in.ID, reason)
-	if err != nil {
-		return nil, err
-	}
-	return &visitOut{visitInfoOf(v)}, nil
+	return httpapi.Answer(visitInfoOf, v, err)
 }
 
 // Calls registers the route by which guests call the staff.
@@ -115,10 +106,8 @@ type call struct {
 	Since  time.Time `json:"since"`
 }
 
-type callOut struct{ Body call }
-
 // call starts a call. Repeated calls count toward the limit although they change nothing.
-func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
+func (c *calls) call(ctx context.Context, in *callIn) (*httpapi.Reply[call], error) {
 	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -134,7 +123,7 @@ func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callOut{call{string(reason), v.Calls.Since(reason)}}, nil
+	return httpapi.ReplyOf(call{string(reason), v.Calls.Since(reason)}), nil
 }
 
 func callsOf(c visit.Calls) []call {

@@ -2548,6 +2548,42 @@ export interface components {
             /** Format: int64 */
             sort: number;
         };
+        CatalogListedCategoryInfo: {
+            items: components["schemas"]["CatalogCategoryInfo"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListedDish: {
+            items: components["schemas"]["CatalogDish"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListedMenuInfo: {
+            items: components["schemas"]["CatalogMenuInfo"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListedVersion: {
+            items: components["schemas"]["CatalogVersion"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
         CatalogMenuInfo: {
             branchId: string;
             /** Format: int64 */
@@ -2624,42 +2660,6 @@ export interface components {
         CatalogOffRequest: {
             /** @description RESTORED, END_OF_DAY, or an instant. */
             until: string;
-        };
-        CatalogPagedCategoryInfo: {
-            items: components["schemas"]["CatalogCategoryInfo"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogPagedDish: {
-            items: components["schemas"]["CatalogDish"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogPagedMenuInfo: {
-            items: components["schemas"]["CatalogMenuInfo"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogPagedVersion: {
-            items: components["schemas"]["CatalogVersion"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
         };
         CatalogPauseRequest: {
             /**
@@ -5049,7 +5049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPagedCategoryInfo"];
+                    "application/json": components["schemas"]["CatalogListedCategoryInfo"];
                 };
             };
             /** @description Error */
@@ -5183,7 +5183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPagedDish"];
+                    "application/json": components["schemas"]["CatalogListedDish"];
                 };
             };
             /** @description Error */
@@ -5751,7 +5751,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPagedMenuInfo"];
+                    "application/json": components["schemas"]["CatalogListedMenuInfo"];
                 };
             };
             /** @description Error */
@@ -5818,7 +5818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPagedVersion"];
+                    "application/json": components["schemas"]["CatalogListedVersion"];
                 };
             };
             /** @description Error */
