@@ -29,7 +29,7 @@ var unpolished = []string{
 	"web/",
 }
 
-// phrases is A10: comments and documents are written in plain terms.
+// phrases is A10: comments, texts in code and documents are written in plain terms.
 func (tr tree) phrases(f file, unpolished []string) []finding {
 	if slices.ContainsFunc(unpolished, func(p string) bool { return strings.HasPrefix(f.path, p) }) {
 		return nil
@@ -53,7 +53,8 @@ type proseLine struct {
 // commentStart begins a comment line of SQL, Lua, TypeScript or Vue.
 var commentStart = regexp.MustCompile(`(^|\s)(--|//|\*|<!--)\s(.*)$`)
 
-// prose returns what a file says to its readers: the comments of code, all of a document but its blocks of code.
+// prose returns what a file says to its readers: the comments and sentences of code, all of a document but its blocks of code.
+// A string with a space is a sentence: a message, a help text, or the name of a case. Others are data.
 func (tr tree) prose(f file) []proseLine {
 	var all []proseLine
 	add := func(first int, text string) {
@@ -68,6 +69,12 @@ func (tr tree) prose(f file) []proseLine {
 				add(tr.line(c.Pos()), c.Text)
 			}
 		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && strings.Contains(l.Value, " ") && f.pkg() != "arch" { // which lists the phrases
+				add(tr.line(l.Pos()), l.Value)
+			}
+			return true
+		})
 	case ending == ".md":
 		code := false
 		for i, line := range strings.Split(f.text, "\n") {

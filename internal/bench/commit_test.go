@@ -73,7 +73,7 @@ func TestCommitLimit_stopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := commitLimit(ctx, db, 10, 0, time.Minute); err == nil {
-		t.Error("a canceled measurement gave a figure")
+		t.Error("a canceled measurement returned a figure")
 	}
 }
 

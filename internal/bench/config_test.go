@@ -14,16 +14,16 @@ func TestConfig_Validate(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*Config){
-		"no target":         func(c *Config) { c.Target = "" },
-		"somebody's server": func(c *Config) { c.Target = "http://192.0.2.1:8080" },
-		"somebody's echo":   func(c *Config) { c.Echo = "http://192.0.2.1:8080" },
-		"no tokens":         func(c *Config) { c.Tokens = nil },
-		"no database":       func(c *Config) { c.DatabaseURL = "" },
-		"too long":          func(c *Config) { c.Duration = time.Hour },
-		"too short":         func(c *Config) { c.Duration = time.Millisecond },
-		"no connections":    func(c *Config) { c.Conns = []int{0} },
-		"too many":          func(c *Config) { c.Conns = []int{load.MaxConns + 1} },
-		"too many loads":    func(c *Config) { c.Conns = make([]int, maxLoads+1) },
+		"no target":                func(c *Config) { c.Target = "" },
+		"a server elsewhere":       func(c *Config) { c.Target = "http://192.0.2.1:8080" },
+		"an echo server elsewhere": func(c *Config) { c.Echo = "http://192.0.2.1:8080" },
+		"no tokens":                func(c *Config) { c.Tokens = nil },
+		"no database":              func(c *Config) { c.DatabaseURL = "" },
+		"too long":                 func(c *Config) { c.Duration = time.Hour },
+		"too short":                func(c *Config) { c.Duration = time.Millisecond },
+		"no connections":           func(c *Config) { c.Conns = []int{0} },
+		"too many":                 func(c *Config) { c.Conns = []int{load.MaxConns + 1} },
+		"too many loads":           func(c *Config) { c.Conns = make([]int, maxLoads+1) },
 	} {
 		c := good
 		spoil(&c)

@@ -30,7 +30,7 @@ func TestSite_notice(t *testing.T) {
 		t.Errorf("two payments are both %q", n.Ref)
 	}
 	if _, err := merchant("another-secret").Read(site.notice(u, 7)); err == nil {
-		t.Error("anybody believes it")
+		t.Error("a merchant with another secret accepts it")
 	}
 }
 

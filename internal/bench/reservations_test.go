@@ -16,7 +16,7 @@ func TestReservations(t *testing.T) {
 		for n := range 4 * stockItems {
 			r, body := asked(t, next())
 			if r.Header.Get("Authorization") != p.service {
-				t.Fatal("nobody knows whose system it is")
+				t.Fatal("the request has no service token")
 			}
 			if n%2 == 1 {
 				if r.URL.Path != reservePath+"/"+last+"/confirm" {

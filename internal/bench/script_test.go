@@ -44,7 +44,7 @@ func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 	defer cancel()
 	c.Duration = time.Minute
 	if _, err := scriptLimit(ctx, c, Batches{Try: 4, Held: 4}); err == nil {
-		t.Error("a measurement that was cut off gave a figure")
+		t.Error("an interrupted measurement returned a figure")
 	}
 	left, err := redis.Run(t.Context(), dbsize, nil, nil).Int()
 	if err != nil || left != 0 {

@@ -217,7 +217,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 				s.await(patience, func() error {
 					s.sendTo(s.first().addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
 					if i.text(menu) == "" {
-						return errors.New("nobody has copied the menu")
+						return errors.New("the menu is not in Redis")
 					}
 					return nil
 				})

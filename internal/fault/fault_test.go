@@ -37,13 +37,13 @@ func TestKind_UnknownIsInternal(t *testing.T) {
 
 func TestWrap(t *testing.T) {
 	if Wrap("place", nil) != nil {
-		t.Error("no cause gives a fault")
+		t.Error("no cause returns a fault")
 	}
 
 	err := Wrap("place order", io.ErrUnexpectedEOF)
 	var f *Error
 	if !errors.As(err, &f) || f.Kind != Internal || f.Detail != "" || f.Op != "place order" {
-		t.Errorf("an unknown cause gives %#v", err)
+		t.Errorf("an unknown cause returns %#v", err)
 	}
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error("the cause is lost")

@@ -15,7 +15,7 @@ func TestClientOf(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		"nobody in between":         {"203.0.113.5:4711", nil, "203.0.113.5"},
+		"no proxy":                  {"203.0.113.5:4711", nil, "203.0.113.5"},
 		"a stranger may not say":    {"203.0.113.5:4711", []string{"198.51.100.1"}, "203.0.113.5"},
 		"a proxy says":              {"10.1.2.3:80", []string{"198.51.100.1"}, "198.51.100.1"},
 		"from the right":            {"10.1.2.3:80", []string{"1.2.3.4, 198.51.100.1"}, "198.51.100.1"},

@@ -15,11 +15,11 @@ func TestLocale(t *testing.T) {
 		"en;q=NaN": "vi", strings.Repeat("xx,", 20) + "en": "vi", strings.Repeat("x", 600) + ",en": "vi",
 	} {
 		if got := Locale(header, have...); got != want {
-			t.Errorf("%q gives %q, want %q", header, got, want)
+			t.Errorf("%q selects %q, want %q", header, got, want)
 		}
 	}
 	if got := Locale("en"); got != "" {
-		t.Errorf("nothing to choose from gives %q", got)
+		t.Errorf("without a choice it selects %q", got)
 	}
 	if got := Locale("zh", "zh-TW", "zh"); got != "zh" {
 		t.Errorf("the exact tag loses against its variant: %q", got)
@@ -33,7 +33,7 @@ func FuzzLocale(f *testing.F) {
 	have := []string{"vi", "en", "zh-TW"}
 	f.Fuzz(func(t *testing.T, header string) {
 		if got := Locale(header, have...); !slices.Contains(have, got) {
-			t.Fatalf("%q gives %q", header, got)
+			t.Fatalf("%q selects %q", header, got)
 		}
 	})
 }

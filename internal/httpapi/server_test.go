@@ -292,7 +292,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 	}
 	close(end)
 	if b, err := io.ReadAll(res.Body); string(b) != "begin end" || err != nil {
-		t.Errorf("the stream gave %q, %v", b, err)
+		t.Errorf("the stream returned %q, %v", b, err)
 	}
 }
 

@@ -208,7 +208,7 @@ func TestStream_metrics_and_contract(t *testing.T) {
 		t.Error("a stream stands in the histogram of latencies")
 	}
 	if doc := h.get(t, "/openapi.json"); !strings.Contains(doc, `"text/event-stream"`) || !strings.Contains(doc, "NewsItem") {
-		t.Error("the contract does not tell of the stream")
+		t.Error("the contract does not describe the stream")
 	}
 }
 

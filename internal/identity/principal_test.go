@@ -26,7 +26,7 @@ func TestPrincipal_MayChange(t *testing.T) {
 		by, of Principal
 		want   error
 	}{
-		{"an owner an owner", owner, owner, nil}, {"an owner anybody", owner, member, nil},
+		{"an owner an owner", owner, owner, nil}, {"an owner, another account", owner, member, nil},
 		{"an administrator an owner", admin, owner, ErrRank}, {"an administrator another", admin, admin, nil},
 		{"an administrator a manager", admin, manager, nil}, {"a manager an owner", manager, owner, ErrUser},
 		{"a manager an administrator", manager, admin, ErrUser}, {"a manager a member", manager, member, ErrUser},

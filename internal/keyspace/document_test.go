@@ -90,7 +90,7 @@ func TestDocuments_refuse(t *testing.T) {
 		"a mark too many":        EpochMark(100),
 	} {
 		if k.Valid() {
-			t.Errorf("%s gave the key %s", name, k)
+			t.Errorf("%s returned the key %s", name, k)
 		}
 	}
 }

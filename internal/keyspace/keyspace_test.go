@@ -56,7 +56,7 @@ func TestBuilders_refuse(t *testing.T) {
 		"upper-case visit":     VisitCustomers(strings.ToUpper(aUID)),
 		"the zero key":         {},
 		"span before the time": RefusedIDs(7, -1),
-		"nobody's stock":       StockCap(-1),
+		"stock of branch -1":   StockCap(-1),
 		"stock of 11 digits":   StockSold(10_000_000_000),
 		"foreign id, a space":  Reservation(7, "x-a b"),
 		"foreign id, a brace":  Reservation(7, "x-{b8}"),
@@ -66,7 +66,7 @@ func TestBuilders_refuse(t *testing.T) {
 		"foreign id too long":  Reservation(7, "x-"+strings.Repeat("a", 65)),
 	} {
 		if k.Valid() {
-			t.Errorf("%s gave the key %s", name, k)
+			t.Errorf("%s returned the key %s", name, k)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (p *process) hears(t *testing.T, want live.Change) {
 	for !cmp.Equal(got, want) {
 		c := <-p.heard
 		if c.Branch != want.Branch {
-			t.Fatalf("heard %+v", c)
+			t.Fatalf("received %+v", c)
 		}
 		got.Orders = append(got.Orders, c.Orders...)
 		got.Left, got.Menu, got.Floor = got.Left || c.Left, got.Menu || c.Menu, got.Floor || c.Floor
@@ -111,10 +111,10 @@ func TestHub(t *testing.T) {
 			south.NotifyFloor(1)
 			north.hears(t, live.Change{Branch: 1, Floor: true})
 			if len(south.heard) > 0 {
-				t.Errorf("heard its own: %+v", <-south.heard)
+				t.Errorf("received its own notification: %+v", <-south.heard)
 			}
 			if north.figure(t, "live_hearing", "") != 1 || north.figure(t, "live_subscriptions_total", "") < 1 {
-				t.Error("the figures do not say that it hears")
+				t.Error("live_hearing is not 1")
 			}
 		})
 	}
@@ -261,6 +261,6 @@ func TestHub_ignores_invalid_messages(t *testing.T) {
 	f.say <- `{"from":"other","changes":[{"b":5,"left":true,"new":1}]}`
 	p.hears(t, live.Change{Branch: 5, Left: true})
 	if len(p.heard) > 0 {
-		t.Errorf("heard %+v", <-p.heard)
+		t.Errorf("received %+v", <-p.heard)
 	}
 }

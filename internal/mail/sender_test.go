@@ -211,7 +211,7 @@ func TestSender_refused(t *testing.T) {
 		fields map[string]string
 		says   string
 	}{
-		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 who is nobody"},
+		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 user unknown"},
 		"broken seal":       {"a@example.com", map[string]string{"code": code}, ""},
 		"injected header":   {"a@example.com\r\nBcc: all@example.com", nil, ""},
 		"several addresses": {"a@example.com, b@example.com", nil, ""},

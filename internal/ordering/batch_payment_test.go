@@ -46,7 +46,7 @@ func (p *till) play(story string) {
 		verb, arg, _ := strings.Cut(word, ":")
 		c, ok := p.command(verb, arg)
 		if !ok {
-			p.t.Fatalf("nobody does %q", word)
+			p.t.Fatalf("there is no command %q", word)
 		}
 		p.do(c)
 	}
@@ -220,12 +220,12 @@ func TestBatch_attempts(t *testing.T) {
 	}{
 		{"redirect", line, ordering.Unpaid, payment.Redirected, true, nil},
 		{"redirect again", "redirect:1 redirect:2", ordering.Unpaid, payment.Redirected, false, nil},
-		{"redirect of nobody's", "redirectB:1", ordering.Unpaid, payment.Created, false, payment.ErrAttempt},
+		{"redirect of an unknown attempt", "redirectB:1", ordering.Unpaid, payment.Created, false, payment.ErrAttempt},
 		{"confirm before a page", "confirm", ordering.Unpaid, payment.Created, false, nil},
 		{"confirm", begun, ordering.Confirming, payment.Confirming, true, nil},
 		{"confirm twice", begun + " confirm", ordering.Confirming, payment.Confirming, false, nil},
 		{"confirm again", begun + " confirm:again", ordering.Confirming, payment.Confirming, true, nil},
-		{"confirm of nobody's", line + " confirmB", ordering.Unpaid, payment.Redirected, false, payment.ErrAttempt},
+		{"confirm of an unknown attempt", line + " confirmB", ordering.Unpaid, payment.Redirected, false, payment.ErrAttempt},
 		{"confirm a failed one", line + " said:FAILED confirm:again", ordering.Unpaid, payment.Failed, false, nil},
 		{"confirm one under review", line + " said:REVIEW confirm:again", ordering.Unpaid, payment.Review, false, nil},
 		{"confirm when cancelled", line + " end:USER_CANCELED confirm", ordering.PaymentCanceled, payment.Redirected, false, nil},
@@ -235,14 +235,14 @@ func TestBatch_attempts(t *testing.T) {
 		{"confirmed", begun + " said:PAID", ordering.Paid, payment.Paid, true, nil},
 		{"confirmed twice", begun + " said:PAID asked:PAID", ordering.Paid, payment.Paid, false, nil},
 		{"not confirmed", begun + " said:FAILED", ordering.Unpaid, payment.Failed, true, nil},
-		{"not heard", begun + " said:UNKNOWN", ordering.Confirming, payment.Unknown, true, nil},
-		{"not heard, then paid", begun + " said:UNKNOWN asked:PAID", ordering.Paid, payment.Paid, true, nil},
-		{"not heard, then not", begun + " said:UNKNOWN asked:FAILED", ordering.Unpaid, payment.Failed, true, nil},
-		{"not heard, then nothing had happened", begun + " said:UNKNOWN asked:REDIRECTED", ordering.Unpaid, payment.Redirected, true, nil},
-		{"not heard, then again", begun + " said:UNKNOWN confirm:again", ordering.Confirming, payment.Confirming, true, nil},
-		{"not heard, then again, twice", begun + " said:UNKNOWN confirm:UNKNOWN then confirm:UNKNOWN", ordering.Confirming, payment.Confirming, false, nil},
+		{"no response", begun + " said:UNKNOWN", ordering.Confirming, payment.Unknown, true, nil},
+		{"no response, then paid", begun + " said:UNKNOWN asked:PAID", ordering.Paid, payment.Paid, true, nil},
+		{"no response, then failed", begun + " said:UNKNOWN asked:FAILED", ordering.Unpaid, payment.Failed, true, nil},
+		{"no response, then nothing had happened", begun + " said:UNKNOWN asked:REDIRECTED", ordering.Unpaid, payment.Redirected, true, nil},
+		{"no response, then again", begun + " said:UNKNOWN confirm:again", ordering.Confirming, payment.Confirming, true, nil},
+		{"no response, then again, twice", begun + " said:UNKNOWN confirm:UNKNOWN then confirm:UNKNOWN", ordering.Confirming, payment.Confirming, false, nil},
 		{"asked about before the guest came back", "redirect:1 confirm confirm:REDIRECTED", ordering.Confirming, payment.Confirming, false, nil},
-		{"not heard, not without being told", begun + " said:UNKNOWN confirm", ordering.Confirming, payment.Unknown, false, nil},
+		{"no response, without a request to repeat", begun + " said:UNKNOWN confirm", ordering.Confirming, payment.Unknown, false, nil},
 		{"under review", begun + " said:REVIEW", ordering.Unpaid, payment.Review, true, nil},
 		{"looked at and paid", begun + " said:REVIEW said:PAID", ordering.Paid, payment.Paid, true, nil},
 		{"failed, then paid", line + " said:FAILED said:PAID", ordering.Paid, payment.Paid, true, nil},
@@ -262,7 +262,7 @@ func TestBatch_attempts(t *testing.T) {
 		{"expires while confirming, in the end", begun + " pass:300s end:EXPIRED", ordering.PaymentCanceled, payment.Confirming, true, nil},
 		{"expired and never confirmed", begun + " said:UNKNOWN pass:300s end:EXPIRED confirm:again", ordering.PaymentCanceled, payment.Unknown, false, nil},
 		{"two pages, the other while confirming", "redirect:1 try:b redirectB:2 confirmB confirm", ordering.Confirming, payment.Redirected, false, nil},
-		{"two pages, the other is not heard", "redirect:1 try:b redirectB:2 confirmB saidB:UNKNOWN confirm", ordering.Confirming, payment.Redirected, false, nil},
+		{"two pages, no response for the other", "redirect:1 try:b redirectB:2 confirmB saidB:UNKNOWN confirm", ordering.Confirming, payment.Redirected, false, nil},
 		{"two pages, the other has failed", "redirect:1 try:b redirectB:2 confirmB saidB:FAILED confirm", ordering.Confirming, payment.Confirming, true, nil},
 		{"two pages, the other has paid", "redirect:1 try:b redirectB:2 confirmB saidB:PAID confirm", ordering.Paid, payment.Redirected, false, nil},
 		{"two at once, one of them fails", begun + " said:FAILED try:b redirectB:2 confirmB said:FAILED", ordering.Confirming, payment.Failed, false, nil},
@@ -486,6 +486,6 @@ func TestBatch_moneyIsAudited(t *testing.T) {
 		}
 	}
 	if refunded != 2 {
-		t.Errorf("%d refunds were told of, want 2", refunded)
+		t.Errorf("%d refunds were reported, want 2", refunded)
 	}
 }

@@ -548,7 +548,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 			t.Errorf("the third: %v", err)
 		}
 		if _, err := out(other, "a"); err != nil {
-			t.Errorf("somebody else: %v", err)
+			t.Errorf("another member: %v", err)
 		}
 		if _, err := s.MemberCancel(t.Context(), who, first.Order.ID); err != nil {
 			t.Error(err)

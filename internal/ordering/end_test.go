@@ -55,6 +55,6 @@ func TestBatch_prolong(t *testing.T) {
 		})
 	}
 	if got := batch().Decide([]ordering.Command{&ordering.ExtendDeadline{OrderID: "none"}})[0]; !errors.Is(got.Err, ordering.ErrNotFound) {
-		t.Errorf("an order that nobody placed: %v", got.Err)
+		t.Errorf("an unknown order: %v", got.Err)
 	}
 }

@@ -36,7 +36,7 @@ func TestWatches(t *testing.T) {
 		w.Changed(changed("x", "a"))
 	}
 	if !awake(first) || !awake(second) || awake(first) || awake(other) {
-		t.Error("each watcher of the order, and nobody else, is woken once")
+		t.Error("each subscriber of the order, and no other, is notified once")
 	}
 	endFirst()
 	w.Changed(changed("a", "b"))
@@ -46,7 +46,7 @@ func TestWatches(t *testing.T) {
 	endSecond()
 	endOther()
 	if len(w.orders.Keys()) != 0 {
-		t.Errorf("%d orders are remembered that nobody watches", len(w.orders.Keys()))
+		t.Errorf("%d orders without subscribers are kept", len(w.orders.Keys()))
 	}
 }
 
@@ -59,13 +59,13 @@ func TestWatches_branch(t *testing.T) {
 		act                func()
 		here, there, order bool
 	}{
-		"a change of ours":       {func() { w.Changed(changed("a", "b")) }, true, false, true},
-		"a change of another's":  {func() { w.Notify(2, "a") }, false, true, true},
-		"a branch alone":         {func() { w.Notify(1) }, true, false, false},
-		"nobody knows":           {w.NotifyAll, true, true, true},
-		"a refusal":              {func() { w.Changed([]Result{{}}) }, false, false, false},
-		"an order nobody sees":   {func() { w.Notify(3, "z") }, false, false, false},
-		"nothing at all changed": {func() { w.Changed(nil) }, false, false, false},
+		"a change of ours":        {func() { w.Changed(changed("a", "b")) }, true, false, true},
+		"a change of another's":   {func() { w.Notify(2, "a") }, false, true, true},
+		"a branch alone":          {func() { w.Notify(1) }, true, false, false},
+		"unknown":                 {w.NotifyAll, true, true, true},
+		"a refusal":               {func() { w.Changed([]Result{{}}) }, false, false, false},
+		"an order without access": {func() { w.Notify(3, "z") }, false, false, false},
+		"nothing at all changed":  {func() { w.Changed(nil) }, false, false, false},
 	} {
 		c.act()
 		if got := [3]bool{awake(here), awake(there), awake(order)}; got != [3]bool{c.here, c.there, c.order} {
@@ -76,7 +76,7 @@ func TestWatches_branch(t *testing.T) {
 	endThere()
 	endOrder()
 	if len(w.branches.Keys())+len(w.orders.Keys()) != 0 {
-		t.Error("a branch or an order is remembered that nobody watches")
+		t.Error("a branch or an order without subscribers is kept")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestWatches_told(t *testing.T) {
 	var told []string
 	w := Subscriptions{OnChange: func(branch int64, orders []string) {
 		if branch != 1 {
-			t.Errorf("told of branch %d", branch)
+			t.Errorf("notified of branch %d", branch)
 		}
 		told = append(told, orders...)
 	}}
@@ -94,7 +94,7 @@ func TestWatches_told(t *testing.T) {
 	w.Notify(1, "c")
 	w.NotifyAll()
 	if !slices.Equal(told, []string{"a", "b"}) {
-		t.Errorf("told of %v", told)
+		t.Errorf("notified of %v", told)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestEmbedded_attach(t *testing.T) {
 	for name, dir := range map[string]string{"short path": short, "path beyond the kernel's limit": long} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
-				t.Fatalf("attached to nobody: %v", err)
+				t.Fatalf("attached to no server: %v", err)
 			}
 			server, end := start(t, dir)
 			if err := server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err(); err != nil {

@@ -46,7 +46,7 @@ func next(t *testing.T, changes chan redisdb.Change) redisdb.Change {
 	case c := <-changes:
 		return c
 	case <-time.After(soon):
-		t.Fatal("nobody was told of the change")
+		t.Fatal("the change was not reported")
 		return redisdb.Change{}
 	}
 }

@@ -53,7 +53,7 @@ func each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 
 func TestDB_Listen(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB) {
-		const early = "nobody listens"
+		const early = "no subscriber"
 		publish(t, db, early)
 		e := listen(t, db)
 		<-e.begun
@@ -64,7 +64,7 @@ func TestDB_Listen(t *testing.T) {
 				got = <-e.heard
 			}
 			if got != m {
-				t.Errorf("heard %q, want %q", got, m)
+				t.Errorf("received %q, want %q", got, m)
 			}
 		}
 		e.stop()
@@ -136,11 +136,11 @@ func TestDB_Listen_embedded(t *testing.T) {
 	e := listen(t, db)
 	publish(t, db, "x")
 	if err := db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Err(); err != nil {
-		t.Errorf("beside somebody who listens: %v", err)
+		t.Errorf("beside another subscriber: %v", err)
 	}
 	e.stop()
 	if err := <-e.ended; err != nil || len(e.begun)+len(e.heard) > 0 {
-		t.Errorf("begun %d, heard %d, %v", len(e.begun), len(e.heard), err)
+		t.Errorf("begun %d, received %d, %v", len(e.begun), len(e.heard), err)
 	}
 	e.ended <- nil
 }
@@ -158,6 +158,6 @@ func TestDB_Listen_namespace(t *testing.T) {
 	publish(t, plain, "for others")
 	publish(t, north, "for us")
 	if got := <-e.heard; got != "for us" {
-		t.Errorf("heard %q", got)
+		t.Errorf("received %q", got)
 	}
 }

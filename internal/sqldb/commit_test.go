@@ -118,7 +118,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 			return nil
 		})
 		if !sqldb.IsUnavailable(err) || runs != 1 || told {
-			t.Errorf("%s: %v after %d runs, told of a commit: %t", name, err, runs, told)
+			t.Errorf("%s: %v after %d runs, commit reported: %t", name, err, runs, told)
 		}
 		if n := total(t, db) - before; n != 1 {
 			t.Errorf("%s: the transaction took effect %d times", name, n)

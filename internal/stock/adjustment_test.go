@@ -74,7 +74,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 		"not yet":                     {7, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
 		"down, and it stood":          {5, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
 		"up, and it stands":           {3, 5, func(b *stock.Balances) { b.Adjust(sack, 1, false) }, false},
-		"nobody wants to hear":        {1, stock.NoAlarm, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
+		"no alarm set":                {1, stock.NoAlarm, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
 		"raised to the level":         {6, 5, func(b *stock.Balances) { b.SetThreshold(sack, 6) }, true},
 		"raised above the level":      {6, stock.NoAlarm, func(b *stock.Balances) { b.SetThreshold(sack, 9) }, true},
 		"raised below the level":      {6, 2, func(b *stock.Balances) { b.SetThreshold(sack, 5) }, false},

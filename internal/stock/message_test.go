@@ -91,12 +91,12 @@ func TestParseMessage_rejects(t *testing.T) {
 	} {
 		for _, typ := range []string{"order.created", "order.confirmed", "order.cancel.requested"} {
 			if h, err := stock.ParseMessage(message(typ, body)); err == nil {
-				t.Errorf("%s, %s: heard as %+v", typ, name, h)
+				t.Errorf("%s, %s: read as %+v", typ, name, h)
 			}
 		}
 	}
 	if h, err := stock.ParseMessage(message("order.paid", `{"orderId":"o-1"}`)); err == nil {
-		t.Errorf("an event of ours was heard as %+v", h)
+		t.Errorf("an event of ours was read as %+v", h)
 	}
 }
 

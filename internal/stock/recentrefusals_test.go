@@ -44,7 +44,7 @@ func TestRecentRefusals(t *testing.T) {
 		s.add(scope, []Shortage{{Item: 1, Requested: 9}}, now)
 		s.invalidate([]Op{{Kind: kind, Hold: hold(Line{1, 1})}})
 		if refused(hold(Line{1, 9}), now) {
-			t.Errorf("%s gave nothing back", kind)
+			t.Errorf("%s released nothing", kind)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestPictures(t *testing.T) {
 		t.Errorf("%s %v %v", text, err, h)
 	}
 	if w := ask(t, s, "/media/5"); w.Code != http.StatusNotFound {
-		t.Errorf("a picture that nobody drew: %d", w.Code)
+		t.Errorf("a missing picture: %d", w.Code)
 	}
 }
 

@@ -224,7 +224,7 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 		r := newFixture(sqldbtest.SQLite(t), later.redis) // as it was before
 		fill(t, r, anOrder(1))
 		if v := r.verify(t); v.Clean {
-			t.Error("Redis is of another time, and nobody finds out")
+			t.Error("Redis has the data of another time, undetected")
 		}
 		documenttest.Must(t, r.builder().Build(ctx))
 		r.clean(t)

@@ -96,7 +96,7 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 		unlink(t, r, k)
 		w.pass(t)
 		if len(w.last.Lost) == 0 || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
-			t.Errorf("%s is lost, and nobody finds out: %+v", k, w.last)
+			t.Errorf("the loss of %s was not detected: %+v", k, w.last)
 		}
 		if n, err := r.redis.Do(t.Context(), "EXISTS", k).Int(); n != 1 || err != nil {
 			t.Errorf("%s is not restored, %v", k, err)

@@ -46,7 +46,7 @@ func apply(t testing.TB, s *Store, docs ...document.Document) {
 	a, err := s.Apply(t.Context(), docs)
 	documenttest.Must(t, err)
 	if len(a.Lost) > 0 {
-		t.Fatalf("lost against nobody: %v", a.Lost)
+		t.Fatalf("lost without a competitor: %v", a.Lost)
 	}
 }
 

@@ -120,7 +120,7 @@ func (v *village) varied(sums map[string]int64) {
 		"order PAID", "order CANCELED", "order REFUNDED",
 	} {
 		if seen[what] == 0 {
-			v.t.Errorf("nothing was told of %q", what)
+			v.t.Errorf("nothing was recorded about %q", what)
 		}
 	}
 	v.t.Logf("%v, %v", sums, seen)

@@ -288,7 +288,7 @@ func TestMember_checkout_refuses(t *testing.T) {
 			"at a table":        {checkout("a", `,"kind":"DINE_IN"`), 422, "invalid"},
 			"no such branch":    {checkout("a", `,"branchId":"99"`), 404, "branch_not_found"},
 			"a price":           {checkout("a", `,"totalPrice":1`), 422, "invalid"},
-			"somebody else":     {checkout("a", `,"userId":"8"`), 422, "invalid"},
+			"another member":    {checkout("a", `,"userId":"8"`), 422, "invalid"},
 			"less than nothing": {checkout("a", `,"expectedTotal":-1`), 422, "invalid"},
 		} {
 			t.Run(name, func(t *testing.T) {

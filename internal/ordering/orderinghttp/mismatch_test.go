@@ -29,7 +29,7 @@ func (h *house) wantMismatches(want ...string) {
 	for _, m := range e.Mismatches {
 		all = append(all, fmt.Sprint(m.Amount, " ", m.Currency, " ", m.Captured, " ", m.CapturedCurrency, " ", m.State))
 		if m.ID != h.ref(m.OrderID) {
-			h.t.Errorf("%+v is nobody's payment", m)
+			h.t.Errorf("%+v belongs to no attempt", m)
 		}
 	}
 	slices.Sort(all)

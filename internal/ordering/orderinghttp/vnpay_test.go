@@ -165,7 +165,7 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 		}
 		for _, query := range []string{"", h.notice(ref) + "0", "vnp_TxnRef=" + ref} {
 			if status, text := h.get(h.url + "/payment/vnpay/return?" + query); status != http.StatusUnprocessableEntity {
-				h.t.Errorf("a return of nobody's is answered %d %s", status, text)
+				h.t.Errorf("a return of an unknown attempt is answered %d %s", status, text)
 			}
 		}
 		if after := h.read(books); !slices.Equal(before, after) {

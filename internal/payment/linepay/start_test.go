@@ -36,7 +36,7 @@ func TestMerchant_Start_words(t *testing.T) {
 		p := purchaseOf(attempt())
 		p.Language = language
 		if got := newRequestBody(p).Options.Display.Locale; got != locale {
-			t.Errorf("%q gives %q", language, got)
+			t.Errorf("%q becomes %q", language, got)
 		}
 	}
 	p := purchaseOf(attempt())

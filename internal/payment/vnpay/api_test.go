@@ -284,13 +284,13 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 		other payment.Refund
 		known bool
 	}{
-		"done by us":      {payment.Refund{State: payment.RefundDone, Sent: true}, false},
-		"done by hand":    {payment.Refund{State: payment.RefundDone}, false},
-		"not known":       {payment.Refund{State: payment.RefundUnknown, Sent: true}, false},
-		"refused":         {payment.Refund{State: payment.RefundRefused, Sent: true}, false},
-		"not sent so far": {payment.Refund{State: payment.RefundSending}, true},
-		"nobody's so far": {payment.Refund{State: payment.RefundDue}, true},
-		"never was sent":  {payment.Refund{State: payment.RefundRefused}, true},
+		"done by us":         {payment.Refund{State: payment.RefundDone, Sent: true}, false},
+		"done by hand":       {payment.Refund{State: payment.RefundDone}, false},
+		"not known":          {payment.Refund{State: payment.RefundUnknown, Sent: true}, false},
+		"refused":            {payment.Refund{State: payment.RefundRefused, Sent: true}, false},
+		"not sent so far":    {payment.Refund{State: payment.RefundSending}, true},
+		"not decided so far": {payment.Refund{State: payment.RefundDue}, true},
+		"never was sent":     {payment.Refund{State: payment.RefundRefused}, true},
 	} {
 		r := testRepayment()
 		r.Sent, r.OtherRefunds = true, []payment.Refund{c.other}

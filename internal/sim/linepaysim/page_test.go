@@ -143,7 +143,7 @@ func TestPage_twice(t *testing.T) {
 			t.Errorf("%s and %s", u, w.Header().Get("Location"))
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("nobody came")
+		t.Error("no second browser came")
 	}
 	s.Close()
 	if len(seen) != 0 {

@@ -45,7 +45,7 @@ func TestQuery(t *testing.T) {
 				}
 			}
 			if strings.Contains(h.story(), "ipn") {
-				t.Errorf("heard %s", h.story())
+				t.Errorf("received %s", h.story())
 			}
 		})
 	}

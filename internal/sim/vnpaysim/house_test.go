@@ -210,7 +210,7 @@ func (h *house) awaits(story string) {
 	h.t.Helper()
 	defer func() {
 		if h.t.Failed() {
-			h.t.Logf("heard %q, want %q", h.story(), story)
+			h.t.Logf("received %q, want %q", h.story(), story)
 		}
 	}()
 	testenv.Eventually(h.t, 10*time.Second, func() bool { return h.story() == story })
@@ -223,7 +223,7 @@ func (h *house) is(id string, state payment.State, changes int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.State != state || h.changes != changes {
-		h.t.Errorf("the attempt is %s after %d changes, want %s after %d; heard %s", a.State, h.changes, state, changes, h.heard)
+		h.t.Errorf("the attempt is %s after %d changes, want %s after %d; received %s", a.State, h.changes, state, changes, h.heard)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("a closed simulator answers %d", status)
 	}
 	if got := h.story(); got != "ipn 99" {
-		t.Errorf("heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestActions(t *testing.T) {
 			id, page := h.begin()
 			h.act(page, c.action)
 			if got := h.story(); got != c.story {
-				t.Errorf("heard %s, want %s", got, c.story)
+				t.Errorf("received %s, want %s", got, c.story)
 			}
 			h.is(id, c.state, c.changes)
 			if got := h.sim.Payments(); len(got) != 1 || got[0].TransactionNo > 0 != c.money || got[0].Amount != 150_000 {
@@ -98,7 +98,7 @@ func TestDelay(t *testing.T) {
 	h.pass(t, 1, time.Second)
 	<-back
 	if got := h.story(); got != "ipn 00, return 00/00" {
-		t.Errorf("heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestRepeated(t *testing.T) {
 	h.act(page, "decline")
 	h.is(id, payment.Failed, 1)
 	if got := h.story(); got != "ipn 00, ipn 02, ipn 02, return 24/02" {
-		t.Errorf("heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestUnknownAttempt(t *testing.T) {
 	h.mu.Unlock()
 	h.act(page, "pay")
 	if got := h.story(); got != "ipn 01, return 00/00" {
-		t.Errorf("heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestWindow(t *testing.T) {
 	h.act(latePage, "late")
 	h.is(late, payment.Paid, 2)
 	if got := h.story(); got != "ipn 00, return 15/02, ipn 00, return 00/00" {
-		t.Errorf("heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestPage_refuses(t *testing.T) {
 		t.Errorf("the sound one: %d", status)
 	}
 	if got := h.sim.Payments(); len(got) != 1 || got[0].State != "ENDED" || h.story() != "" {
-		t.Errorf("%+v, heard %s", got, h.story())
+		t.Errorf("%+v, received %s", got, h.story())
 	}
 }
 

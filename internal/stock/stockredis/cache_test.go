@@ -435,7 +435,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 			for _, h := range holds {
 				ids = append(ids, h.ID)
 				if h.ID == early.ID && (!cmp.Equal(h.Lines, early.Lines) || h.Scope != f.scope) {
-					t.Errorf("Due gives %+v instead of %+v", h, early)
+					t.Errorf("Due returned %+v instead of %+v", h, early)
 				}
 			}
 			return ids

@@ -135,7 +135,7 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 	})
 	all.Wait()
 	if said := home.Say("DBSIZE"); !strings.HasPrefix(said, ":0\r") {
-		t.Errorf("keys were written to a scope that nobody knows: %q", said)
+		t.Errorf("keys were written to an unknown scope: %q", said)
 	}
 	f.rebuild()
 	f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
@@ -179,7 +179,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 		return err == nil
 	})
 	if !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
-		t.Errorf("the provisional hold that nobody knows of is not due: %v", due)
+		t.Errorf("the unknown provisional hold is not due: %v", due)
 	}
 
 	srv.Kill()

@@ -6,3 +6,5 @@ import "time"
 
 // For is how long it has been here.
 func For(since time.Time) time.Duration { return time.Since(since) }
+
+const text = "it gives %s"
