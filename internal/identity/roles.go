@@ -93,3 +93,21 @@ func (s *Roles) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, err
 	}
 	return held, nil
 }
+
+// RevocationKind is the kind of subject of a revocation.
+type RevocationKind string
+
+// Kinds of revocations. One of a role ends no session: it announces that the role's permissions have changed.
+const (
+	RevokeSession RevocationKind = "SESSION"
+	RevokeUser    RevocationKind = "USER"
+	RevokeRole    RevocationKind = "ROLE"
+)
+
+// Revocation invalidates access tokens before they expire.
+type Revocation struct {
+	ID      string // of the row; empty for one made by this process
+	Kind    RevocationKind
+	Subject string // id of the session, user or role
+	At      time.Time
+}

@@ -9,7 +9,6 @@ import (
 	"comanda/internal/document/documentsql"
 	"comanda/internal/identity"
 	"comanda/internal/sqldb"
-	"comanda/internal/uid"
 )
 
 // UserAdmin is identity.UserAdminStore and identity.SetupStore on a database.
@@ -41,64 +40,39 @@ func pattern(text string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
 }
 
-// adminTx is the transaction of one administrative change, with the principal who makes it.
-type adminTx struct {
-	tx  sqldb.Tx
-	by  identity.Actor
-	me  identity.Principal
-	now time.Time
-}
+// adminTx is the transaction of one administrative change of accounts.
+type adminTx struct{ *Change }
 
 // beginAdmin locks the roles and reads the principal with its current permissions.
-func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time) (*adminTx, error) {
-	d := &adminTx{tx: tx, by: by, now: now}
-	if err := lockRoles(ctx, tx); err != nil {
-		return nil, err
-	}
-	if by.Kind == identity.Console { // it has no account
-		d.me = identity.OperatorPrincipal()
-		return d, nil
-	}
-	u, err := oneUser(ctx, tx, stmt("account_select"), by.UserID)
-	if err != nil {
-		return nil, err
-	}
-	if d.me, err = d.principal(ctx, u); err == nil && u.Status != identity.Active {
-		err = identity.ErrForbidden
-	}
-	return d, err
-}
-
-// principal returns an account with the permissions of its role.
-func (d *adminTx) principal(ctx context.Context, u identity.User) (identity.Principal, error) {
-	r, err := selectRole(ctx, d.tx, u.RoleID)
-	return identity.Principal{ID: u.ID, Role: r, Branches: u.Branches}, err
+func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time) (adminTx, error) {
+	c, err := BeginChange(ctx, tx, by, now)
+	return adminTx{c}, err
 }
 
 // target locks the account to be changed, if the principal may change it.
-func (d *adminTx) target(ctx context.Context, id int64) (identity.User, error) {
-	u, err := LockUser(ctx, d.tx, id)
+func (d adminTx) target(ctx context.Context, id int64) (identity.User, error) {
+	u, err := LockUser(ctx, d.Tx, id)
 	if err != nil {
 		return u, err
 	}
-	p, err := d.principal(ctx, u)
+	r, err := SelectRole(ctx, d.Tx, u.RoleID)
 	if err == nil {
-		err = d.me.MayChange(p)
+		err = d.Principal.MayChange(identity.Principal{ID: u.ID, Role: r, Branches: u.Branches})
 	}
 	return u, err
 }
 
 // assignable returns the role and the branches of an assignment, if the principal may assign them.
-func (d *adminTx) assignable(ctx context.Context, p identity.Assignment) (identity.Role, []int64, error) {
-	r, err := selectRole(ctx, d.tx, p.RoleID)
+func (d adminTx) assignable(ctx context.Context, p identity.Assignment) (identity.Role, []int64, error) {
+	r, err := SelectRole(ctx, d.Tx, p.RoleID)
 	if err != nil {
 		return r, nil, err
 	}
 	branches := identity.BranchesOf(r.Name, p.Branches)
-	if err := d.me.MayAssign(r, branches); err != nil {
+	if err := d.Principal.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.tx, stmt("admin_branch_count"), idRows(branches))
+	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), idRows(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = identity.ErrNoBranch
 	}
@@ -106,11 +80,11 @@ func (d *adminTx) assignable(ctx context.Context, p identity.Assignment) (identi
 }
 
 // anotherOwner returns identity.ErrLastOwner if u is the only active owner.
-func (d *adminTx) anotherOwner(ctx context.Context, u identity.User) error {
+func (d adminTx) anotherOwner(ctx context.Context, u identity.User) error {
 	if u.Role != identity.RoleOwner || u.Status != identity.Active {
 		return nil
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.tx, stmt("admin_owner_count"), u.ID)
+	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_owner_count"), u.ID)
 	if err == nil && n == 0 {
 		err = identity.ErrLastOwner
 	}
@@ -118,33 +92,25 @@ func (d *adminTx) anotherOwner(ctx context.Context, u identity.User) error {
 }
 
 // endAccess ends the sessions of an account and queues the revocation that every process reads.
-func (d *adminTx) endAccess(ctx context.Context, u identity.User, why identity.EndReason) ([]string, error) {
-	subject := strconv.FormatInt(u.ID, 10)
-	queueRevocation(d.tx, identity.RevokeUser, subject, d.now)
-	return EndSessions(ctx, d.tx, u.ID, why, "", d.now)
-}
-
-// queueRevocation queues one revocation, which every process reads within a second.
-func queueRevocation(tx sqldb.Tx, kind identity.RevocationKind, subject string, now time.Time) {
-	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(1).
-		Text("id", func(int) string { return uid.New(now) }).
-		Text("subject", func(int) string { return subject }), string(kind), now.UnixMilli())
+func (d adminTx) endAccess(ctx context.Context, u identity.User, why identity.EndReason) ([]string, error) {
+	QueueRevocations(d.Tx, identity.Revocation{Kind: identity.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: d.Now})
+	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
 }
 
 // changed finishes the change of an account: it queues its document, writes the audit entry and returns the account
 // after it.
-func (d *adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) (identity.User, error) {
-	documentsql.Changed(d.tx, d.now, userEntity, strconv.FormatInt(id, 10))
-	u, err := oneUser(ctx, d.tx, stmt("account_select"), id)
+func (d adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) (identity.User, error) {
+	documentsql.Changed(d.Tx, d.Now, userEntity, strconv.FormatInt(id, 10))
+	u, err := oneUser(ctx, d.Tx, stmt("account_select"), id)
 	if err != nil {
 		return u, err
 	}
-	return u, RecordAudit(ctx, d.tx, e)
+	return u, RecordAudit(ctx, d.Tx, e)
 }
 
 // userEntry returns a new audit entry about an account.
-func (d *adminTx) userEntry(action string, user int64) identity.AuditEntry {
-	return identity.NewAuditEntry(d.by, d.now, action, "user", strconv.FormatInt(user, 10), 0)
+func (d adminTx) userEntry(action string, user int64) identity.AuditEntry {
+	return identity.NewAuditEntry(d.By, d.Now, action, "user", strconv.FormatInt(user, 10), 0)
 }
 
 // auditedUser is what the audit log stores of an account's role, branches and status.

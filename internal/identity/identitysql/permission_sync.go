@@ -56,7 +56,7 @@ func (s *permissionSync) roles(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := lockRoles(ctx, s.tx); err != nil {
+	if err := LockRoles(ctx, s.tx); err != nil {
 		return err
 	}
 	s.kept, err = selectRoles(ctx, s.tx)
@@ -66,8 +66,8 @@ func (s *permissionSync) roles(ctx context.Context) (err error) {
 	return err
 }
 
-// lockRoles takes the one lock under which roles, permissions and assignments change. Take it before locking accounts.
-func lockRoles(ctx context.Context, tx sqldb.Tx) error {
+// LockRoles takes the one lock under which roles, permissions and assignments change. Take it before locking accounts.
+func LockRoles(ctx context.Context, tx sqldb.Tx) error {
 	_, err := sqldb.Scalar[int64](ctx, tx, stmt("role_lock"))
 	return err
 }

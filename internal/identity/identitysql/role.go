@@ -55,7 +55,7 @@ func (b *Roles) Roles(ctx context.Context) ([]identity.Role, error) {
 
 // Role returns a role with its permissions, or identity.ErrRole.
 func (b *Roles) Role(ctx context.Context, id int64) (identity.Role, error) {
-	return selectRole(ctx, b.db, id)
+	return SelectRole(ctx, b.db, id)
 }
 
 // Permissions returns all permissions by module and route.
@@ -67,7 +67,8 @@ func selectRoles(ctx context.Context, conn sqldb.Conn) ([]identity.Role, error) 
 	return sqldb.Collect(ctx, conn, scanRole, stmt("role_list"))
 }
 
-func selectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, error) {
+// SelectRole returns a role with its permissions, or identity.ErrRole.
+func SelectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, error) {
 	r, err := sqldb.Get(ctx, conn, identity.ErrRole, scanRole, stmt("role_select"), id)
 	if err != nil {
 		return r, err

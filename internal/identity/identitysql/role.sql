@@ -1,3 +1,11 @@
+-- name: principal_select
+-- No row: the account does not exist or is not active. 0: it belongs to no branch.
+SELECT u.role_id, COALESCE(b.branch_id, 0)
+FROM app_user u
+LEFT JOIN user_branch b ON b.user_id = u.id
+WHERE u.id = $1 AND u.status = 'ACTIVE'
+ORDER BY b.branch_id
+
 -- name: role_delete
 DELETE FROM role WHERE id = $1
 

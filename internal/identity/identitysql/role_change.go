@@ -1,6 +1,7 @@
 package identitysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/sqldb"
+	"comanda/internal/uid"
 )
 
 // auditedRole is what the audit log stores of a role.
@@ -24,9 +26,47 @@ func auditedRoleOf(r identity.Role) auditedRole {
 	return auditedRole{r.Name, r.Description, r.Permissions}
 }
 
+// Change is the transaction of one administrative change of roles or accounts.
+type Change struct {
+	Tx        sqldb.Tx
+	By        identity.Actor
+	Principal identity.Principal // of By, with the permissions that it has now
+	Now       time.Time
+}
+
+// BeginChange locks the roles and reads the principal, so that its permissions cannot change before the commit. It
+// returns identity.ErrForbidden if the principal's account is not active.
+func BeginChange(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time) (*Change, error) {
+	if err := LockRoles(ctx, tx); err != nil {
+		return nil, err
+	}
+	c := &Change{Tx: tx, By: by, Principal: identity.OperatorPrincipal(), Now: now}
+	if by.Kind == identity.Console { // it has no account
+		return c, nil
+	}
+	var role int64
+	c.Principal = identity.Principal{ID: by.UserID}
+	err := sqldb.Each(ctx, tx, func(r sqldb.Rows) error {
+		var branch int64
+		err := r.Scan(&role, &branch)
+		if branch != 0 {
+			c.Principal.Branches = append(c.Principal.Branches, branch)
+		}
+		return err
+	}, stmt("principal_select"), by.UserID)
+	switch {
+	case err != nil:
+		return nil, err
+	case role == 0:
+		return nil, identity.ErrForbidden
+	}
+	c.Principal.Role, err = SelectRole(ctx, tx, role)
+	return c, err
+}
+
 // roleEntry returns a new audit entry about a role.
-func (d *adminTx) roleEntry(action string, id int64) identity.AuditEntry {
-	return identity.NewAuditEntry(d.by, d.now, action, "role", strconv.FormatInt(id, 10), 0)
+func (c *Change) roleEntry(action string, id int64) identity.AuditEntry {
+	return identity.NewAuditEntry(c.By, c.Now, action, "role", strconv.FormatInt(id, 10), 0)
 }
 
 // CreateRole creates a role with the permissions that members have, which are those for own data.
@@ -34,7 +74,7 @@ func (b *Roles) CreateRole(
 	ctx context.Context, by identity.Actor, r identity.Role, now time.Time,
 ) (made identity.Role, err error) {
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
+		c, err := BeginChange(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -42,7 +82,7 @@ func (b *Roles) CreateRole(
 		if err != nil {
 			return err
 		}
-		if err := d.me.MayGrant(identity.Role{Name: r.Name}, own); err != nil {
+		if err := c.Principal.MayGrant(identity.Role{Name: r.Name}, own); err != nil {
 			return err
 		}
 		id, err := sqldb.Scalar[int64](ctx, tx, stmt("role_insert"), r.Name, r.Description, now.UnixMilli(), by.String())
@@ -51,10 +91,10 @@ func (b *Roles) CreateRole(
 		}
 		queueGrants(tx, id, own)
 		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
-		if made, err = selectRole(ctx, tx, id); err != nil {
+		if made, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleCreated, id).WithAfter(auditedRoleOf(made)))
+		return RecordAudit(ctx, tx, c.roleEntry(identity.ActionRoleCreated, id).WithAfter(auditedRoleOf(made)))
 	})
 	return made, roleNameError(err)
 }
@@ -87,15 +127,15 @@ func (b *Roles) UpdateRole(
 	ctx context.Context, by identity.Actor, id int64, now time.Time, change func(identity.Role) (identity.Role, error),
 ) (r identity.Role, err error) {
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
+		c, err := BeginChange(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
-		was, err := selectRole(ctx, tx, id)
+		was, err := SelectRole(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if identity.RankOf(was.Name) > identity.RankOf(d.me.Role.Name) {
+		if identity.RankOf(was.Name) > identity.RankOf(c.Principal.Role.Name) {
 			return identity.ErrRank
 		}
 		if r, err = change(was); err != nil {
@@ -103,12 +143,12 @@ func (b *Roles) UpdateRole(
 		}
 		tx.QueueExactly(1, stmt("role_update"), id, r.Name, r.Description, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
-		if r, err = selectRole(ctx, tx, id); err != nil {
+		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
 		before := auditedRole{Name: was.Name, Description: was.Description}
 		after := auditedRole{Name: r.Name, Description: r.Description}
-		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
+		return RecordAudit(ctx, tx, c.roleEntry(identity.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
 	})
 	return r, roleNameError(err)
 }
@@ -116,11 +156,11 @@ func (b *Roles) UpdateRole(
 // DeleteRole deletes a custom role that no account has.
 func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
 	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
+		c, err := BeginChange(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
-		r, err := selectRole(ctx, tx, id)
+		r, err := SelectRole(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -137,7 +177,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now
 		tx.Queue(stmt("permission_take"), id, idRows(r.Permissions))
 		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
-		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
+		return RecordAudit(ctx, tx, c.roleEntry(identity.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
 	})
 }
 
@@ -149,14 +189,14 @@ func (b *Roles) SetPermissions(
 ) (r identity.Role, err error) {
 	to := slices.Compact(slices.Sorted(slices.Values(permissions)))
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
+		c, err := BeginChange(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
-		if r, err = selectRole(ctx, tx, id); err != nil {
+		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := d.me.MayGrant(r, to); err != nil || slices.Equal(r.Permissions, to) {
+		if err := c.Principal.MayGrant(r, to); err != nil || slices.Equal(r.Permissions, to) {
 			return err
 		}
 		if err := checkPermissions(ctx, tx, to); err != nil {
@@ -169,12 +209,12 @@ func (b *Roles) SetPermissions(
 		tx.Queue(stmt("permission_take"), id, idRows(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
-		queueRevocation(tx, identity.RevokeRole, strconv.FormatInt(id, 10), now)
-		if r, err = selectRole(ctx, tx, id); err != nil {
+		QueueRevocations(tx, identity.Revocation{Kind: identity.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
+		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
 		before, after := auditedRole{was.Name, "", was.Permissions}, auditedRole{r.Name, "", r.Permissions}
-		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionPrivileges, id).WithBefore(before).WithAfter(after))
+		return RecordAudit(ctx, tx, c.roleEntry(identity.ActionPrivileges, id).WithBefore(before).WithAfter(after))
 	})
 	return r, err
 }
@@ -191,4 +231,13 @@ func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) err
 		}
 	}
 	return nil
+}
+
+// QueueRevocations queues revocations, which every process reads within a second. One without an id gets a new one.
+func QueueRevocations(tx sqldb.Tx, all ...identity.Revocation) {
+	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return cmp.Or(all[i].ID, uid.New(all[i].At)) }).
+		Text("kind", func(i int) string { return string(all[i].Kind) }).
+		Text("subject", func(i int) string { return all[i].Subject }).
+		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }))
 }

@@ -4,7 +4,7 @@ s.address, s.created_at, s.last_seen_at, s.idle_until, s.expires_at, s.ended_at
 
 -- name: revocation_insert
 INSERT INTO auth_revocation (id, kind, subject, created_at)
-SELECT r.id, $2, r.subject, $3 FROM @rows($1: id text, subject text) AS r
+SELECT r.id, r.kind, r.subject, r.at FROM @rows($1: id text, kind text, subject text, at int) AS r
 WHERE TRUE
 ON CONFLICT (id) DO NOTHING
 

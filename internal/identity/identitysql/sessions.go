@@ -194,9 +194,11 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 	if len(ids) == 0 {
 		return
 	}
-	id := func(i int) string { return ids[i] }
-	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(len(ids)).Text("id", id).Text("subject", id),
-		string(identity.RevokeSession), now.UnixMilli())
+	all := make([]identity.Revocation, len(ids))
+	for i, id := range ids {
+		all[i] = identity.Revocation{ID: id, Kind: identity.RevokeSession, Subject: id, At: now}
+	}
+	QueueRevocations(tx, all...)
 }
 
 // ActiveSession returns a live session of an active account.

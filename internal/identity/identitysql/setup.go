@@ -14,7 +14,7 @@ const maxSetupCodes = 8
 // AddCode stores the hash of a set-up code while there is no owner.
 func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (needed bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if err := lockRoles(ctx, tx); err != nil {
+		if err := LockRoles(ctx, tx); err != nil {
 			return err
 		}
 		if needed, err = noOwner(ctx, tx); err != nil || !needed {
@@ -52,7 +52,7 @@ func (s *UserAdmin) CreateOwner(
 ) (made identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The lock serializes concurrent calls: the second one finds an owner.
-		if err := lockRoles(ctx, tx); err != nil {
+		if err := LockRoles(ctx, tx); err != nil {
 			return err
 		}
 		good, err := hasCode(ctx, tx, hash)
@@ -72,7 +72,7 @@ func (s *UserAdmin) CreateOwner(
 		tx.Queue(stmt("staff_setup_clear"))
 		by := identity.System()
 		by.Request, by.Address = from.Request, from.Address
-		d := adminTx{tx: tx, by: by, now: u.CreatedAt}
+		d := adminTx{&Change{Tx: tx, By: by, Now: u.CreatedAt}}
 		return RecordAudit(ctx, tx, d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{u.Role, nil, u.Status}))
 	})
 	return made, UniqueError(ctx, s.db, u, err)
