@@ -145,7 +145,7 @@ func has(key, value string) func(map[string]any) bool {
 }
 
 // A change in one process reaches the other's streams long before they poll.
-func TestLive_processes_wake_each_other(t *testing.T) {
+func TestLive_processes_notify_each_other(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	a, b := twins(t, seldom, redis.Addr(), redis.Addr())
 	a.sell(9)

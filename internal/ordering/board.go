@@ -312,12 +312,12 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 		b.feeds = map[int64]*boardFeed{}
 	}
 	b.feeds[branch] = w
-	wake, end := b.Changes.SubscribeBranch(branch)
+	changed, end := b.Changes.SubscribeBranch(branch)
 	go func() {
 		defer b.closeFeed(branch, w)
 		defer end()
 		defer b.logPanic(ctx)
-		b.poll(ctx, branch, w, wake)
+		b.poll(ctx, branch, w, changed)
 	}()
 	return w
 }
@@ -360,7 +360,7 @@ func (b *BoardHub) logPanic(ctx context.Context) {
 }
 
 // poll reads the board until ctx ends or reading has failed for too long.
-func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, wake <-chan struct{}) {
+func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed <-chan struct{}) {
 	every := b.Interval
 	if every == 0 {
 		every = maxBoardInterval
@@ -377,7 +377,7 @@ func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, wake <-
 		select {
 		case <-ctx.Done():
 			return
-		case <-wake:
+		case <-changed:
 		case <-timer.C:
 		}
 		pause.Reset(minBoardInterval)

@@ -17,7 +17,7 @@ type End struct {
 	By      identity.Actor // with StaffCanceled
 }
 
-// Cancel cancels an unpaid order for its guest. Only the phone that placed it may cancel it, although the whole party
+// Cancel cancels an unpaid order for its guest. Only the phone that placed it may cancel it, although the whole table
 // sees it. For an order that is already cancelled it returns the current state.
 func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error) {
 	d, err := s.visible(ctx, g, id)

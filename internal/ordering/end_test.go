@@ -9,7 +9,7 @@ import (
 )
 
 // An unpaid order can be extended twice. The deadline of its hold moves with it.
-func TestBatch_prolong(t *testing.T) {
+func TestBatch_ExtendDeadline(t *testing.T) {
 	for _, c := range []struct {
 		name, story string
 		asked       time.Duration // the deadline that the client saw, from placement

@@ -24,7 +24,7 @@ type OrderFilter struct {
 	PaymentStatus PaymentStatus
 	CancelReason  CancelReason
 	Number        NumberFilter
-	Visit         string  // the party at a table
+	Visit         string  // only orders of this visit
 	Search        *Search // nil for all
 	Limit, Offset int
 }

@@ -154,7 +154,7 @@ func TestService_Place_atOnce(t *testing.T) {
 }
 
 // A provisional hold is released if the ledger has refused its order, and only then.
-func TestService_Place_abandonsLeases(t *testing.T) {
+func TestService_Place_drops_provisional_holds(t *testing.T) {
 	g := &gate{try: admit}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 1)
 	first, err := s.Place(t.Context(), guest, request("a"))

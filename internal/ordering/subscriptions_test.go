@@ -26,7 +26,7 @@ func changed(orders ...string) []Result {
 	return all
 }
 
-func TestWatches(t *testing.T) {
+func TestSubscriptions(t *testing.T) {
 	var w Subscriptions
 	w.Changed(changed("a")) // without a subscriber
 	first, endFirst := w.Subscribe("a")
@@ -50,7 +50,7 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-func TestWatches_branch(t *testing.T) {
+func TestSubscriptions_branch(t *testing.T) {
 	var w Subscriptions
 	here, end := w.SubscribeBranch(1)
 	there, endThere := w.SubscribeBranch(2)
@@ -82,7 +82,7 @@ func TestWatches_branch(t *testing.T) {
 
 // Changes of this process are passed on to others. Changes received from others are not, or they would circulate
 // forever.
-func TestWatches_told(t *testing.T) {
+func TestSubscriptions_OnChange(t *testing.T) {
 	var told []string
 	w := Subscriptions{OnChange: func(branch int64, orders []string) {
 		if branch != 1 {
@@ -99,7 +99,7 @@ func TestWatches_told(t *testing.T) {
 }
 
 // Subscribers that come, leave or do not receive never block a change.
-func TestWatches_at_once(t *testing.T) {
+func TestSubscriptions_at_once(t *testing.T) {
 	var w Subscriptions
 	_, end := w.SubscribeBranch(1) // never receives
 	defer end()

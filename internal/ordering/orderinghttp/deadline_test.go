@@ -24,9 +24,9 @@ func (h *house) moreTime(id string, shown time.Time, want int) due {
 	return d
 }
 
-// TestMoreTime checks that a guest can extend the deadline twice, that a payment page opened after the first deadline
+// TestExtendDeadline checks that a guest can extend the deadline twice, that a payment page opened after the first deadline
 // still works, and that a repeated request uses up no extension.
-func TestMoreTime(t *testing.T) {
+func TestExtendDeadline(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
 		id := h.order(payment.VNPay).ID
@@ -57,8 +57,8 @@ func TestMoreTime(t *testing.T) {
 	})
 }
 
-// TestMoreTime_ends checks that an extended deadline also passes, and that the order's units are then released.
-func TestMoreTime_ends(t *testing.T) {
+// TestExtendDeadline_ends checks that an extended deadline also passes, and that the order's units are then released.
+func TestExtendDeadline_ends(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
 		id := h.orderOf(payment.VNPay, quota).ID
@@ -77,9 +77,9 @@ func TestMoreTime_ends(t *testing.T) {
 	})
 }
 
-// TestMoreTime_refuses checks that only the guest who placed an order can extend its deadline, and only with a valid
+// TestExtendDeadline_refuses checks that only the guest who placed an order can extend its deadline, and only with a valid
 // body.
-func TestMoreTime_refuses(t *testing.T) {
+func TestExtendDeadline_refuses(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
 		id := h.order(payment.VNPay).ID
@@ -103,8 +103,8 @@ func TestMoreTime_refuses(t *testing.T) {
 	})
 }
 
-// TestMember_moreTime checks that members can extend the deadline of their own orders.
-func TestMember_moreTime(t *testing.T) {
+// TestMember_ExtendDeadline checks that members can extend the deadline of their own orders.
+func TestMember_ExtendDeadline(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.Member(t, 7)
 		s.Member(t, 8)

@@ -15,7 +15,7 @@ import (
 )
 
 // pollInterval is the interval at which a stream polls the order's version. It bounds the delay of changes by other
-// processes, which do not wake this one.
+// processes, which may not notify this one.
 const pollInterval = 750 * time.Millisecond
 
 // Changes notifies streams about changes of orders.
@@ -50,7 +50,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	wake, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
+	changed, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.Order(ctx, guestOf(g), in.ID)
 	if err != nil {
 		end()
@@ -63,7 +63,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 		}
 		read := func(ctx context.Context) (ordering.Detail, error) { return r.orders.Order(ctx, guestOf(g), in.ID) }
 		show := func(d ordering.Detail) any { return guestDetailOf(d, in.Language) }
-		r.follow(ctx, s, followedOrder{d, in.LastEventID, wake, admit, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, admit, read, show})
 	}}, nil
 }
 
@@ -76,7 +76,7 @@ type memberEventsInput struct {
 // memberEvents streams one order of a member until the member's session is no longer admitted.
 func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
 	by := identity.ActorOf(ctx)
-	wake, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
+	changed, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.MemberOrder(ctx, by, in.ID)
 	if err != nil {
 		end()
@@ -87,7 +87,7 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 			return r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
 		}
 		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language).Body }
-		r.follow(ctx, s, followedOrder{d, in.LastEventID, wake, s.Admitted, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, s.Admitted, read, show})
 	}}, nil
 }
 

@@ -32,7 +32,7 @@ func Lists(a *httpapi.API, listing Listing) {
 		Summary: "The orders of a branch, the newest first",
 		Description: "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +
 			"receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it " +
-			"finds the last 200 parties and of a name the last 200 orders. Names and phones find nothing without the " +
+			"finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the " +
 			"permission to see receivers.",
 	}, httpapi.Staff, l.orders)
 	httpapi.Register(a, huma.Operation{
@@ -49,7 +49,7 @@ type staffOrdersInput struct {
 	CancelReason  string `query:"cancelReason" enum:"USER_CANCELED,STAFF_CANCELED,EXPIRED"`
 	Q             string `query:"q" text:"line" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
 	Search        string `query:"search" text:"line" maxLength:"60" doc:"A number, a table, or the receiver's name or phone."`
-	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"The orders of one party; not together with search."`
+	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"The orders of one visit; not together with search."`
 	Page          int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size          int    `query:"size" minimum:"1" maximum:"100" default:"20"`
 }

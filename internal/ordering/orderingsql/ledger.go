@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/document/documentsql"
 	"comanda/internal/ordering"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -43,8 +44,8 @@ type Ledger struct {
 }
 
 // NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
-func NewLedger(db *sqldb.DB, gate AdmissionOutbox, now func() time.Time) *Ledger {
-	l := &Ledger{db: db, counters: stocksql.NewCounters(db), cache: gate, now: now}
+func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledger {
+	l := &Ledger{db: db, counters: stocksql.NewCounters(db), cache: cache, now: now}
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
@@ -152,4 +153,23 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 	entries, err := write(ctx, tx, ld.batch)
 	l.entries = entries
 	return results, err
+}
+
+// MoveDeadlines shifts the deadlines of all unpaid orders by the given step and returns their number. It compensates
+// for a step of the deciding clock; now is the time after that step. stocksql.MoveDeadlines shifts the holds. Documents
+// and subscribers receive the change like any other.
+func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
+	moved, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (res ordering.Result, err error) {
+		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
+	}, stmt("order_deadline_move"), by.Milliseconds(), now.UnixMilli())
+	if err != nil {
+		return 0, err
+	}
+	ids := make([]string, len(moved))
+	for i := range moved {
+		ids[i] = moved[i].Order.ID
+	}
+	documentsql.Changed(tx, now, "order", ids...)
+	tx.OnCommit(func() { l.subscriptions.Changed(moved) })
+	return int64(len(moved)), tx.Flush(ctx)
 }

@@ -22,8 +22,8 @@ WITH found AS (
         WHERE t.branch_id = $1 AND lower(t.label) = $10 AND v.biz_date <= $3
         ORDER BY v.opened_at DESC
         LIMIT 200
-    ) AS parties
-    JOIN order_info o ON o.visit_id = parties.id
+    ) AS recent_visits
+    JOIN order_info o ON o.visit_id = recent_visits.id
     UNION
     SELECT o.id
     FROM order_info o
@@ -99,19 +99,19 @@ SELECT count(*)
 FROM order_info o
 WHERE @listing_matches
 
--- name: name_enter
+-- name: word_insert
 -- Without the WHERE clause, SQLite would parse ON CONFLICT as a join condition.
 INSERT INTO order_word (branch_id, word, biz_date, order_id)
 SELECT r.branch_id, r.word, r.biz_date, r.order_id FROM @rows($1: branch_id int, word text, biz_date text, order_id text) AS r
 WHERE 1 = 1
 ON CONFLICT DO NOTHING
 
--- name: name_entered
+-- name: word_indexed
 UPDATE order_info SET named_at = $2
 FROM @rows($1: id text) AS r
 WHERE order_info.id = r.id
 
--- name: name_unentered
+-- name: word_unindexed
 -- Finds orders whose receivers' names are not indexed yet. The partial index contains only these orders, in this order.
 SELECT o.id, o.branch_id, o.biz_date, o.receiver_name
 FROM order_info o

@@ -6,10 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
+	"comanda/internal/cart/cartsql"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
@@ -115,86 +116,6 @@ func holdsIn(held []stock.HoldState) []stock.Hold {
 	return holds
 }
 
-// Prefixes of the scope column: keys are unique per branch for guests and per member for members.
-const (
-	branchScope = "order:"
-	memberScope = "member:"
-)
-
-func scopeOf(k ordering.IdempotencyKey) string {
-	if k.User != 0 {
-		return memberScope + strconv.FormatInt(k.User, 10)
-	}
-	return branchScope + strconv.FormatInt(k.Branch, 10)
-}
-
-// queueKeys inserts the keys of new orders. The returned map contains, after the flush, only the keys that existed
-// before.
-func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey]*ordering.Place {
-	if len(places) == 0 {
-		return nil
-	}
-	first := map[ordering.IdempotencyKey]*ordering.Place{}
-	for _, p := range places {
-		k := p.Order.Key()
-		if _, ok := first[k]; !ok {
-			first[k] = p
-		}
-	}
-	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.IdempotencyKey) int { // the lock order of keys
-		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.User, b.User),
-			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
-	})
-	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		k, err := scanKey(rows)
-		if err != nil {
-			return err
-		}
-		delete(first, k)
-		return nil
-	}, stmt("idempotency_insert"), keyRows(keys).
-		Text("digest", func(i int) string { return first[keys[i]].Digest }).
-		Text("ref", func(i int) string { return first[keys[i]].Order.ID }), l.batch.Now.UnixMilli())
-	return first
-}
-
-func keyRows(keys []ordering.IdempotencyKey) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(keys)).
-		Text("scope", func(i int) string { return scopeOf(keys[i]) }).
-		Text("key", func(i int) string { return keys[i].ClientTxnID })
-}
-
-func scanKey(r sqldb.Rows) (k ordering.IdempotencyKey, err error) {
-	var scope string
-	if err = r.Scan(&scope, &k.ClientTxnID); err != nil {
-		return k, err
-	}
-	err = parseScope(&k, scope)
-	return k, err
-}
-
-func parseScope(k *ordering.IdempotencyKey, scope string) (err error) {
-	if user, ok := strings.CutPrefix(scope, memberScope); ok {
-		k.User, err = strconv.ParseInt(user, 10, 64)
-		return err
-	}
-	k.Branch, err = strconv.ParseInt(strings.TrimPrefix(scope, branchScope), 10, 64)
-	return err
-}
-
-// loadStoredKeys reads the entries of keys that existed before, and their orders.
-func (l *loader) loadStoredKeys(ctx context.Context, keys []ordering.IdempotencyKey) (err error) {
-	if len(keys) == 0 {
-		return nil
-	}
-	if l.batch.StoredKeys, err = selectStoredKeys(ctx, l.tx, keys); err != nil {
-		return err
-	}
-	orders, err := ordersOf(ctx, l.tx, l.batch.StoredKeys)
-	maps.Copy(l.batch.Orders, orders)
-	return err
-}
-
 // holdsOf reads the holds of existing orders with their lines, without locks: lines never change.
 func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, error) {
 	if len(ids) == 0 {
@@ -297,4 +218,76 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 		l.batch.Unpaid[guest] += n
 		return nil
 	}, stmt("unpaid_count"), idRows(visitsOf(places)))
+}
+
+func membersOf(places []*ordering.Place) []int64 {
+	set := map[int64]struct{}{}
+	for _, p := range places {
+		if p.Order.UserID != 0 {
+			set[p.Order.UserID] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
+	members := membersOf(places)
+	if len(members) == 0 {
+		return
+	}
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		var user int64
+		var n int
+		if err := rows.Scan(&user, &n); err != nil {
+			return err
+		}
+		l.batch.Unpaid[ordering.MemberKey(user)] += n
+		return nil
+	}, stmt("unpaid_count_member"), sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
+}
+
+// queueCarts locks the carts of members who place orders.
+func (l *loader) queueCarts(places []*ordering.Place) {
+	if members := membersOf(places); len(members) > 0 {
+		cartsql.QueueLock(l.tx, members, l.batch.Carts)
+	}
+}
+
+// lockHolds flushes everything queued and locks the holds of existing orders in the same round trip.
+func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
+	if len(held) == 0 {
+		return l.tx.Flush(ctx)
+	}
+	slices.SortFunc(held, func(a, b stock.HoldState) int { return cmp.Compare(a.Hold.ID, b.Hold.ID) })
+	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Balances)
+}
+
+// lockOrders locks orders and reads what these locks protect: items, attempts and refunds.
+func (l *loader) lockOrders(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		o, err := scanOrder(rows)
+		if err != nil {
+			return err
+		}
+		l.batch.Orders[o.ID] = &o
+		return nil
+	}, stmt("order_lock"), idRows(ids))
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		id, it, err := scanItem(rows)
+		if err != nil {
+			return err
+		}
+		o := l.batch.Orders[id]
+		o.Items = append(o.Items, it)
+		return nil
+	}, stmt("item_select"), idRows(ids))
+	paymentsql.QueueSelect(l.tx, ids,
+		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
+		func(r payment.Refund) {
+			l.batch.RefundsByOrder[r.OrderID] = append(l.batch.RefundsByOrder[r.OrderID], r)
+		})
+	return l.tx.Flush(ctx)
 }

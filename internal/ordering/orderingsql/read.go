@@ -122,3 +122,61 @@ func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	it.DoneAt = instant(doneAt)
 	return order, it, err
 }
+
+// versions reads the current version of each order; 0 stands for an unknown order.
+func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
+	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), idRows(ids))
+	all := make([]int64, len(ids))
+	for i, id := range ids {
+		all[i] = byID[id]
+	}
+	return all, err
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// selectSteps reads the steps of orders, in ascending order of version within each order.
+func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
+	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
+		var at int64
+		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
+		s.At = instant(at)
+		return s, err
+	}, stmt("step_select"), idRows(ids))
+}
+
+// Exceptions reads the payments and refunds of a branch that need attention, oldest first, at most limit per kind.
+func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ordering.Exceptions, err error) {
+	e.Attempts, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var created int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, &created)
+		x.At = instant(created)
+		return x, err
+	}, stmt("exception_attempts"), branch, limit)
+	if err != nil {
+		return e, err
+	}
+	e.Refunds, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var created int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Reason, &x.Ref,
+			&created)
+		x.At = instant(created)
+		return x, err
+	}, stmt("exception_refunds"), branch, limit)
+	if err != nil {
+		return e, err
+	}
+	e.Mismatches, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var reported int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref,
+			&x.Captured, &x.CapturedIn, &reported)
+		x.At = instant(reported)
+		return x, err
+	}, stmt("exception_mismatches"), branch, limit)
+	return e, err
+}

@@ -61,12 +61,6 @@ func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) 
 		documentsql.Change{Entity: "orderDetail", IDs: placed})...)
 }
 
-func queueRefused(tx sqldb.Tx, keys []ordering.IdempotencyKey) {
-	if len(keys) > 0 {
-		tx.Queue(stmt("idempotency_delete"), keyRows(keys))
-	}
-}
-
 func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 	if len(b.New) == 0 {
 		return
@@ -176,4 +170,24 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		Int("version", func(i int) int64 { return orders[i].Version }).
 		NullInt("stepped_at", func(i int) (int64, bool) { return millis(orders[i].SteppedAt) }).
 		Int("void_seen", func(i int) int64 { return flag(orders[i].VoidSeen) }))
+}
+
+// queueSteps queues the kitchen's steps and the items that it marked as done or not done.
+func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
+	if steps := b.Steps; len(steps) > 0 {
+		tx.Queue(stmt("step_insert"), sqldb.NewRowSet(len(steps)).
+			Text("order_id", func(i int) string { return steps[i].OrderID }).
+			Int("version", func(i int) int64 { return steps[i].Version }).
+			Int("at", func(i int) int64 { return steps[i].At.UnixMilli() }).
+			Text("from_status", func(i int) string { return string(steps[i].From) }).
+			Text("to_status", func(i int) string { return string(steps[i].To) }).
+			Text("actor", func(i int) string { return steps[i].By }))
+	}
+	if len(b.Marks) > 0 {
+		lines := slices.Collect(maps.Keys(b.Marks))
+		tx.QueueExactly(int64(len(lines)), stmt("item_done"), sqldb.NewRowSet(len(lines)).
+			Text("order_id", func(i int) string { return lines[i].OrderID }).
+			Int("line", func(i int) int64 { return int64(lines[i].Index) + 1 }).
+			NullInt("done_at", func(i int) (int64, bool) { return millis(b.Marks[lines[i]]) }))
+	}
 }

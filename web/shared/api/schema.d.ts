@@ -414,7 +414,7 @@ export interface paths {
         };
         /**
          * The orders of a branch, the newest first
-         * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it finds the last 200 parties and of a name the last 200 orders. Names and phones find nothing without the permission to see receivers.
+         * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the permission to see receivers.
          */
         get: operations["staff-orders"];
         put?: never;
@@ -5876,7 +5876,7 @@ export interface operations {
                 q?: string;
                 /** @description A number, a table, or the receiver's name or phone. */
                 search?: string;
-                /** @description The orders of one party; not together with search. */
+                /** @description The orders of one visit; not together with search. */
                 visitId?: string;
                 page?: number;
                 size?: number;
