@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"comanda/internal/fault"
 )
@@ -25,56 +28,22 @@ type readThrough[V any] struct {
 	cacheAges
 	now     func() time.Time
 	read    func(ctx context.Context, id int64, old *V) (V, error)
-	entries sync.Map // id -> *slot[V]; a sync.Map because every request reads it
+	entries sync.Map // id -> *cacheEntry[V]; a sync.Map because every request reads it
+	loads   singleflight.Group
 }
 
 type cacheEntry[V any] struct {
 	value atomic.Pointer[cachedValue[V]]
 
 	mu      sync.Mutex
-	loading *pendingLoad[V] // nil while no load is running
-	retryAt time.Time       // after a failed load; no new one before it while the old value is not stale
+	changes int       // counts calls of invalidate
+	retryAt time.Time // after a failed load; no new one before it while the old value is not stale
 }
 
 type cachedValue[V any] struct {
 	v           V
 	at          time.Time
 	invalidated bool // usable only if the source is unavailable
-}
-
-// pendingLoad is one load that any number of callers wait for.
-type pendingLoad[V any] struct {
-	done chan struct{}
-	v    V
-	err  error
-}
-
-// wait returns when the load has finished. With bounded set it returns after maxLoadWait at the latest. It returns an
-// error only if the caller's context ends.
-func (f *pendingLoad[V]) wait(ctx context.Context, bounded bool) error {
-	var limit <-chan time.Time
-	if bounded {
-		t := time.NewTimer(maxLoadWait)
-		defer t.Stop()
-		limit = t.C
-	}
-	select {
-	case <-f.done:
-	case <-limit:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
-}
-
-// finished reports whether the load has finished. The result must not be read before.
-func (f *pendingLoad[V]) finished() bool {
-	select {
-	case <-f.done:
-		return true
-	default:
-		return false
-	}
 }
 
 func newReadThrough[V any](
@@ -92,65 +61,71 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	if old != nil && !old.invalidated && now.Sub(old.at) <= k.fresh {
 		return old.v, nil
 	}
-	f := s.join(now, old, k.stale, func(f *pendingLoad[V]) { k.load(ctx, id, s, f, old) })
-	if f == nil || old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
-		return old.v, nil
-	}
 	usable := old != nil && now.Sub(old.at) <= k.stale
-	if err := f.wait(ctx, usable); err != nil {
-		return *new(V), err
-	}
-	if usable && (!f.finished() || fault.KindOf(f.err) == fault.Unavailable) {
+	changes, retryAt := s.state()
+	if usable && now.Before(retryAt) {
 		return old.v, nil
 	}
-	return f.v, f.err
+	loaded := k.loads.DoChan(loadKey(id), func() (any, error) {
+		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
+	})
+	if old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
+		return old.v, nil
+	}
+	var limit <-chan time.Time
+	if usable {
+		t := time.NewTimer(maxLoadWait)
+		defer t.Stop()
+		limit = t.C
+	}
+	select {
+	case r := <-loaded:
+		if usable && fault.KindOf(r.Err) == fault.Unavailable {
+			return old.v, nil
+		}
+		v, _ := r.Val.(V)
+		return v, r.Err
+	case <-limit:
+		return old.v, nil
+	case <-ctx.Done():
+		return *new(V), ctx.Err()
+	}
 }
 
-// join returns the running load, or starts one. It returns nil after a failed load as long as the old value must be
-// used.
-func (s *cacheEntry[V]) join(
-	now time.Time, old *cachedValue[V], stale time.Duration, start func(*pendingLoad[V]),
-) *pendingLoad[V] {
+func loadKey(id int64) string { return strconv.FormatInt(id, 10) }
+
+func (s *cacheEntry[V]) state() (changes int, retryAt time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.loading != nil {
-		return s.loading
-	}
-	if old != nil && now.Before(s.retryAt) && now.Sub(old.at) <= stale {
-		return nil
-	}
-	s.loading = &pendingLoad[V]{done: make(chan struct{})}
-	go start(s.loading)
-	return s.loading
+	return s.changes, s.retryAt
 }
 
-// load reads the value and stores it. It discards the result if the entry was invalidated meanwhile, because that read
-// may be older than the change.
-func (k *readThrough[V]) load(ctx context.Context, id int64, s *cacheEntry[V], f *pendingLoad[V], old *cachedValue[V]) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+// load reads the value and stores it. It does not store the result if the entry was invalidated since changes was read,
+// because that read may be older than the change.
+func (k *readThrough[V]) load(
+	ctx context.Context, id int64, s *cacheEntry[V], old *cachedValue[V], changes int,
+) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	defer close(f.done)
 	at := k.now()
 	var last *V
 	if old != nil {
 		last = &old.v
 	}
-	f.v, f.err = k.read(ctx, id, last)
+	v, err := k.read(ctx, id, last)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.loading != f {
-		return
-	}
-	s.loading = nil
 	switch {
-	case f.err == nil:
-		s.value.Store(&cachedValue[V]{v: f.v, at: at})
-	case old == nil, fault.KindOf(f.err) == fault.NotFound:
+	case s.changes != changes:
+	case err == nil:
+		s.value.Store(&cachedValue[V]{v: v, at: at})
+	case old == nil, fault.KindOf(err) == fault.NotFound:
 		k.entries.CompareAndDelete(id, s)
 	default:
 		s.retryAt = k.now().Add(k.fresh) // do not load more often from a failing source than from a working one
 	}
+	return v, err
 }
 
 // invalidate makes the next caller wait for a load that starts after now.
@@ -158,7 +133,9 @@ func (k *readThrough[V]) invalidate(id int64) {
 	s := k.entry(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.loading, s.retryAt = nil, time.Time{}
+	s.changes++
+	s.retryAt = time.Time{}
+	k.loads.Forget(loadKey(id)) // a running load may have read the old state
 	if old := s.value.Load(); old != nil {
 		s.value.Store(&cachedValue[V]{v: old.v, at: old.at, invalidated: true})
 	}
