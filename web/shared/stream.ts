@@ -8,7 +8,7 @@ export interface StreamEvent {
   data: string
 }
 
-/** Takes text as it comes and gives the events that are complete. */
+/** Parses text in chunks and returns the complete events. */
 export class EventParser {
   private rest = ''
 
@@ -36,9 +36,9 @@ export interface StreamOptions {
   url: string
   headers: () => Record<string, string>
   onEvent: (event: StreamEvent) => void
-  /** Told whenever the stream begins to flow or stops flowing. */
+  /** Called when the stream connects or is lost. */
   onLive?: (live: boolean) => void
-  /** Told when the server does not want to talk any more; the stream has ended then. */
+  /** Called when the server refuses the stream, which has ended then. */
   onRefused?: (fault: Fault) => void
 }
 
@@ -48,7 +48,7 @@ const shortest = 500
 const longest = 10_000
 
 /**
- * Follows a stream of events until the function that it gives is called. The browser's own EventSource cannot send the
+ * Follows a stream of events until the returned function is called. The browser's EventSource cannot send the
  * guest's token. A lost connection is opened again with the id of the last event, so that nothing is missed.
  */
 export function follow(options: StreamOptions): () => void {

@@ -1,7 +1,7 @@
 /** Milliseconds by which the server's clock is ahead of this device's. */
 let ahead: number | undefined
 
-/** Learns the server's time from a Date header, which is cut to whole seconds. */
+/** Updates the clock difference from a Date header, which has whole seconds. */
 export function noteServerTime(date: string | null, now = Date.now()): void {
   const at = date ? Date.parse(date) : NaN
   if (Number.isNaN(at)) return
@@ -10,7 +10,7 @@ export function noteServerTime(date: string | null, now = Date.now()): void {
   if (ahead === undefined || Math.abs(seen - ahead) > 1500) ahead = seen
 }
 
-/** What the server's clock shows now, in milliseconds since 1970. */
+/** The server's time, in ms since 1970. */
 export function serverNow(now = Date.now()): number {
   return now + (ahead ?? 0)
 }

@@ -1,5 +1,5 @@
 /**
- * A clientTxnId that nobody else has: what is sent again with the same one is done once. It works without a secure
+ * A new clientTxnId: requests with the same one have one effect. It works without a secure
  * context too, which crypto.randomUUID does not.
  */
 export function newTxnId(): string {

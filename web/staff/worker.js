@@ -16,7 +16,7 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))))
 })
 
-// Whoever works with the console says when the new release may take its place.
+// The user decides when the new release replaces this one.
 self.addEventListener('message', (event) => {
   if (event.data === 'take over') void self.skipWaiting()
 })

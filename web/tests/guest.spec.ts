@@ -23,7 +23,7 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   await expect(page.locator('li:focus')).toContainText('Note: no onion, more lime')
   await page.getByRole('button', { name: 'Close' }).click()
 
-  // Somebody else takes the last ones while they lie in the cart.
+  // The dish sells out while it is in the cart.
   await server.quota('12', 0)
   await expect(page.getByRole('alert')).toContainText('“Chicken pho” just sold out')
   await page.getByRole('link', { name: /View cart · 1 item/ }).click() // what is sold out is not counted

@@ -87,12 +87,12 @@ test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
   await tabTo(/One more/)
   await page.keyboard.press('Enter')
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('button', { name: /One more/ })).toBeFocused() // a change takes the focus from nobody
+  await expect(page.getByRole('button', { name: /One more/ })).toBeFocused() // a change keeps the focus
   await expect(page.getByRole('group', { name: /Quantity/ })).toContainText('3')
   await tabTo(/Go to checkout/)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Checkout' })).toBeFocused()
-  for (const [label, text] of [[/^Name/, 'Phím'], [/^Telephone/, '0901234567'], [/^Address/, '12 Hàng Bài, Hà Nội']] as const) {
+  for (const [label, text] of [[/^Name/, 'Phím'], [/^Phone/, '0901234567'], [/^Address/, '12 Hàng Bài, Hà Nội']] as const) {
     await tabTo(label)
     await page.keyboard.type(text)
   }

@@ -13,7 +13,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByLabel('Username (optional)').fill('lan')
   await page.getByRole('button', { name: 'Create account' }).click()
 
-  await expect(page.getByText(`We have sent a code to ${email}`)).toBeVisible()
+  await expect(page.getByText(`We’ve sent a code to ${email}`)).toBeVisible()
   await page.getByLabel('Code from the e-mail').fill('000000')
   await page.getByRole('button', { name: 'Verify' }).click()
   await expect(page.getByRole('alert')).toContainText('The code is wrong')
@@ -157,7 +157,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await server.price('1', '9', 99000)
   await page.getByRole('button', { name: /Order and pay/ }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'The total is now ₫99,000' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'The new total is ₫99,000' })).toBeVisible()
   await page.getByRole('button', { name: 'Agree and order · ₫99,000' }).click()
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })

@@ -168,7 +168,7 @@ test('colleagues change places at a tablet by PIN', async ({ page, server }) => 
   await expect(back).toBeVisible()
   await examine(page, 'taken over')
 
-  // From colleague to colleague, with keys of the keyboard; a reload stays with whoever is here.
+  // From colleague to colleague by keyboard; a reload keeps the user.
   await page.getByRole('button', { name: 'Switch user' }).click()
   await dialog.getByRole('button', { name: /STAFF/ }).click()
   await page.keyboard.type('8024')

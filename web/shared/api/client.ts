@@ -25,14 +25,14 @@ export function newClient(headers: () => Record<string, string>, longest = patie
   return client
 }
 
-/** What the client gives for an operation. */
+/** The client's result of an operation. */
 export interface Answer<T> {
   data?: T
   error?: unknown
   response: Response
 }
 
-/** Gives what an operation answers, or throws a Fault. */
+/** Returns the body of an answer, or throws a Fault. */
 export async function answer<T>(call: Promise<Answer<T>>): Promise<T> {
   let got: Answer<T>
   try {

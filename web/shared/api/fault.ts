@@ -9,7 +9,7 @@ export interface Shortage {
   available: number
 }
 
-/** Why the server did not do what it was asked for. `code` is a stable word; `offline` is ours, for no answer at all. */
+/** A failed request. `code` is the server's problem code, or `offline` without an answer. */
 export class Fault extends Error {
   constructor(
     readonly code: string,

@@ -1,4 +1,4 @@
-/** The languages of the apps, as a page's lang attribute says them. */
+/** The languages of the apps, as BCP 47 tags. */
 export const languages = { vi: 'Tiếng Việt', 'zh-Hant': '繁體中文', en: 'English' } as const
 export type Language = keyof typeof languages
 

@@ -11,7 +11,7 @@ import { onLeave } from './shell/session'
 import { registerWorker } from './shell/worker'
 import './styles.css'
 
-// Nothing of one person is shown to the next.
+// A change of the user clears all cached answers.
 onLeave(() => {
   queries.clear()
   forgetBranches()

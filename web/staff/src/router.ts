@@ -43,7 +43,7 @@ router.onError((_, to) => {
   if (navigator.onLine) location.assign(router.resolve(to).href)
 })
 
-// Whoever is here now stays where the one before was, if they may; nobody is led to the login.
+// After a change of the user the page stays, if the new user has access.
 onLeave(() => {
   const here = router.currentRoute.value
   if (here.meta.open) return

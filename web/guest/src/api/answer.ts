@@ -3,10 +3,10 @@ import { isFault } from '@shared/api/fault'
 
 import { offline, whenReachable } from '../shell/connection'
 
-// Without an answer, and when a proxy has nobody behind it, the server is out of reach.
+// Statuses of an unreachable server: no answer, or a proxy without a server behind it.
 const away = [0, 502, 504]
 
-/** Gives what an operation answers, or throws a Fault. A server that is out of reach is watched for until it is back. */
+/** Returns the body of an answer, or throws a Fault. An unreachable server is polled until it answers. */
 export async function answer<T>(call: Promise<Answer<T>>): Promise<T> {
   try {
     return await answerOf(call)

@@ -5,7 +5,7 @@ interface Boot {
   methods: Method[]
 }
 
-/** Whether a gateway takes such an amount, as the server decides it in the end. */
+/** Whether a gateway accepts such an amount. The server decides in the end. */
 export function suits(method: Method, amount: number, currency: string): boolean {
   switch (method) {
     case 'VNPAY':
@@ -18,8 +18,8 @@ export function suits(method: Method, amount: number, currency: string): boolean
 }
 
 /**
- * The ways in which something can be paid. What is brought to a home is not paid at the counter, unless there is no
- * other way.
+ * The payment methods of an order. A delivery is not paid at the counter, unless there is no
+ * other method.
  */
 export function methodsFor(amount: number, currency: string, kind?: string): Method[] {
   const all = readBoot().methods.filter((m) => suits(m, amount, currency))
@@ -33,7 +33,7 @@ export function readBoot(page: Document = document): Boot {
     const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>
     if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods }
   } catch {
-    // Whatever stands there is no boot data.
+    // The element holds no boot data.
   }
   return { methods: ['COUNTER'] }
 }

@@ -5,14 +5,14 @@ import type { LiveOrderSource } from '../order/useLiveOrder'
 import { answer } from './answer'
 import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from './dto'
 
-/** The secret of this phone. The session store sets it. */
+/** The phone's visit token. The session store sets it. */
 let customerToken = ''
 
 export function useToken(token: string): void {
   customerToken = token
 }
 
-/** What every request of a guest carries. */
+/** The headers of a guest's requests. */
 export function guestHeaders(): Record<string, string> {
   const headers: Record<string, string> = { 'Accept-Language': localeOf(language.value) }
   if (customerToken) headers['X-Customer-Token'] = customerToken
@@ -38,7 +38,7 @@ export function getOrder(id: string): Promise<Order> {
   return answer(client.GET('/cis/order/{id}', { params: { path: { id } } })) as Promise<Order>
 }
 
-/** Where the screen of an order gets it from. */
+/** The requests and the stream of one order. */
 export function orderSource(id: string): LiveOrderSource<Order> {
   return { fetch: () => getOrder(id), url: `/cis/order/${encodeURIComponent(id)}/events`, headers: guestHeaders }
 }
@@ -51,7 +51,7 @@ export function payOrder(id: string, method: Method): Promise<Placed> {
   return answer(client.POST('/cis/order/{id}/pay', { params: { path: { id } }, body: { method } }))
 }
 
-/** Asks for five more minutes to pay an order that is to be paid by an instant. */
+/** Extends the payment deadline by five minutes. `payBy` is the deadline that the guest saw. */
 export function prolongOrder(id: string, payBy: string): Promise<unknown> {
   return answer(client.POST('/cis/order/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
 }
@@ -62,12 +62,12 @@ export async function ordersOfVisit(visitId: string): Promise<ListedOrder[]> {
   return (orders ?? []) as ListedOrder[]
 }
 
-/** Calls somebody to the table, until the staff answer. */
+/** Calls staff to the table. */
 export function callStaff(visitId: string, reason: CallReason): Promise<unknown> {
   return answer(client.POST('/cis/visit/{visitId}/call', { params: { path: { visitId } }, body: { reason } }))
 }
 
-/** Plays the report of a gateway; there is such a thing in demonstrations only. */
+/** Simulates a gateway's notification; demonstrations only. */
 export function reportSandbox(orderId: string, result: 'SUCCESS' | 'CANCEL' | 'FAIL'): Promise<unknown> {
   return answer(client.POST('/cis/payments/mock-callback', { body: { orderId, method: 'SANDBOX', result } }))
 }

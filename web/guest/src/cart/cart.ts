@@ -8,11 +8,11 @@ import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { keyOf, mostLines, mostPerLine, type CartLine, type ShownLine } from './line'
 
-/** What the guest means to order. It is remembered by the session, so that a reload loses nothing. */
+/** The guest's cart. The session stores it, so that it survives a reload. */
 export const useCart = defineStore('cart', () => {
   const session = useSession()
   const menu = useMenu()
-  const vanished = ref<string[]>([]) // names of dishes that a new menu does not have
+  const vanished = ref<string[]>([]) // names of dishes that are not on the current menu
 
   const lines = computed<CartLine[]>(() => session.draft?.cartDraft ?? [])
   const shown = computed<ShownLine[]>(() => {
@@ -31,19 +31,19 @@ export const useCart = defineStore('cart', () => {
   })
   const orderable = computed(() => shown.value.filter((line) => !line.gone))
   const total = computed(() => orderable.value.reduce((sum, l) => sum + l.price * l.qty, 0))
-  /** How many can be ordered; what is sold out is not among them. */
+  /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
   const empty = computed(() => lines.value.length === 0)
-  /** Whether something costs another price than when it was put here. */
+  /** Whether a price has changed since a dish was added. */
   const repriced = computed(() => lines.value.some((l) => (menu.item(l.itemId)?.price ?? l.price) !== l.price))
-  /** The first line that stands in the way of an order. */
+  /** The first line that cannot be ordered as it is. */
   const obstacle = computed(() => shown.value.find((line) => line.qty > line.available))
 
   function set(next: CartLine[]): void {
     session.keep({ cartDraft: next.filter((l) => l.qty > 0) })
   }
 
-  /** Puts dishes into the cart, as far as there may be so many. */
+  /** Adds dishes to the cart, up to the limits of an order. */
   function add(added: CartLine): void {
     const at = lines.value.findIndex((l) => keyOf(l) === keyOf(added))
     const next = [...lines.value]
@@ -57,7 +57,7 @@ export const useCart = defineStore('cart', () => {
     set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
   }
 
-  /** Gives a line another note. Two lines of one dish with the same note become one. */
+  /** Changes a line's note. Two lines of one dish with the same note become one. */
   function note(key: string, notes: string): void {
     const line = lines.value.find((l) => keyOf(l) === key)
     if (!line || line.notes === notes) return
@@ -67,18 +67,18 @@ export const useCart = defineStore('cart', () => {
     set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
   }
 
-  /** Orders what there is of every line. */
+  /** Reduces every line to what is available. */
   function settleForAvailable(): void {
     const left = new Map(shown.value.map((l) => [l.key, l.available]))
     set(lines.value.map((l) => ({ ...l, qty: Math.min(l.qty, left.get(keyOf(l)) ?? 0) })))
   }
 
-  /** Puts the dishes of an earlier order into the cart again. */
+  /** Adds the dishes of an earlier order. */
   function restore(items: readonly OrderLine[]): void {
     for (const { itemId, qty, notes, name, price } of items) add({ itemId, qty, notes, name, price })
   }
 
-  /** Takes over the prices of the present menu and leaves out what it does not have. */
+  /** Updates prices to the current menu and removes dishes that are not on it. */
   function adopt(): void {
     if (!menu.menu.value) return
     vanished.value = shown.value.filter((l) => !l.onMenu).map((l) => l.name)
@@ -90,7 +90,7 @@ export const useCart = defineStore('cart', () => {
     })
   }
 
-  /** Begins anew, after an order. */
+  /** Empties the cart after an order. */
   function clear(): void {
     session.keep({ cartDraft: [], clientTxnId: newTxnId() })
   }

@@ -1,4 +1,4 @@
-/** What a guest means to order of one dish in one manner. Name and price are those that were shown. */
+/** A dish with its note and quantity. Name and price are those that the guest saw. */
 export interface CartLine {
   itemId: string
   qty: number
@@ -7,17 +7,17 @@ export interface CartLine {
   price: number
 }
 
-/** A line with what the menu says of it now. */
+/** A line with its state on the current menu. */
 export interface ShownLine extends CartLine {
   key: string
   onMenu: boolean
-  /** How many of it can be had, of what the lines before it leave. */
+  /** The available quantity, after the lines before it. */
   available: number
-  /** Nothing of it can be had: it is not charged, and no order goes out with it. */
+  /** Sold out: it is not charged, and blocks the order. */
   gone: boolean
 }
 
-/** Two lines of the same dish with different notes stay apart. */
+/** Identifies a line. Different notes make different lines. */
 export function keyOf(line: Pick<CartLine, 'itemId' | 'notes'>): string {
   return `${line.itemId} ${line.notes}`
 }

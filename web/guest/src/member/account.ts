@@ -14,11 +14,11 @@ export const useAccount = defineStore('account', () => {
   /** How the last login ended; the screens say so once. */
   const ended = ref<'left' | 'lost'>()
   const busy = ref(false)
-  /** Why the login that is kept could not be gone on with; undefined while nothing is known against it. */
+  /** Why the stored login could not be restored; undefined without a failure. */
   const fault = shallowRef<Fault>()
   let restoring: Promise<void> | undefined
 
-  /** Goes on with the login that is kept, if one is. Without an answer of the server it is tried again when it is back. */
+  /** Restores the stored login. Without an answer of the server it retries when the server is back. */
   function restore(): Promise<void> {
     if (user.value || !api.tokens.holder) return Promise.resolve()
     restoring ??= renew().finally(() => {
@@ -47,7 +47,7 @@ export const useAccount = defineStore('account', () => {
     user.value = grant.user
   }
 
-  /** Leaves in all tabs. The server is told; without it the session ends by itself in a month. */
+  /** Logs out in all tabs. If the server cannot be reached, the session expires there after a month. */
   async function leave(): Promise<void> {
     busy.value = true
     const token = api.tokens.refreshToken
@@ -71,7 +71,7 @@ export const useAccount = defineStore('account', () => {
     gone('lost')
   }
 
-  /** Hears of what another tab has done. */
+  /** Follows a login or logout of another tab. */
   function hear(key: string | null): void {
     if (key !== null && key !== keptKey) return
     const holder = api.tokens.holder
@@ -90,7 +90,7 @@ export const useAccount = defineStore('account', () => {
   return { user, fault, ended, busy, restore, enter, leave, hear, change }
 })
 
-/** Whether a login is kept here, whatever the server will say of it. */
+/** Whether a login is stored, which the server may have ended. */
 export function isKept(): boolean {
   return api.tokens.holder !== undefined
 }

@@ -23,13 +23,13 @@ export const tokens = new Tokens({
   spend: (refreshToken) => answer(brief.POST('/auth/refresh', { body: { refreshToken } })),
 })
 
-/** What goes with a request of the member. */
+/** The headers of a member's requests. */
 const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorization: `Bearer ${tokens.bearer}` })
 
-/** Asks as the member. */
+/** Sends requests as the member. */
 const client = newClient(memberHeaders)
 
-/** Sends a request as the member, again with another token where the first was not good any more. */
+/** Sends a request as the member, and once more with a new token if the first was refused. */
 async function own<T>(send: () => Promise<Answer<T>>): Promise<T> {
   const sent = await tokens.valid()
   if (!sent) throw new Fault('unauthenticated', 401)
@@ -130,7 +130,7 @@ export async function orders(page: number, size: number): Promise<{ items: Liste
   return { items: items ?? [], total }
 }
 
-/** Where the screen of an order gets it from. */
+/** The requests and the stream of one order. */
 export function orderSource(id: string): LiveOrderSource<MemberOrder> {
   return {
     fetch: () => own(() => client.GET('/orders/{id}', { params: { path: { id } } })),
@@ -149,7 +149,7 @@ export function cancelOrder(id: string): Promise<unknown> {
   return own(() => client.POST('/orders/{id}/cancel', { params: { path: { id } } }))
 }
 
-/** Asks for five more minutes to pay an order that is to be paid by an instant. */
+/** Extends the payment deadline by five minutes. `payBy` is the deadline that the member saw. */
 export function prolongOrder(id: string, payBy: string): Promise<unknown> {
   return own(() => client.POST('/orders/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
 }

@@ -10,7 +10,7 @@ import { useAccount } from './account'
 import * as api from './api'
 import type { Basket, BasketItem } from './dto'
 
-/** What a member means to order. It lives on the server, and is the same wherever the member is logged in. */
+/** The member's cart. The server stores it for all devices. */
 export const useBasket = defineStore('basket', () => {
   const account = useAccount()
   const basket = shallowRef<Basket>()
@@ -23,15 +23,15 @@ export const useBasket = defineStore('basket', () => {
   const items = computed(() => basket.value?.items ?? [])
   const lines = computed(() => items.value.map(shown))
   const orderable = computed(() => lines.value.filter((l) => !l.gone))
-  /** How many can be ordered; what is sold out is not among them. */
+  /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
   const total = computed(() => orderable.value.reduce((sum, l) => sum + l.price * l.qty, 0))
   const currency = computed(() => basket.value?.currency ?? 'VND')
-  /** The first line that stands in the way of an order. */
+  /** The first line that cannot be ordered as it is. */
   const obstacle = computed(() => lines.value.find((l) => l.qty > l.available))
   const repriced = computed(() => items.value.some((i) => i.priceChanged && i.isAvailable))
   const busy = computed(() => waiting.value > 0)
-  /** The branch that it is from, while there is something in it. */
+  /** The branch of its dishes; undefined while it is empty. */
   const branchId = computed(() => (items.value.length > 0 ? basket.value?.branchId : undefined))
 
   async function load(): Promise<void> {
@@ -47,7 +47,7 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  /** Makes one change after the other, and shows what came of the last, also where it was refused. */
+  /** Queues changes, one request at a time, and shows the result of the last. */
   async function change(what: () => Promise<unknown>): Promise<void> {
     const mine = turn.then(what)
     turn = mine.catch(() => undefined)
@@ -62,12 +62,12 @@ export const useBasket = defineStore('basket', () => {
   const add = (dishId: string, quantity: number, branch: string) => change(() => api.addDish(dishId, quantity, branch))
   const empty = () => change(() => api.emptyBasket())
 
-  /** Changes a line: what is shown at once, and what is kept behind it. A refusal is shown and puts it back. */
+  /** Changes a line at once on the screen, then on the server. A refusal restores the server's state. */
   async function set(line: string, quantity: number): Promise<void> {
     const wanted = Math.min(quantity, mostPerLine)
     const after = items.value.map((i) => (i.id === line ? { ...i, quantity: wanted } : i)).filter((i) => i.quantity > 0)
     if (basket.value) basket.value = { ...basket.value, items: after }
-    generation++ // what was asked before knows nothing of it
+    generation++ // answers to earlier requests are outdated
     refusal.value = undefined
     try {
       await change(() => (wanted > 0 ? api.setQuantity(line, wanted) : api.removeDish(line)))

@@ -7,7 +7,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** What people call the device that a browser says it runs on; what nobody knows is shown as it came. */
+/** The common name of the device of a User-Agent header; an unknown header is returned as it is. */
 export function deviceName(userAgent: string): string {
   const named = [browsers, systems].map((kinds) => kinds.find(([sign]) => sign.test(userAgent))?.[1])
   return named.filter(Boolean).join(' · ') || userAgent

@@ -36,7 +36,7 @@ test('fields are found under either name of the server', () => {
   expect(wrongFields(new Fault('sold_out', 409))).toEqual({})
 })
 
-// A code that members can meet and that is told as "did not work" helps nobody.
+// Every code that members can meet has a text of its own.
 test.each([
   'busy', 'invalid', 'not_verified', 'account_disabled', 'email_taken', 'username_taken', 'phone_taken', 'value_taken', 'code_invalid',
   'password_unfit', 'password_wrong', 'session_not_found', 'cart_full', 'cart_item_not_found', 'cart_changed', 'cart_empty',

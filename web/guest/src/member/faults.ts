@@ -2,7 +2,7 @@ import type { Fault } from '@shared/api/fault'
 
 import { m, type MemberKey } from './texts'
 
-// The server's codes, and what members are told of them. What is missing here is told as something that went wrong.
+// Texts for the server's problem codes. A code that is missing here gets a general text.
 const words: Record<string, MemberKey> = {
   offline: 'fault.offline', unavailable: 'fault.offline', busy: 'fault.busy', overloaded: 'fault.busy',
   unauthenticated: 'fault.unauthenticated', invalid: 'fault.invalid',
@@ -19,7 +19,7 @@ const words: Record<string, MemberKey> = {
   too_many_attempts: 'fault.attempts', order_not_found: 'fault.orderUnknown',
 }
 
-// Fields of forms that the server names, and what is wrong with them.
+// Texts for the form fields that the server rejects.
 const fields: Record<string, MemberKey> = {
   receiverName: 'wrong.name', receiverPhone: 'wrong.phone', receiverAddress: 'wrong.address', receiverEmail: 'wrong.email',
   receiverNote: 'wrong.note',
@@ -27,13 +27,13 @@ const fields: Record<string, MemberKey> = {
   newPassword: 'fault.passwordUnfit',
 }
 
-/** What a refusal is told as. */
+/** The text for a fault. */
 export function textFor(fault: Fault): string {
   if (fault.code === 'rate_limited') return m('fault.wait', { count: Math.max(1, Math.ceil(fault.retryAfter)) })
   return m(words[fault.code] ?? 'fault.other')
 }
 
-/** The fields that a refusal is about, with what is wrong with each. */
+/** The rejected fields of a form, each with its text. */
 export function wrongFields(fault: Fault): Record<string, string> {
   const taken: Record<string, string> = { email_taken: 'email', username_taken: 'username', phone_taken: 'phone' }
   const own = taken[fault.code]

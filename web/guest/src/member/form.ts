@@ -5,7 +5,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 import { onReconnect } from '../shell/connection'
 import { textFor, wrongFields } from './faults'
 
-/** A form that is sent once at a time, and what the server had against it, in the present language. */
+/** The state of a form: busy while it is sent, and why it was rejected, in the current language. */
 export function useForm() {
   const busy = ref(false)
   const fault = shallowRef<Fault>()
@@ -13,10 +13,10 @@ export function useForm() {
   const wrong = computed<Partial<Record<string, string>>>(() => (fault.value ? wrongFields(fault.value) : {}))
 
   onReconnect(() => {
-    if (fault.value?.passing) fault.value = undefined // what was out of reach is back
+    if (fault.value?.passing) fault.value = undefined // the server is reachable again
   })
 
-  /** Does it and gives true, or shows why not: the first field that is wrong is where one goes on. */
+  /** Runs a request and reports whether it succeeded. A rejection is shown, and its first field gets the focus. */
   async function run(what: () => Promise<unknown>): Promise<boolean> {
     if (busy.value) return false
     busy.value = true

@@ -8,9 +8,9 @@ import { offline, onReconnect } from '../shell/connection'
 import { menuOf, places } from './api'
 import type { Place } from './dto'
 
-const key = 'comanda.branch' // kept for as long as the tab
+const key = 'comanda.branch' // in session storage
 
-// The house is one for all pages: its branches, the chosen one, and that one's menu.
+// The branches, the selected one and its menu, shared by all pages.
 const branches = shallowRef<Place[]>()
 const chosen = ref(recall())
 const menu = shallowRef<Menu>()
@@ -18,10 +18,10 @@ const fault = shallowRef<Fault>()
 const branch = computed(() => branches.value?.find((b) => b.id === chosen.value) ?? branches.value?.[0])
 const dishes = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.dishId, i])))
 
-const every = 20_000 // milliseconds after which what is left is asked for again while somebody looks
+const every = 20_000 // ms between two loads of a visible menu
 let generation = 0
 
-/** Fetches the branches once, and the menu of the chosen one. What comes too late does not replace what is newer. */
+/** Loads the branches once, and the menu of the selected one. An outdated answer is dropped. */
 async function load(): Promise<void> {
   const mine = ++generation
   try {
@@ -39,7 +39,7 @@ async function load(): Promise<void> {
   }
 }
 
-/** Goes to another branch. */
+/** Selects a branch. */
 function choose(id: string): void {
   if (id === branch.value?.id) return
   chosen.value = id
@@ -64,12 +64,12 @@ function remember(id: string): void {
   }
 }
 
-/** The house as members see it. */
+/** The restaurant's branches and menu. */
 export function useHouse() {
   return { branches, branch, menu, fault, dishes, load, choose }
 }
 
-/** Keeps the menu fresh while a page shows it and somebody looks at that page. */
+/** Reloads the menu while the page that shows it is visible. */
 export function useFreshMenu(): void {
   void load()
   const timer = setInterval(() => {

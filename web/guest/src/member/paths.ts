@@ -1,4 +1,4 @@
-/** Where a login leads: back to a page of this part, and nowhere else. */
+/** The page after a login. Only members' pages are accepted, so that a link cannot lead to another site. */
 export function pathAfter(to: unknown): string {
   return typeof to === 'string' && /^\/shop(\/[\w/-]*)?$/.test(to) ? to : '/shop'
 }

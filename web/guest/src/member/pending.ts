@@ -2,8 +2,8 @@ import { ref } from 'vue'
 
 import type { Credentials } from './dto'
 
-// Between a form and the letter with its code a tab remembers the address. The password is remembered by nothing but
-// this page, so that whoever has just typed it is logged in by the code.
+// A tab stores the e-mail address until its code is typed. The password stays in the memory of
+// this page, so that the code also logs in.
 const key = 'comanda.member.address'
 
 /** The address to which a code was sent. */
@@ -21,7 +21,7 @@ export function expectCode(email: string, given?: Credentials): void {
   }
 }
 
-/** Gives what somebody wanted to log in with, once. */
+/** Returns the credentials of an unfinished login, once. */
 export function takeCredentials(): Credentials | undefined {
   const given = credentials
   credentials = undefined

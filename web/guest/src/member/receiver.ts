@@ -2,7 +2,7 @@ import { newTxnId } from '@shared/txn'
 
 import type { Account, Checkout, Kind, ListedOrder } from './dto'
 
-/** Who gets an order, as a form has it. */
+/** The fields of the receiver form. */
 export interface Receiver {
   name: string
   phone: string
@@ -11,12 +11,12 @@ export interface Receiver {
   note: string
 }
 
-/** As many characters as a note for the courier may have. */
+/** The maximum length of the note for the courier. */
 export const longestNote = 200
 
 /**
- * What a member need not type again: of the account, and where that says nothing, of the last order. A note is about one
- * order alone, as "I wait downstairs".
+ * The receiver that the form begins with: from the account, and otherwise from the last order. The note is not reused; it
+ * is about one order.
  */
 export function receiverOf(user: Account | undefined, last: ListedOrder | undefined): Receiver {
   const name = [user?.firstName, user?.surname].filter(Boolean).join(' ')
@@ -30,7 +30,7 @@ export function receiverOf(user: Account | undefined, last: ListedOrder | undefi
   }
 }
 
-/** Who gets an order, as it is sent. An order that is fetched goes to no address, and no courier reads its note. */
+/** The receiver in a request. Pickup orders have no address and no note. */
 export function receiverFields(to: Receiver, kind: Kind): Omit<Checkout, 'paymentMethod' | 'clientTxnId'> {
   const [address, email, note] = [to.address.trim(), to.email.trim(), to.note.trim()]
   return {
@@ -44,8 +44,8 @@ export function receiverFields(to: Receiver, kind: Kind): Omit<Checkout, 'paymen
 const key = 'comanda.checkout'
 
 /**
- * The id of a member's next order. It stays the same over reloads until its order is known to be there, so that what was
- * sent twice is ordered once.
+ * The clientTxnId of a member's next order. It survives reloads until the order is known to exist, so that a repeated
+ * request creates one order.
  */
 export function nextTxn(userId: string): string {
   try {
@@ -59,7 +59,7 @@ export function nextTxn(userId: string): string {
   }
 }
 
-/** Begins anew, after an order. */
+/** Removes the id after an order. */
 export function forgetTxn(): void {
   try {
     sessionStorage.removeItem(key)

@@ -11,7 +11,7 @@ const texts: Texts = {
   en: () => import('./texts/en.json'),
 }
 
-/** Fetches the texts; every page of this part waits for them. */
+/** Loads the texts, before the first of these pages is shown. */
 export function ready(): Promise<void> {
   return addTexts(texts)
 }

@@ -2,7 +2,7 @@ import { onScopeDispose, ref } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 
-/** Where a submission stands. */
+/** The state of a submission. */
 export type SubmitState = 'idle' | 'sending' | 'waiting'
 
 const longest = 8000
@@ -15,7 +15,7 @@ export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
   const state = ref<SubmitState>('idle')
   let resume: ((again: boolean) => void) | undefined
 
-  /** Gives the order, undefined when the guest gave up, and throws the server's refusal. */
+  /** Returns the order, or undefined if the guest stopped it; throws the server's refusal. */
   async function submit(body: Body): Promise<Placed | undefined> {
     let wait = 1000
     for (;;) {

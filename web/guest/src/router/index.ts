@@ -8,7 +8,7 @@ import { useSession } from '../table/session'
 import { fetchAhead, waitForParts } from './parts'
 import { shop } from './shop'
 
-// What everybody sees first comes with the entry, everything else before it is needed: see parts.ts.
+// The first screens are part of the entry file. The others are loaded before they are needed: see parts.ts.
 export const router = createRouter({
   history: createWebHistory(),
   routes: [

@@ -6,7 +6,7 @@ import { fetchLanguages } from '@shared/i18n'
 import { whenReachable } from '../shell/connection'
 
 // The screens come in parts, which are files of their own. In a restaurant the network goes away without a warning, so
-// the parts are fetched before anybody asks for them.
+// the parts are loaded before they are needed.
 
 type Fetch = () => Promise<unknown>
 

@@ -11,12 +11,12 @@ function page(load: Page): Page {
   }
 }
 
-/** Lets those in who are logged in, and leads the others to the door and back. */
+/** Redirects to the login, and back afterwards. */
 const known: NavigationGuard = async (to) => {
   const { isKept, useAccount } = await import('../member/account')
   const account = useAccount()
   await account.restore()
-  // A login that cannot be asked about now is taken for good: the page says that the house is out of reach.
+  // A login that cannot be checked now counts as valid: the page says that the server is unreachable.
   return account.user || isKept() ? true : { name: 'login', query: { to: to.path } }
 }
 

@@ -1,9 +1,9 @@
 import { ref } from 'vue'
 
-/** What assistive technology is told next, politely. */
+/** The text of the polite live region. */
 export const spoken = ref('')
 
-/** Says something once, even when the same was said before. */
+/** Announces a text, also when it equals the last one. */
 export function announce(text: string): void {
   spoken.value = spoken.value === text ? `${text}\u00a0` : text
 }

@@ -1,6 +1,6 @@
 import { ref, watch } from 'vue'
 
-/** Whether the server was out of reach when it was last asked for something. */
+/** Whether the last request did not reach the server. */
 export const offline = ref(false)
 
 const shortest = 1000 // milliseconds between two attempts to reach the server
@@ -9,7 +9,7 @@ const patience = 5000
 
 let asking: Promise<void> | undefined
 
-/** Learns from a device that knows itself whether it has a network. */
+/** Follows the device's own network state. */
 export function watchConnection(): void {
   addEventListener('offline', () => {
     offline.value = true
@@ -20,8 +20,8 @@ export function watchConnection(): void {
 }
 
 /**
- * Resolves when the server answers, and asks it until it does. Whoever was refused by the network calls it: pages without
- * a stream learn only in this way that the server is back.
+ * Polls the server until it answers. Called after a request that did not reach it: pages without
+ * a stream have no other sign that the server is back.
  */
 export function whenReachable(): Promise<void> {
   asking ??= ask().finally(() => {
@@ -57,7 +57,7 @@ function pause(milliseconds: number): Promise<void> {
   })
 }
 
-/** Does something each time the server is back, for as long as the component or store lives that asks for it. */
+/** Runs an action each time the server is reachable again, until the calling component or store is disposed. */
 export function onReconnect(act: () => unknown): void {
   watch(offline, (away) => {
     if (!away) void act()

@@ -2,7 +2,7 @@ import { onScopeDispose, ref } from 'vue'
 
 import { serverNow } from '@shared/time'
 
-/** The server's time, told every second. */
+/** The server's time, updated every second. */
 export function useNow() {
   const now = ref(serverNow())
   const timer = setInterval(() => {

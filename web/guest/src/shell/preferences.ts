@@ -8,7 +8,7 @@ export type Theme = 'auto' | 'light' | 'dark'
 const languageKey = 'comanda.language'
 const themeKey = 'comanda.theme'
 
-/** How the page looks; auto follows the device. */
+/** The colour scheme; auto follows the device. */
 export const theme = ref<Theme>('auto')
 
 const device = matchMedia('(prefers-color-scheme: dark)')

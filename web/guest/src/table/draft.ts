@@ -1,7 +1,7 @@
 import type { Branch } from '../api/dto'
 import { mostPerLine, type CartLine } from '../cart/line'
 
-/** All that a phone remembers of a visit. Orders are not among it: the server alone knows those. */
+/** The part of a visit that a phone stores. Orders are loaded from the server. */
 export interface Draft {
   schemaVersion: 1
   visitToken: string

@@ -7,7 +7,7 @@ import { land, useToken } from '../api/public'
 import type { CartLine } from '../cart/line'
 import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
 
-/** Where this phone sits, and what it remembers of that. */
+/** The phone's visit and what is stored of it. */
 export const useSession = defineStore('session', () => {
   const draft = shallowRef<Draft>()
   const leftover = shallowRef<CartLine[]>([]) // of the visit before; offered once
@@ -19,12 +19,12 @@ export const useSession = defineStore('session', () => {
     useToken(d?.visitToken ?? '')
   }
 
-  /** Goes on where this phone was. */
+  /** Restores the stored visit. */
   function resume(): void {
     take(readCurrent())
   }
 
-  /** Sits down at the table whose code was scanned. */
+  /** Joins the visit of the scanned table. */
   async function enter(qr: string): Promise<void> {
     const before = draft.value
     const l = await land(qr)
@@ -44,14 +44,14 @@ export const useSession = defineStore('session', () => {
     forgetDrafts(l.visitId)
   }
 
-  /** Changes what is remembered. */
+  /** Stores a change. */
   function keep(change: Partial<Draft>): void {
     if (!draft.value || moved.value) return
     draft.value = { ...draft.value, ...change }
     writeDraft(draft.value)
   }
 
-  /** Hears of what another tab has done. */
+  /** Follows a change of another tab. */
   function hear(key: string | null, value: string | null): void {
     const mine = draft.value
     if (!mine) return

@@ -8,10 +8,10 @@ export type Counted = Schemas['CatalogItemAvailability']
 export type Off = Schemas['CatalogOffItem']
 export type Paused = Schemas['CatalogPausedBranch']
 
-/** How an item stands: off, not offered by the menu, none left, few left, enough. */
+/** The availability of an item: 86'd, not on the menu, sold out, running low, enough. */
 export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
 
-/** From how many on guests are told how many are left. */
+/** Guests see the quantity that is left from this number on. */
 export const fewLeft = 5
 
 export function stateOf(i: Counted): State {
@@ -21,7 +21,7 @@ export function stateOf(i: Counted): State {
   return i.left === 0 ? 'out' : 'few'
 }
 
-/** What the list shows: everything, or what one has to think of. */
+/** The filters of the list. */
 export type Choice = 'all' | 'scarce' | 'off'
 
 export function chosen(items: readonly Counted[], choice: Choice, part: string): Counted[] {

@@ -1,4 +1,4 @@
-/** Until when something is off: somebody restores it, the business day ends, or the clock of the branch shows a time. */
+/** The end of an 86 or a pause: by hand, with the business day, or at a time on the branch's clock. */
 export type End = 'RESTORED' | 'END_OF_DAY' | 'TIME'
 
 /**

@@ -7,7 +7,7 @@ import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
 import type { Counted, Off } from './stand'
 
-/** How often it is looked at, in ms: others sell and take off as well. */
+/** The interval of reloads, in ms: orders and other devices change it. */
 const often = 3_000
 
 /** What is left of the branch's menu, and what can be done about it. */
@@ -57,7 +57,7 @@ interface Pause {
   until: string
 }
 
-/** What taking an item off has met. */
+/** The text about orders and carts that a dish was in when it was 86'd. */
 export function hits(name: string, off: Off): string {
   const said = [t('availability.taken_off', { name })]
   if (off.holds > 0) said.push(t('availability.hit_holds', { n: off.holds, units: off.heldUnits }))

@@ -2,10 +2,10 @@ import { ref } from 'vue'
 
 import { recall, remember } from '../shell/kept'
 
-/** Whether new tickets shall be heard on this device. */
+/** Whether this device plays a sound for new tickets. */
 export const wanted = ref(recall('bell') === 'on')
 
-/** Whether the browser lets us; before a first touch of the page it does not. */
+/** Whether the browser allows sound, which needs a first touch of the page. */
 export const unlocked = ref(false)
 
 let speaker: AudioContext | undefined

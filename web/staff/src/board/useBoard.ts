@@ -9,7 +9,7 @@ import { moved, ticked, type Board, type StepName, type Ticket } from './wall'
 /** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
 const tokenEvery = 60_000
 
-/** How soon a board that was turned away is opened again where no new token could be had. */
+/** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
 const againAfter = 5_000
 
 /** A branch's board as it changes, and what can be done on it. */
@@ -57,7 +57,7 @@ export function useBoard(branch: Ref<string>) {
       await renew()
       if (mine === generation) await open()
     } catch (e) {
-      if (!isFault(e) || !e.passing) return // whoever is logged out by this is sent to the login
+      if (!isFault(e) || !e.passing) return // a logout leads to the login page
       setTimeout(() => {
         if (mine === generation) void open()
       }, againAfter)

@@ -12,7 +12,7 @@ export type Column = (typeof columns)[number]
 
 export type StepName = 'start' | 'ready' | 'serve'
 
-/** Where a ticket stands. */
+/** The columns of the board. */
 export function columnOf(t: Pick<Ticket, 'status' | 'cleared'>): Column {
   if (t.cleared) return 'served'
   switch (t.status) {
@@ -91,7 +91,7 @@ export function allDay(board: Board, station: string): DishCount[] {
   return [...counts.values()].sort((a, b) => b.qty - a.qty || a.name.localeCompare(b.name))
 }
 
-/** The tickets that a screen has not shown before, and somebody should hear of. */
+/** New tickets, which are announced. */
 export function arrivals(before: Board | undefined, now: Board, station: string): Ticket[] {
   if (!before) return []
   const known = new Set([...before.tickets, ...before.served].map((t) => t.id))

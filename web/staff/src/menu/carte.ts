@@ -29,7 +29,7 @@ export function partsOf(lines: readonly Line[]): Part[] {
   return [...parts.values()]
 }
 
-/** What is different about an item after a draft has come into force. */
+/** A change of an item between the live version and a draft. */
 export type Difference =
   | { kind: 'added' | 'removed' | 'shown' | 'hidden' | 'place'; line: Line }
   | { kind: 'price'; line: Line; before: number }

@@ -4,7 +4,7 @@ import { useAsk } from '../shell/query'
 import { api } from '../shell/session'
 import { words } from './words'
 
-/** The categories of the house, in the order of menus. */
+/** The restaurant's categories, in the order of menus. */
 export function useHeadings() {
   const asked = useAsk('categories', () => api.GET('/api/categories', { params: { query: { size: 100 } } }))
   const headings = computed(() => asked.data.value?.items ?? [])

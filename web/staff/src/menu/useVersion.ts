@@ -11,7 +11,7 @@ import { useMenus } from './useMenus'
 /** What can be said of an item of a draft. */
 export type Entry = Pick<Line, 'price' | 'dailyQuota' | 'isActive'> & { sort?: number }
 
-/** A version of a menu, the version that is in force meanwhile, and what can be done with a draft. */
+/** A version of a menu, the live version, and the changes of a draft. */
 export function useVersion(version: MaybeRefOrGetter<string>) {
   const router = useRouter()
   const id = computed(() => Number(toValue(version)))

@@ -53,14 +53,14 @@ export function checkable(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && a.method !== 'SANDBOX' && ['REDIRECTED', 'CONFIRMING', 'UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
-/** Whether somebody may write down what the gateway's own console says. */
+/** Whether staff may record the result of a payment by hand. */
 export function judgeable(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && ['UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
 /**
- * Whether somebody may decide how a refund goes on. One that is on its way may arrive at any moment: who gave the money
- * back by hand would give it twice.
+ * Whether staff may decide how a refund continues. One that is being sent may still arrive: a second one by hand would pay
+ * the money back twice.
  */
 export function settleable(r: { state: string }): boolean {
   return r.state !== 'DONE' && r.state !== 'SENDING'

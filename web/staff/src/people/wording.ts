@@ -4,24 +4,24 @@ import type { Language } from '@shared/i18n/languages'
 import { language } from '../shell/i18n'
 import type { Permission, Role } from './people'
 
-/** What a language calls that which the server names in English: permissions by route, delivered roles by description. */
+/** Translations of texts that the server has in English: permissions by route, built-in roles by description. */
 export interface Wording {
   modules: Record<string, string>
   permissions: Record<string, string>
   roles: Record<string, string>
 }
 
-// They come with the first page that shows them, and not with the catalogue: few people ever look at permissions.
+// They are loaded by the pages that show them: few people ever look at permissions.
 const load: Partial<Record<Language, () => Promise<{ default: Wording }>>> = {
   vi: () => import('./permissions/vi.json'),
   'zh-Hant': () => import('./permissions/zh-Hant.json'),
 }
 
-/** What there is in the language that is shown: nothing where it has none, and nothing until it is here. */
+/** Loads the data of the current language; undefined while it loads and where there is none. */
 export function useInLanguage<T>(from: Partial<Record<Language, () => Promise<{ default: T }>>>) {
   const found = shallowRef<T>()
   watch(language, async (l) => {
-    const read = await from[l]?.().catch(() => undefined) // what the server calls it does as well
+    const read = await from[l]?.().catch(() => undefined) // the server's name is shown
     if (l === language.value) found.value = read?.default
   }, { immediate: true })
   return found
@@ -30,18 +30,18 @@ export function useInLanguage<T>(from: Partial<Record<Language, () => Promise<{ 
 /** The wording of the language that is shown. There is none for English. */
 export const useWording = () => useInLanguage(load)
 
-/** What a module is called. */
+/** The name of a module. */
 export function moduleName(module: string, wording?: Wording): string {
   return wording?.modules[module] ?? module
 }
 
-/** What a permission is called. One that a newer server has is called as the server calls it, in English. */
+/** The name of a permission. Without a translation it is the server's, in English. */
 export function permissionName(p: Pick<Permission, 'method' | 'apiPath' | 'name'>, wording?: Wording): { text: string; lang?: 'en' } {
   const text = wording?.permissions[`${p.method} ${p.apiPath}`]
   return text ? { text } : { text: p.name, lang: 'en' }
 }
 
-/** What a role is for. What a house has written itself is shown as it is, and so is a description that it has changed. */
+/** The description of a role. Only descriptions of built-in roles are translated. */
 export function purpose(r: Pick<Role, 'description' | 'isDelivered'>, wording?: Wording): string {
   return (r.isDelivered ? wording?.roles[r.description] : undefined) ?? r.description
 }

@@ -1,7 +1,7 @@
 import { Fault, isFault } from '@shared/api/fault'
 import { t, told } from './i18n'
 
-/** Why something was not done, in words: those of the code, or what the server says itself. */
+/** The text for a fault: that of its code, or the server's own. */
 export function faultText(e: unknown): string {
   if (!isFault(e)) return t('shell.fault_unknown')
   const key = `shell.fault_${e.code}`

@@ -1,4 +1,4 @@
-// What a device remembers of the console. A browser that keeps nothing only asks more often.
+// The console's local storage. Without storage, values last until the next reload.
 const prefix = 'comanda.staff.'
 
 export function recall(key: string): string | null {
@@ -19,7 +19,7 @@ export function remember(key: string, value: string | null): void {
   }
 }
 
-/** Hears that another tab has changed what is kept under a key. */
+/** Calls back when another tab changes the value of a key. */
 export function onKept(key: string, heard: (value: string | null) => void): void {
   addEventListener('storage', (e) => {
     if (e.key === prefix + key) heard(e.newValue)

@@ -77,7 +77,7 @@ interface Head {
 
 /**
  * Takes the theme's rules, which Vuetify would write into a style element, as a sheet made by script: the policy of
- * contents allows no style elements. It is provided as `usehead`, the place where Vuetify looks for somebody to write
+ * contents allows no style elements. It is provided as `usehead`, where Vuetify looks for a library that writes
  * into the page's head.
  */
 export function sheetHead() {

@@ -7,15 +7,15 @@ export interface Notice {
   bad: boolean
 }
 
-/** What people are told at the moment; App shows it. */
+/** The notice on the screen. */
 export const notice = shallowRef<Notice>()
 
-/** Says that something was done. */
+/** Shows a success message. */
 export function notify(text: string): void {
   notice.value = { text, bad: false }
 }
 
-/** Says why something was not done. */
+/** Shows why something failed. */
 export function complain(e: unknown): void {
   notice.value = { text: faultText(e), bad: true }
 }
@@ -32,10 +32,10 @@ interface Pending extends Question {
   answer: (reason: string | undefined) => void
 }
 
-/** What people are asked at the moment; App shows it. */
+/** The question on the screen. */
 export const question = shallowRef<Pending>()
 
-/** Asks before something that cannot be undone. Gives the reason, or `yes` where none is asked for; undefined is no. */
+/** Asks before something that cannot be undone. Returns the reason, or `yes` where none is needed; undefined is no. */
 export function confirm(q: Question): Promise<string | undefined> {
   question.value?.answer(undefined)
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 export const pinLeast = 4
 export const pinMost = 8
 
-/** Whether digits can be a PIN: not all the same, and not simply counting. The server says so as well. */
+/** Whether digits are allowed as a PIN: not all the same, and no sequence. The server checks the same. */
 export function fitPin(pin: string): boolean {
   if (!new RegExp(`^\\d{${String(pinLeast)},${String(pinMost)}}$`).test(pin)) return false
   const steps = new Set([...pin].slice(1).map((d, i) => Number(d) - Number(pin[i])))

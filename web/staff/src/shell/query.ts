@@ -9,7 +9,7 @@ import { ask } from './session'
 
 export const queries = new QueryClient({
   defaultOptions: {
-    // Offline, a question fails and says so, and nothing is sent later that somebody has given up by then.
+    // Offline, requests fail at once. They are not queued: a change must not be sent after the user has left it.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
@@ -24,13 +24,13 @@ export type Asked<T> = UseQueryReturnType<T, Fault>
 
 interface AskOptions {
   enabled?: MaybeRefOrGetter<boolean>
-  every?: MaybeRefOrGetter<number | false> // ms after which it is asked again
-  keep?: boolean // shows the former page until the next one is there
+  every?: MaybeRefOrGetter<number | false> // ms between reloads
+  keep?: boolean // shows the previous page while the next one loads
 }
 
 /**
- * Asks the API and keeps the answer: `useAsk('tables', () => api.GET('/api/tables', ...))`. The answers of a noun are
- * asked for anew when something touches it. `key` are what else the call depends on; the branch is always among them.
+ * Reads from the API with a cache: `useAsk('tables', () => api.GET('/api/tables', ...))`. The answers of a noun are
+ * loaded again when a change touches it. `key` lists what else the call depends on; the branch always is.
  */
 export function useAsk<T>(
   noun: string, call: () => Promise<Answer<T>>, key: MaybeRefOrGetter<unknown[]> = [], options: AskOptions = {},
@@ -45,12 +45,12 @@ export function useAsk<T>(
 }
 
 interface DoOptions<In, Out> {
-  touches?: string[] // nouns whose answers are not true any more
-  done?: string | ((out: Out, given: In) => string | undefined) // what people are told afterwards
-  failed?: (fault: Fault) => boolean // true: it has been dealt with, and nobody is told
+  touches?: string[] // nouns whose cached answers become invalid
+  done?: string | ((out: Out, given: In) => string | undefined) // the success message
+  failed?: (fault: Fault) => boolean // returns true if no message is needed
 }
 
-/** Has the API do something: `const close = useDo((id: string) => api.POST(...), {touches: ['visits']})`. */
+/** Changes something through the API: `const close = useDo((id: string) => api.POST(...), {touches: ['visits']})`. */
 export function useDo<In, Out>(call: (given: In) => Promise<Answer<Out>>, options: DoOptions<In, Out> = {}) {
   const client = useQueryClient()
   return useMutation<Out, Fault, In>({

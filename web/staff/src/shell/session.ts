@@ -17,20 +17,20 @@ export type Route = {
 
 type Account = components['schemas']['IdentityAccount']
 
-/** Who is logged in on this device. */
+/** The user who is logged in, and their permissions. */
 export interface Person {
   account: Account
   may: ReadonlySet<string>
 }
 
 // The access token lives as long as the page, some minutes at a time. The refresh token outlives a reload and is shared
-// by all tabs, because each spends the one before: it is good once.
+// by all tabs: it is valid once.
 //
 // Colleagues take over at a device by PIN, one after the other. Each gets a session of their own, and the refresh token of
-// whoever logged in here by password is put aside meanwhile. It is spent for a new one whenever the colleague's is, because
-// a session that says nothing for half an hour ends. Going back, logging out as a colleague, or the end of a colleague's
-// session ends that session alone and takes up the one that was put aside; only its owner's logging out ends it too. So
-// nobody stays logged in by a PIN for longer than the device's owner, and what a colleague may do ends with the colleague.
+// the device's owner, who logged in by password, is set aside. It is refreshed together with the colleague's, because
+// an idle session ends after half an hour. Switching back, a colleague's logout, or the end of a colleague's
+// session returns to the owner's session; only the owner's logout ends that one. So
+// a PIN login never outlives the owner's session.
 const refreshKey = 'refresh'
 const asideKey = 'refresh.aside'
 const asideNameKey = 'refresh.aside.name'
@@ -39,7 +39,7 @@ const someone = shallowRef<Person>()
 
 export const person = computed(() => someone.value)
 
-/** Whether the person who is logged in may use all of some routes. */
+/** Whether the user has the permissions of all these routes. */
 export function can(...routes: Route[]): boolean {
   return routes.every((r) => someone.value?.may.has(r) ?? false)
 }
@@ -65,7 +65,7 @@ async function admit(account: Account): Promise<void> {
   const before = someone.value?.account.id
   const { permissions } = await answer(api.GET('/me/permissions'))
   const may = new Set<string>(permissions ?? [])
-  // A member of the house's guests has nothing to do here.
+  // Members without staff permissions have no access.
   if (![...may].some((p) => p.includes(' /api/'))) {
     await logout()
     throw new Fault('not_staff', 403)
@@ -80,7 +80,7 @@ export async function login(name: string, password: string): Promise<void> {
   await admit(take(await answer(api.POST('/auth/login', { body: { ...who, password } }))))
 }
 
-/** Goes on with the session of this device, if it has one that still lives. */
+/** Restores the device's session, and reports whether it is still valid. */
 export async function resume(): Promise<boolean> {
   await flight.running?.catch(() => undefined) // one that fails has removed the token that it could not spend
   if (someone.value) return true
@@ -94,14 +94,14 @@ export async function resume(): Promise<boolean> {
   }
 }
 
-/** Whether this device keeps a session, which may have ended meanwhile. */
+/** Whether this device has a stored session, which may have ended. */
 export function keepsSession(): boolean {
   return recall(refreshKey) !== null
 }
 
 /**
  * Ends the session, on the server as far as it can be reached and on this device at any rate. After a colleague's, the
- * device goes on as whoever has logged in at it.
+ * device continues with the owner's session.
  */
 export async function logout(): Promise<void> {
   const farewell = sayFarewell()
@@ -114,12 +114,12 @@ function sayFarewell(): Promise<unknown> {
   return answer(api.POST('/auth/logout', { body: { refreshToken: recall(refreshKey) ?? '' } })).catch(() => undefined)
 }
 
-/** The name of whoever logged in at the device, while a colleague works at it. */
+/** The name of the device's owner while a colleague uses it, or null. */
 export function asideName(): string | null {
   return recall(asideKey) === null ? null : (recall(asideNameKey) ?? '')
 }
 
-/** Goes on as a colleague. The session of whoever logged in here is put aside, that of another colleague ends. */
+/** Switches to a colleague. The owner's session is set aside; another colleague's session ends. */
 export async function takeOver(userId: string, pin: string): Promise<void> {
   const grant = await ask(() => api.POST('/auth/pin', { body: { userId, pin } }))
   if (recall(asideKey) === null) {
@@ -136,21 +136,21 @@ export async function takeOver(userId: string, pin: string): Promise<void> {
   }
 }
 
-/** What somebody is called here. */
+/** A person's display name. */
 export function nameOf(a: Account | undefined): string {
   return [a?.firstName, a?.surname].filter(Boolean).join(' ') || a?.email || a?.username || ''
 }
 
 const leavers = new Set<() => void>()
 
-/** Calls back when nobody is logged in any more, or somebody else is. */
+/** Calls back after a logout and after a change of the user. */
 export function onLeave(left: () => void): void {
   leavers.add(left)
 }
 
 function leave(): void {
   access.clear()
-  // What was put aside is taken up by the next call of resume.
+  // The next call of resume continues with the session that was set aside.
   remember(refreshKey, recall(asideKey))
   remember(asideKey, null)
   remember(asideNameKey, null)
@@ -182,7 +182,7 @@ async function spend(): Promise<Account> {
   try {
     const account = take(await refreshed(refreshToken))
     await keepAside()
-    // Another tab has gone on as somebody else.
+    // Another tab has switched the user.
     if (someone.value && someone.value.account.id !== account.id) await admit(account)
     return account
   } catch (e) {
@@ -191,7 +191,7 @@ async function spend(): Promise<Account> {
   }
 }
 
-/** Keeps the session that was put aside alive. One that has ended meanwhile is nothing to go back to. */
+/** Refreshes the session that was set aside, and removes one that has ended. */
 async function keepAside(): Promise<void> {
   const refreshToken = recall(asideKey)
   if (!refreshToken) return
@@ -214,8 +214,8 @@ export function bearerNow(): Record<string, string> {
 }
 
 /**
- * Does a call with a good token and gives its answer, or throws a Fault. Who is refused nevertheless asks once more. What
- * one person has asked for is not done as the next.
+ * Sends a request with a valid token and returns its answer, or throws a Fault. A refused request is sent once more with a
+ * new token. A request of one user is never sent as another.
  */
 export async function ask<T>(call: () => Promise<Answer<T>>): Promise<T> {
   const asking = someone.value?.account.id

@@ -12,7 +12,7 @@ interface Living {
 class House {
   sessions: Living[] = []
   asked: string[] = []
-  broken = false // what somebody may do cannot be told
+  broken = false // permissions cannot be loaded
   private made = 0
 
   readonly fetch = async (request: Request): Promise<Response> => {

@@ -16,7 +16,7 @@ export function useReturn(done: () => unknown) {
 
   async function begin(): Promise<void> {
     clearTimeout(timer)
-    // Somebody may have logged in meanwhile, here or in another tab; a session that has ended is not kept any more.
+    // A login in another tab counts too. A session that has ended is no longer stored.
     waiting.value = !person.value && keepsSession()
     if (!waiting.value) return
     try {

@@ -11,7 +11,7 @@ export type RecipeLine = Schemas['StockAmount']
 export const kinds: Kind[] = ['RECEIVE', 'COUNT', 'WASTE']
 export const statuses: Reservation['status'][] = ['RESERVED', 'CONFIRMED', 'CANCELLED', 'EXPIRED', 'REFUSED', 'RETURNED']
 
-/** What the API lets anything of the stock be. */
+/** The API's limit of a quantity. */
 export const most = 1_000_000_000
 
 /** What would be available after an adjustment; undefined for one that cannot be. */
@@ -21,7 +21,7 @@ export function after(available: number, kind: Kind, quantity: number | null | u
   return left >= 0 && left <= most ? left : undefined
 }
 
-/** How an item stands: none left, at its mark or below it, enough. */
+/** The stock level: out of stock, low, enough. */
 export function standing(i: StockItem): 'out' | 'low' | 'enough' {
   if (i.available <= 0) return 'out'
   return i.isLow ? 'low' : 'enough'

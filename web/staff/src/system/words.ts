@@ -14,14 +14,14 @@ export function lasting(seconds: number): string {
     .format(Math.floor(seconds / length))
 }
 
-/** What became of dead letters, in words. */
+/** The result of a replay, as text. */
 export function outcome(r: Replayed): string {
   const on = r.relayed + r.applied + r.revived
   return [on > 0 ? t('system.replayed_on', { n: on }) : '', r.failed > 0 ? t('system.replayed_failed', { n: r.failed }) : '']
     .filter(Boolean).join(' ') || t('system.replayed_none')
 }
 
-/** How a part stands: in order, half, or not at all. */
+/** The colour of a status. */
 export function colourOf(status: string): string {
   return { ok: 'success', degraded: 'warning' }[status] ?? 'error'
 }
