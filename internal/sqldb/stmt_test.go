@@ -72,6 +72,20 @@ DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
 	}
 }
 
+// One text serves several tables: each has statements under its own prefix, with its own fragments.
+func TestLoadTemplate(t *testing.T) {
+	const text = "-- name: delete\nDELETE FROM @table WHERE @table.id = $1 AND @due <= $2\n"
+	for table, want := range map[string]string{
+		"mail_outbox":  "DELETE FROM mail_outbox WHERE mail_outbox.id = ?1 AND available_at <= ?2",
+		"redis_outbox": "DELETE FROM redis_outbox WHERE redis_outbox.id = ?1 AND available_at <= ?2",
+	} {
+		s := LoadTemplate(table, text, map[string]string{"table": table, "due": "available_at"}).Must(table + "_delete")
+		if got := s.Text(SQLite); got != want || s.Name != table+"_delete" {
+			t.Errorf("%s: %s", s.Name, got)
+		}
+	}
+}
+
 func TestLoad_refuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"an unknown column type": "SELECT 1 FROM @rows($1: id uuid)",

@@ -113,7 +113,7 @@ func TestTombstones(t *testing.T) {
 	})
 }
 
-// The state of the plane changes hands by what was seen: who comes too late is told.
+// A process changes the state of the generation only if it is still as the process has read it.
 func TestGeneration(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now()
@@ -126,7 +126,7 @@ func TestGeneration(t *testing.T) {
 			}
 			return got
 		}
-		tells := func(what string, want, got bool, err error) {
+		expect := func(what string, want, got bool, err error) {
 			t.Helper()
 			if must(t, err); got != want {
 				t.Errorf("%s: %v", what, got)
@@ -137,28 +137,28 @@ func TestGeneration(t *testing.T) {
 		until := now.Add(30 * time.Second)
 		next := document.GenerationState{Building: "b1", BuildingServer: "s1", Entity: document.Role, ClaimedUntil: until}
 		ok, err := s.ClaimBuild(ctx, seen, next, now)
-		tells("a first claim", true, ok, err)
+		expect("a first claim", true, ok, err)
 		state(next)
 		ok, err = s.ClaimBuild(ctx, seen, document.GenerationState{Building: "b2"}, now)
-		tells("a claim by what was there before", false, ok, err)
+		expect("a claim by what was there before", false, ok, err)
 		ok, err = s.ClaimBuild(ctx, next, document.GenerationState{Building: "b2"}, now)
-		tells("a claim while another runs", false, ok, err)
+		expect("a claim while another runs", false, ok, err)
 		next.Entity, next.After = document.User, "7"
 		ok, err = s.SaveProgress(ctx, next)
-		tells("progress", true, ok, err)
+		expect("progress", true, ok, err)
 		ok, err = s.SaveProgress(ctx, document.GenerationState{Building: "b2", After: "9"})
-		tells("another's progress", false, ok, err)
+		expect("another's progress", false, ok, err)
 		state(next)
 		later := next
 		later.ClaimedUntil = until.Add(time.Minute)
 		ok, err = s.ClaimBuild(ctx, next, later, until.Add(time.Second))
-		tells("a claim when the first has ended", true, ok, err)
+		expect("a claim when the first has ended", true, ok, err)
 		must(t, s.AbandonBuild(ctx, "b2"))
 		ok, err = s.FinishBuild(ctx, "b2")
-		tells("another's end", false, ok, err)
+		expect("another's end", false, ok, err)
 		state(later)
 		ok, err = s.FinishBuild(ctx, "b1")
-		tells("the end", true, ok, err)
+		expect("the end", true, ok, err)
 		whole := document.GenerationState{Epoch: "b1", Server: "s1", BuildingServer: "s1", ClaimedUntil: epoch}
 		state(whole)
 		must(t, s.Invalidate(ctx, "b0"))
