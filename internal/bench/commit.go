@@ -10,10 +10,12 @@ import (
 	"comanda/internal/uid"
 )
 
-// maxCommits is the maximum number of rows of one measurement.
+// maxCommits is the maximum number of orders of one measurement, so that a fast machine does not fill its disk: an order
+// takes a few kilobytes in tables and indexes.
 const maxCommits = 2_000_000
 
-// Values that all raw orders share; they have the same lengths as the product's.
+// Values that all raw orders share; they have the same lengths as the product's, because the size of rows and indexes decides
+// how fast they are written.
 const (
 	rawVisit = "00000000000000000000000000"
 	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"
@@ -21,7 +23,8 @@ const (
 )
 
 // commitLimit measures how many orders per second one writer can commit when it only writes their rows, batch orders per
-// transaction. The next page is built while the previous one is committed. It writes to a scratch database.
+// transaction. One writer, because the product's ledger is one. The next page is built while the previous one is committed,
+// because what is measured is the database and not the building of rows. It writes to a scratch database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
 	pages := make(chan page, 1)
@@ -105,17 +108,17 @@ func newPage(now time.Time, first, n int) page {
 				ids[i], branchID, rawDate, lineCount*itemPrice, "2026-02-26T05:15:00.123Z")
 		})
 	return page{
-		{keyInsert, []any{sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+		{stmt("key_insert"), []any{sqldb.NewRowSet(n).Text("id", id).Text("key", key).
 			Text("digest", func(i int) string { return ids[i][:24] }), at}},
-		{counterAdd, []any{counted(dishes)}},
-		{holdInsert, []any{sqldb.NewRowSet(n).Text("id", id).
+		{stmt("counter_add"), []any{counted(dishes)}},
+		{stmt("hold_insert"), []any{sqldb.NewRowSet(n).Text("id", id).
 			Text("digest", func(i int) string { return ids[i][18:] }), rawDate, at, expires}},
-		{holdLineInsert, []any{sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)}},
-		{orderInsert, []any{orders, rawDate, at, expires, rawVisit, rawGuest}},
-		{orderItemInsert, []any{items}},
-		{attemptInsert, []any{sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id), at}},
-		{eventInsert, []any{events, at}},
-		{opsInsert, []any{uid.New(now), rawDate, rawOps(ids, item, expires), at}},
+		{stmt("hold_line_insert"), []any{sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)}},
+		{stmt("order_insert"), []any{orders, rawDate, at, expires, rawVisit, rawGuest}},
+		{stmt("order_item_insert"), []any{items}},
+		{stmt("attempt_insert"), []any{sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id), at}},
+		{stmt("event_insert"), []any{events, at}},
+		{stmt("ops_insert"), []any{uid.New(now), rawDate, rawOps(ids, item, expires), at}},
 	}
 }
 

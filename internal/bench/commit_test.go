@@ -121,7 +121,7 @@ func TestScratch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fresh.Query(t.Context(), backlogCheck); err == nil {
+			if _, err := fresh.Query(t.Context(), stmt("backlog_check")); err == nil {
 				t.Error("the tables are still there")
 			}
 			fresh.Close()
@@ -134,7 +134,7 @@ func TestScratch(t *testing.T) {
 
 func backlog(t *testing.T, db *sqldb.DB) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), db, backlogCheck)
+	n, err := sqldb.Scalar[int64](t.Context(), db, stmt("backlog_check"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Limits of waiting for the server between two measurements (B4).
+// Limits of waiting for the server between two measurements (B4). The limit is several times what a server needs for the
+// backlog of the longest measurement; the poll is rare enough to cost nothing beside that work.
 const (
 	settleLimit = 30 * time.Second
 	settlePoll  = 50 * time.Millisecond
@@ -19,7 +20,7 @@ const (
 // countHolds returns today's holds of the branch since an instant of the database's clock, and the transactions that
 // created them.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
-	n, _, err := sqldb.One(ctx, s.db, sqldb.Pair, batchCount, s.product.branch, s.product.bizDate, since)
+	n, _, err := sqldb.One(ctx, s.db, sqldb.Pair, stmt("batch_count"), s.product.branch, s.product.bizDate, since)
 	return n[0], n[1], err
 }
 
@@ -30,7 +31,7 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	tick := time.NewTicker(settlePoll)
 	defer tick.Stop()
 	for time.Since(begin) < settleLimit {
-		left, err := sqldb.Scalar[int64](ctx, s.db, backlogCheck)
+		left, err := sqldb.Scalar[int64](ctx, s.db, stmt("backlog_check"))
 		if err != nil || left == 0 {
 			break
 		}
@@ -46,7 +47,7 @@ func (s *session) settle(ctx context.Context) time.Duration {
 // gather updates the planner statistics. The database is some seconds old, and plans for empty tables would be kept
 // until autovacuum analyzes it after a minute. Installations that have run longer have statistics.
 func (s *session) gather(ctx context.Context) error {
-	_, err := s.db.Exec(ctx, statistics)
+	_, err := s.db.Exec(ctx, stmt("statistics_gather"))
 	return err
 }
 
@@ -82,7 +83,7 @@ func (s *session) look(ctx context.Context) usage {
 	default:
 		groups = append(groups, group{part: "server", pids: []int{s.PID}})
 	}
-	pids, _ := sqldb.Collect(ctx, s.db, sqldb.Value[int], processList)
+	pids, _ := sqldb.Collect(ctx, s.db, sqldb.Value[int], stmt("process_list"))
 	groups = append(groups, group{part: "postgres", name: "postgres", pids: pids})
 	if f, err := s.askRedis(ctx); err == nil && f.pid > 0 {
 		groups = append(groups, group{part: "redis", pids: []int{int(f.pid)}})

@@ -24,7 +24,7 @@ type NoticeLoads struct {
 }
 
 const (
-	placeConns  = 64 // for placing the orders, which is not measured
+	placeConns  = 64 // for placing the orders, which is not measured: enough for large group commits
 	noticePath  = "/payment/vnpay/ipn"
 	noticeWarms = 10 // one tenth of the notifications warm up
 )
@@ -42,7 +42,7 @@ func (s *session) notices(ctx context.Context) error {
 	if err := s.gather(ctx); err != nil {
 		return err
 	}
-	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, attemptList, s.product.branch, s.product.bizDate, began)
+	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), s.product.branch, s.product.bizDate, began)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *session) notices(ctx context.Context) error {
 
 // checkPaid verifies that all notifications were accepted: the response to VNPay is always 200.
 func (s *session) checkPaid(ctx context.Context, began int64, want int) error {
-	paid, err := sqldb.Scalar[int](ctx, s.db, paidCount, s.product.branch, s.product.bizDate, began)
+	paid, err := sqldb.Scalar[int](ctx, s.db, stmt("paid_count"), s.product.branch, s.product.bizDate, began)
 	if err == nil && paid != want {
 		err = fmt.Errorf("of %d reported payments %d are recorded", want, paid)
 	}

@@ -17,10 +17,10 @@ import (
 
 // Preparation.
 const (
-	askTimeout = 10 * time.Second
-	maxAnswer  = 4 << 20
-	probes     = 30      // orders of one guest, more than a server with limits allows
-	plenty     = 100_000 // minimum stock of a dish that must not sell out
+	askTimeout = 10 * time.Second // a healthy server needs milliseconds; a password hash in a queue, seconds
+	maxAnswer  = 4 << 20          // bytes; the menu is by far the largest response and has some 50 kB
+	probes     = 30               // orders of one guest, more than a server with limits allows
+	plenty     = 100_000          // minimum stock of a dish that must not sell out during a run
 )
 
 // guestHeader carries a customer token.

@@ -45,7 +45,7 @@ func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 // shared machine, and so the sum of this many by less than a thirtieth.
 const leastRounds = 24
 
-// spendLimit is longer than any server needs for one request per member.
+// spendLimit is longer than any server needs for one request per member. It only ends a round on a server that hangs.
 const spendLimit = 30 * time.Second
 
 // trade accumulates the rounds of one kind, with the CPU time of the processes.

@@ -57,13 +57,13 @@ func scratchPlace(ctx context.Context, db *sqldb.DB, address string) (place stri
 	remove = func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 		defer cancel()
-		_, err := db.Exec(ctx, scratchDrop)
+		_, err := db.Exec(ctx, stmt("scratch_drop"))
 		return err
 	}
 	if err := remove(); err != nil {
 		return "", nil, err
 	}
-	_, err = db.Exec(ctx, scratchCreate)
+	_, err = db.Exec(ctx, stmt("scratch_create"))
 	return u.String(), remove, err
 }
 
@@ -87,6 +87,6 @@ func furnished(ctx context.Context, db *sqldb.DB) error {
 	if _, err := Seed(ctx, db, true); err != nil {
 		return err
 	}
-	_, err := db.Exec(ctx, counterInsert, rawDate)
+	_, err := db.Exec(ctx, stmt("counter_insert"), rawDate)
 	return err
 }

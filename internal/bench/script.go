@@ -22,7 +22,7 @@ const (
 	rawBranch  = branchID + 1
 	rawPatient = 5 * time.Second // instead of the product's tenth of a second, because the store is saturated
 	maxScripts = 500_000         // orders per measurement, which bounds the keys in Redis until they are cleared
-	maxWaiting = 2048
+	maxWaiting = 2048            // concurrent callers; more would measure the scheduler of Go
 )
 
 // rawGate runs the two admission scripts of an order alone: TRY, then HELD as after a commit.

@@ -40,7 +40,7 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 	}
 	now := db.Now().UnixMilli()
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		fresh, err := tx.Exec(ctx, branchInsert, branchID, branchName, now)
+		fresh, err := tx.Exec(ctx, stmt("branch_insert"), branchID, branchName, now)
 		if err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 	if err != nil {
 		return nil, fault.Wrap("seed the benchmark", err)
 	}
-	return sqldb.Collect(ctx, db, sqldb.Value[string], qrList, branchID)
+	return sqldb.Collect(ctx, db, sqldb.Value[string], stmt("qr_list"), branchID)
 }
 
 // ours reports whether the branch with the benchmark's id was created by Seed.
 func ours(ctx context.Context, tx sqldb.Tx) error {
-	name, err := sqldb.Scalar[string](ctx, tx, branchSelect, branchID)
+	name, err := sqldb.Scalar[string](ctx, tx, stmt("branch_select"), branchID)
 	if err == nil && name != branchName {
 		return ErrTaken
 	}
@@ -67,9 +67,9 @@ func ours(ctx context.Context, tx sqldb.Tx) error {
 
 func furnish(tx sqldb.Tx, now int64) {
 	id := func(i int) int64 { return int64(firstID + i) }
-	tx.Queue(categoryInsert, sqldb.NewRowSet(categories).Int("id", id).
+	tx.Queue(stmt("category_insert"), sqldb.NewRowSet(categories).Int("id", id).
 		Text("names", func(i int) string { return texts("Nhóm %d", "Group %d", i) }))
-	tx.Queue(dishInsert, sqldb.NewRowSet(itemCount).Int("id", id).
+	tx.Queue(stmt("dish_insert"), sqldb.NewRowSet(itemCount).Int("id", id).
 		Int("category_id", func(i int) int64 { return id(i * categories / itemCount) }).
 		Text("names", dishNames).
 		Text("descriptions", func(i int) string {
@@ -84,15 +84,15 @@ func furnish(tx sqldb.Tx, now int64) {
 			return catalog.MaxQuota
 		}).
 		Int("price", func(int) int64 { return itemPrice })
-	tx.Queue(menuInsert, branchID, branchName)
-	tx.Queue(itemInsert, items, branchID)
-	tx.Queue(versionInsert, branchID, now)
-	tx.Queue(entryInsert, items, branchID)
+	tx.Queue(stmt("menu_insert"), branchID, branchName)
+	tx.Queue(stmt("item_insert"), items, branchID)
+	tx.Queue(stmt("version_insert"), branchID, now)
+	tx.Queue(stmt("entry_insert"), items, branchID)
 	tables := sqldb.NewRowSet(tableCount).Int("id", id).
 		Text("label", func(i int) string { return fmt.Sprint("B", i+1) }).
 		Text("token", func(int) string { return visit.NewQRToken() })
-	tx.Queue(tableInsert, tables, branchID)
-	tx.Queue(qrInsert, tables, now)
+	tx.Queue(stmt("table_insert"), tables, branchID)
+	tx.Queue(stmt("qr_insert"), tables, now)
 }
 
 func dishNames(i int) string { return texts("Phở bò số %d", "Beef noodle soup no. %d", i) }

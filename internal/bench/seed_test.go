@@ -57,7 +57,7 @@ func TestSeed_refusesWithoutConsent(t *testing.T) {
 
 func TestSeed_refusesSomebodyElsesBranch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if _, err := db.Exec(t.Context(), branchInsert, branchID, "Phở 9000", 0); err != nil {
+		if _, err := db.Exec(t.Context(), stmt("branch_insert"), branchID, "Phở 9000", 0); err != nil {
 			t.Fatal(err)
 		}
 		if tokens, err := Seed(t.Context(), db, true); !errors.Is(err, ErrTaken) || tokens != nil {

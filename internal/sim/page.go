@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,12 +32,16 @@ type View struct {
 	Code                   string // of an error, which is shown without a purchase
 }
 
-// NewPage returns a page from the gateway's blocks "style", "purchase" and "actions", and from the texts in JSON by language
-// and name. Names in capitals are messages that replace the buttons. It panics if either is malformed, because both are
-// embedded.
-func NewPage(blocks, texts string) *Page {
-	p := &Page{html: template.Must(template.Must(template.New("page").Parse(layout)).Parse(blocks))}
-	if err := json.Unmarshal([]byte(texts), &p.texts); err != nil {
+// NewPage returns a page from a gateway's page.html, which has the blocks "style", "purchase" and "actions", and texts.json,
+// which has the texts by language and name. Names in capitals are messages that replace the buttons. It panics if either is
+// malformed, because both are embedded.
+func NewPage(files fs.FS) *Page {
+	p := &Page{html: template.Must(template.Must(template.New("page").Parse(layout)).ParseFS(files, "page.html")).Lookup("page")}
+	texts, err := fs.ReadFile(files, "texts.json")
+	if err == nil {
+		err = json.Unmarshal(texts, &p.texts)
+	}
+	if err != nil {
 		panic("sim: " + err.Error())
 	}
 	return p

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Limits of a measurement (L2).
+// Limits of a measurement (L2). More connections than MaxConns would exceed the usual limit of open files.
 const (
 	MaxConns    = 4096
 	MaxDuration = 10 * time.Minute

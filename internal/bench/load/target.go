@@ -15,6 +15,7 @@ import (
 // ErrNotLoopback reports a server that is not on this machine (L1).
 var ErrNotLoopback = errors.New("load: only an http address of this machine is measured, such as http://127.0.0.1:8080")
 
+// dialTimeout is ample on one machine: only a full accept queue delays a connection there.
 const dialTimeout = 2 * time.Second
 
 // Target is a server on this machine.

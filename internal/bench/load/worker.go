@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Reconnecting: a worker opens another connection after a pause, at most redials times in a row.
+// Reconnecting: a worker opens another connection after a pause, at most redials times in a row. The pause keeps a server
+// that is restarting from being flooded with connections; a fifth of a second without any is a server that is gone.
 const (
 	redials     = 20
 	redialPause = 10 * time.Millisecond

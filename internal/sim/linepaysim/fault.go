@@ -42,6 +42,7 @@ type Fault struct {
 	Spoil   Spoil  `json:"spoil"`
 }
 
+// Limits of faults. A delay of two minutes is three times the longest timeout that LINE Pay demands of a merchant.
 const (
 	maxFaults  = 100
 	maxDelayMS = 120_000

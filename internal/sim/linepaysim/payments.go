@@ -132,6 +132,7 @@ func (s *Simulator) RefundInPortal(transactionID string, amount json.Number) str
 	return strconv.FormatInt(s.addRefund(p, n).id, 10)
 }
 
+// maxListed is LINE Pay's limit of "Retrieve Payment Details".
 const maxListed = 100
 
 func (s *Simulator) details(r *http.Request, _ []byte, _ Fault) reply {

@@ -14,7 +14,8 @@ import (
 	"comanda/internal/sim"
 )
 
-// Window is how long a guest has to approve, and a merchant to confirm.
+// Window is how long a guest has to approve, and a merchant to confirm: LINE Pay's own 20 minutes, longer than Comanda holds
+// an order, so that the rule against confirming late orders can be tried.
 const Window = 20 * time.Minute
 
 // Options configure a simulator for one merchant.

@@ -31,6 +31,7 @@ type Faults struct {
 	LoseAnswers int        `json:"loseAnswers"` // number of API requests that are executed without a response
 }
 
+// Limits of faults, so that a mistyped one cannot flood the merchant or hold a notice for days.
 const (
 	maxRepeat  = 100
 	maxDelayMS = 3_600_000

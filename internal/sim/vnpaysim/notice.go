@@ -14,7 +14,7 @@ import (
 	"comanda/internal/sim"
 )
 
-// returnFirstDelay delays the notice if the browser is to return first.
+// returnFirstDelay delays the notice if the browser is to return first: long enough for the return page to be shown.
 const returnFirstDelay = 2 * time.Second
 
 // report sends a result in the background until it is confirmed. The returned channel is closed after the first

@@ -2,7 +2,7 @@ package vnpaysim
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,14 +10,10 @@ import (
 	"comanda/internal/sim"
 )
 
-var (
-	//go:embed page.html
-	pageBlocks string
-	//go:embed texts.json
-	pageTexts string
+//go:embed page.html texts.json
+var files embed.FS
 
-	paymentPage = sim.NewPage(pageBlocks, pageTexts)
-)
+var paymentPage = sim.NewPage(files)
 
 // view is the data of the page.
 type view struct {

@@ -23,7 +23,7 @@ const (
 	noFunds  = "51"
 )
 
-// maxRefunds is the maximum number of refunds per payment.
+// maxRefunds is the maximum number of refunds per payment; it bounds the memory that a script can use.
 const maxRefunds = 100
 
 // transaction is a payment.
