@@ -45,6 +45,7 @@ func forEachBatchFrom(
 	return err
 }
 
+// defaultWorkers keeps SQL and Redis busy while other workers encode; more would take connections from requests.
 const defaultWorkers = 8
 
 // sendBatches sends the ids after one in batches.

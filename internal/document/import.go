@@ -56,7 +56,8 @@ type ImportResult struct {
 	Skipped map[string]int `json:"skipped"`
 }
 
-const maxLineBytes = 1 << 20 // bytes of a line
+// maxLineBytes bounds the memory that a line takes. The largest documents have some kilobytes.
+const maxLineBytes = 1 << 20
 
 // Run reads the lines twice: the first pass validates everything, the second writes some hundred lines per
 // transaction. Every error names its line.

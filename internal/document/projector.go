@@ -12,8 +12,8 @@ import (
 
 const (
 	claimBatch       = 50               // outbox rows in one claim; one row may stand for hundreds of documents
-	claimDuration    = 10 * time.Second // then another process may try
-	runBudget        = 2 * time.Second  // then RunOnce ends; the rest follows in the next run
+	claimDuration    = 10 * time.Second // then another process may try; far longer than runBudget and a slow exchange
+	runBudget        = 2 * time.Second  // then RunOnce ends; the rest follows in the next run, so that shutdown waits briefly
 	maxTouchedPerRun = 2000             // touched documents in one run
 	batchSize        = 500              // documents that share round trips
 	maxProjectRounds = 4                // how often a document is projected again at once, before it waits for the next run

@@ -66,9 +66,9 @@ type Verifier struct {
 }
 
 const (
-	verifyAttempts    = 4      // a difference counts if every check finds it
+	verifyAttempts    = 4      // a difference counts if every check finds it; a change takes one run of the projector
 	maxRechecked      = 50_000 // differences that are checked again; with more, they are not transient
-	maxSamplesPerKind = 10     // per kind
+	maxSamplesPerKind = 10     // enough to see a pattern; Found has the number
 )
 
 // Verification is the result of a comparison.

@@ -87,7 +87,7 @@ type Decl struct {
 	Tag      string // the hash tag with its braces, as in the pattern; empty if the node does not matter
 	Also     string // literal characters beyond those of K3, required by the reference documents
 	Exact    bool   // every segment has exactly Max characters
-	Long     bool   // contains external values or ids, which may exceed the limit of K2
+	Long     bool   // contains external values or ids, so it may exceed the limit of K2
 	Rebuild  string // the function that restores it after a loss
 	Purpose  string
 }

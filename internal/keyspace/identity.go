@@ -4,9 +4,9 @@ import "time"
 
 // TTLs of account keys.
 const (
-	SessionLife = 30 * time.Minute // sliding
-	RefreshLife = 7 * 24 * time.Hour
-	CodeLife    = 5 * time.Minute
+	SessionLife = 30 * time.Minute   // sliding; afterwards the session is read from SQL
+	RefreshLife = 7 * 24 * time.Hour // for operators only, see the declaration
+	CodeLife    = 5 * time.Minute    // SQL decides whether a code is still valid
 )
 
 var sessionSegment = Segment{"session", uidChars, 26}

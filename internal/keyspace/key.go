@@ -84,6 +84,7 @@ func Secret(secret string) string {
 type Namespace string
 
 const (
+	// Every key carries the namespace, and memos carry it twice.
 	namespaceMax            = 16
 	namespaceChars Alphabet = "09az__--"
 )

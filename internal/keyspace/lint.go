@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxLen                  = 50
+	maxLen                  = 50 // keys are most of the memory of small values
 	literalChars   Alphabet = "09az::__--{{}}"
 	segmentChars   Alphabet = "09AZaz%%++..@@__--" // a colon would change a key's structure, a brace its slot
 	admissionOwner          = "stock"

@@ -15,7 +15,7 @@ type Memory struct {
 }
 
 const (
-	memoryShards = 32
+	memoryShards = 32   // each with a lock of its own, so that requests of different clients rarely wait for one another
 	shardMax     = 8192 // subjects; a quarter of a million in all, about 20 MB
 )
 

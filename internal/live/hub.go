@@ -39,7 +39,7 @@ type Hub struct {
 	handlers Handlers
 	self     string
 	m        metrics
-	wake     chan struct{}
+	wake     chan struct{} // holds one value: the sender takes all waiting changes at once
 
 	mu      sync.Mutex
 	waiting map[int64]*Change

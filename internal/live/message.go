@@ -20,9 +20,9 @@ type message struct {
 
 // Limits. Changes beyond them are not collected; longer messages are ignored.
 const (
-	maxOrders  = 256      // ids per branch
-	maxMessage = 64 << 10 // bytes
-	maxWaiting = 1024     // branches with collected changes
+	maxOrders  = 256      // ids per branch; with more, telling streams apart saves less than reloading all of them costs
+	maxMessage = 64 << 10 // bytes; Redis drops a subscriber that is too far behind, so messages stay small
+	maxWaiting = 1024     // branches with collected changes; bounds the memory while Redis is unreachable
 )
 
 // read decodes a message; ok is false for invalid messages and for this process's own.

@@ -32,10 +32,18 @@ type Config struct {
 }
 
 const (
-	dialTimeout  = 500 * time.Millisecond
-	writeTimeout = time.Second // of a connection, or Config.Timeout if that is longer
+	// Connecting takes several round trips, with TLS and authentication even more, so it may take longer than a call. Calls
+	// that wait for it still end after Config.Timeout.
+	dialTimeout = 500 * time.Millisecond
+
+	// The client closes a connection whose exchange takes longer, with all calls on it. It must not do so before the
+	// slowest call has reached its own limit, or one slow call would fail its neighbours.
+	writeTimeout = time.Second
+
+	// No request waits for a probe, so it may take longer than a call.
 	probeTimeout = 500 * time.Millisecond
-	clientName   = "comanda"
+
+	clientName = "comanda" // in CLIENT LIST
 )
 
 func (c Config) withDefaults() Config {
@@ -44,7 +52,9 @@ func (c Config) withDefaults() Config {
 			*d = value
 		}
 	}
-	if c.embedded() { // never unreachable, only as busy as this process
+	// Every caller has a way to answer without Redis, so a call that takes longer than this is worth less than that way.
+	// The embedded store is never unreachable, only as busy as this process.
+	if c.embedded() {
 		set(&c.Timeout, time.Second)
 	}
 	set(&c.Timeout, 200*time.Millisecond)
@@ -118,6 +128,7 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 		if all.TLSConfig != nil {
 			all.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // each node is verified by its own host name
 		}
+		// A failover is noticed by failing calls at once. This notices nodes that were added and slots that moved.
 		all.ClusterOption.ShardsRefreshInterval = 5 * time.Second
 	}
 	all.ClientName = clientName

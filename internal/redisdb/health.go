@@ -25,7 +25,7 @@ type health struct {
 	gauge    prometheus.Gauge
 
 	mu        sync.Mutex
-	listeners []func(Change)
+	listeners []func(Change) // called without mu, so that they may call OnChange
 }
 
 func newHealth(gauge prometheus.Gauge) *health {

@@ -15,7 +15,7 @@ const (
 	pointerName = "redis.path" // contains the socket's path if it is outside the data directory
 	lockName    = "redis.lock"
 
-	// The kernel's limit on a socket's path is 104 to 108 bytes.
+	// The kernel's limit on a socket's path is 104 bytes on macOS and 108 on Linux, with the final zero.
 	maxSocketPath = 100
 )
 

@@ -118,6 +118,7 @@ func (m *Master) Walk(ctx context.Context, match string, lookup func(key string)
 		if err != nil {
 			return err
 		}
+		// A page of SCAN may exceed COUNT. Chunks bound what one exchange keeps in memory on both sides.
 		for keys := range slices.Chunk(found.Elements, 2*scanCount) {
 			page, err := m.look(ctx, keys, lookup)
 			if err != nil {

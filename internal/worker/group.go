@@ -26,7 +26,8 @@ type Group struct {
 // NewGroup returns a group of services; Start starts them.
 func NewGroup(services ...Service) *Group { return &Group{services: services} }
 
-// rollback limits the stopping of the services after a failed start.
+// rollback limits the stopping of the services after a failed start. It has a limit of its own, because the context of
+// a start that was interrupted has ended already.
 const rollback = 10 * time.Second
 
 // Start starts all services. If one fails, the services before it are stopped and its error is returned.

@@ -19,7 +19,8 @@ import (
 // ErrStopping is the cancellation cause of a round's context after Stop.
 var ErrStopping = errors.New("worker: stopping")
 
-// Default limits of the pause after a failure.
+// Default limits of the pause after a failure. The first failure is often a lost connection, which the next attempt
+// replaces. The longest pause is how much later a loop resumes than the service that it depends on.
 const (
 	DefaultMinPause = 100 * time.Millisecond
 	DefaultMaxPause = 10 * time.Second
@@ -126,7 +127,7 @@ func (w *Worker) Wake() {
 // while the channel is full.
 func (w *Worker) Ran() <-chan error {
 	if w.ran == nil {
-		w.ran = make(chan error, 1024)
+		w.ran = make(chan error, 1024) // more rounds than a test lets pass unread
 	}
 	return w.ran
 }
@@ -202,7 +203,8 @@ func (w *Worker) pause(ctx context.Context, failures int) {
 	}
 }
 
-// jitter changes d by a random share of at most ±part.
+// jitter changes d by a random share of at most ±part, so that processes that were started together do not query the
+// database at the same moments forever.
 func jitter(d time.Duration, part float64) time.Duration {
 	return d + time.Duration((2*rand.Float64()-1)*part*float64(d)) //nolint:gosec // not security-relevant
 }

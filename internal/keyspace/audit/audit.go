@@ -99,8 +99,8 @@ type auditor struct {
 	total     int64
 
 	begun   clock.Stopwatch
-	seen    atomic.Int64
-	telling sync.Mutex
+	seen    atomic.Int64 // keys on all masters; the rate applies to their sum
+	telling sync.Mutex   // held while Progress runs, so that its calls do not overlap
 }
 
 func newAuditor(c *redisdb.Inspector, o Options) *auditor {

@@ -34,6 +34,7 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 	return nil
 }
 
+// pageSize is how many suspects are read in one exchange, as many as keys in a page of SCAN.
 const pageSize = 1000
 
 // still reports for each suspect of a kind whether it is still wrong.
