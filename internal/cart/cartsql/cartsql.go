@@ -97,7 +97,7 @@ func (s *Store) DishNames(ctx context.Context, dishes []int64) (map[int64]catalo
 		}
 		names[id] = t
 		return nil
-	}, stmt("dish_names"), idRows(dishes))
+	}, stmt("dish_names"), sqldb.IDs(dishes))
 	return names, err
 }
 
@@ -128,10 +128,6 @@ func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 	return id, err
 }
 
-func idRows(ids []int64) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Int("id", func(i int) int64 { return ids[i] })
-}
-
 // readByUsers returns the carts of members in the order of users, with ID 0 for none. A member may be repeated.
 func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error) {
 	byUser, byID := map[int64]*cart.Cart{}, map[int64]*cart.Cart{}
@@ -151,7 +147,7 @@ func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart,
 			of.Lines = append(of.Lines, l)
 		}
 		return nil
-	}, stmt("cart_select"), idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
+	}, stmt("cart_select"), sqldb.IDs(slices.Compact(slices.Sorted(slices.Values(users)))))
 	all := make([]cart.Cart, len(users))
 	for i, u := range users {
 		if all[i].UserID = u; byUser[u] != nil {

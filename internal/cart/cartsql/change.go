@@ -52,7 +52,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 		}
 	}
 	if owners := slices.Sorted(maps.Keys(adding)); len(owners) > 0 {
-		tx.Queue(stmt("cart_ensure"), idRows(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
+		tx.Queue(stmt("cart_ensure"), sqldb.IDs(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
 	}
 	all := make(map[int64]cart.Cart, len(users))
 	queueLocked(tx, slices.Collect(maps.Keys(users)), all)
@@ -88,7 +88,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 		c.UpdatedAt = time.UnixMilli(updated).UTC()
 		all[c.UserID], owners[c.ID] = c, c.UserID
 		return err
-	}, stmt("cart_lock"), idRows(users))
+	}, stmt("cart_lock"), sqldb.IDs(users))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var of int64
 		var l cart.Line
@@ -99,7 +99,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 			all[user] = c
 		}
 		return err
-	}, stmt("line_select"), idRows(users))
+	}, stmt("line_select"), sqldb.IDs(users))
 }
 
 // save writes changed carts and sets the ids of new lines.

@@ -21,7 +21,7 @@ func (p pauseRow) pause() (*catalog.Pause, error) {
 	if p.at == nil {
 		return nil, nil //nolint:nilnil // nil means not paused
 	}
-	out := &catalog.Pause{Code: catalog.PauseCode(p.code), Since: instant(p.at), Until: instant(p.until), By: p.by}
+	out := &catalog.Pause{Code: catalog.PauseCode(p.code), Since: sqldb.NullInstant(p.at), Until: sqldb.NullInstant(p.until), By: p.by}
 	return out, json.Unmarshal([]byte(p.texts), &out.Texts)
 }
 
@@ -30,7 +30,7 @@ func newPauseRow(p *catalog.Pause) pauseRow {
 	if p == nil {
 		return pauseRow{texts: "{}"}
 	}
-	row := pauseRow{nullMillis(p.Since), nullMillis(p.Until), string(p.Code), "{}", p.By}
+	row := pauseRow{sqldb.NullMillis(p.Since), sqldb.NullMillis(p.Until), string(p.Code), "{}", p.By}
 	if len(p.Texts) > 0 {
 		row.texts = jsonText(p.Texts)
 	}
@@ -55,7 +55,7 @@ func (s *Store) ChangeBranch(
 		}
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
-			boolInt(b.Open), p.at, p.until, p.code, p.texts, p.by)
+			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by)
 		return identitysql.RecordAudit(ctx, tx,
 			identity.NewAuditEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
@@ -69,7 +69,7 @@ func branchNote(b catalog.Branch) any {
 		"isOpen": b.Open,
 	}
 	if p := b.Pause; p != nil {
-		note["paused"] = map[string]any{"code": p.Code, "texts": p.Texts, "until": nullMillis(p.Until)}
+		note["paused"] = map[string]any{"code": p.Code, "texts": p.Texts, "until": sqldb.NullMillis(p.Until)}
 	}
 	return note
 }

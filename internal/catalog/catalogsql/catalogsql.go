@@ -159,32 +159,8 @@ func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {
 	var created int64
 	var published *int64
 	err = r.Scan(&v.ID, &v.MenuID, &v.BranchID, &v.Number, &status, &created, &published)
-	v.Status, v.CreatedAt, v.PublishedAt = catalog.Status(status), time.UnixMilli(created).UTC(), instant(published)
+	v.Status, v.CreatedAt, v.PublishedAt = catalog.Status(status), time.UnixMilli(created).UTC(), sqldb.NullInstant(published)
 	return v, err
-}
-
-// instant converts a nullable time; NULL is the zero time.
-func instant(millis *int64) time.Time {
-	if millis == nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(*millis).UTC()
-}
-
-// nullMillis converts a time for a nullable column; the zero time is NULL.
-func nullMillis(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	return new(t.UnixMilli())
-}
-
-// boolInt converts a bool for a column; SQLite has no boolean type.
-func boolInt(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // jsonText converts a value for a JSON column. Texts and lists of locales always marshal.

@@ -15,7 +15,7 @@ import (
 
 // Dishes returns the dishes of a category, or all for 0.
 func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]catalog.Dish, error) {
-	return sqldb.Collect(ctx, s.db, scanDish, stmt("dish_list"), category, boolInt(retired), catalog.MaxDishes)
+	return sqldb.Collect(ctx, s.db, scanDish, stmt("dish_list"), category, sqldb.Flag(retired), catalog.MaxDishes)
 }
 
 func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {

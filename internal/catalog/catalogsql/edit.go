@@ -90,7 +90,7 @@ func (s *Store) EditDraft(
 func putEntry(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
-	n, err := tx.Exec(ctx, stmt("entry_put"), version, item, e.Price, e.Quota, boolInt(e.Active), e.Sort)
+	n, err := tx.Exec(ctx, stmt("entry_put"), version, item, e.Price, e.Quota, sqldb.Flag(e.Active), e.Sort)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 	it, err := sqldb.Get(ctx, tx, catalog.ErrItem, func(r sqldb.Rows) (it itemRow, err error) {
 		var at, until *int64
 		err = r.Scan(&it.dish, &it.quota, &at, &until, &it.By)
-		it.off, it.Item, it.Since, it.Until = at != nil, item, instant(at), instant(until)
+		it.off, it.Item, it.Since, it.Until = at != nil, item, sqldb.NullInstant(at), sqldb.NullInstant(until)
 		return it, err
 	}, stmt("off_select"), item)
 	return it, err
@@ -56,13 +56,13 @@ func (s *Store) TakeOff(
 		if a.Until, err = until.In(b.Calendar(), now); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, stmt("off_set"), item, nullMillis(a.Since), nullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
+		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
 		tx.Queue(stmt("branch_touch"), branch)
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemOff, "menuItem", item, branch).
-			WithAfter(map[string]any{"until": nullMillis(a.Until)}))
+			WithAfter(map[string]any{"until": sqldb.NullMillis(a.Until)}))
 	})
 	return at, a, err
 }
@@ -92,7 +92,7 @@ func (s *Store) restore(
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemRestored, "menuItem", item, branch).
-			WithBefore(map[string]any{"until": nullMillis(it.Until), "by": it.By}))
+			WithBefore(map[string]any{"until": sqldb.NullMillis(it.Until), "by": it.By}))
 	})
 	return at, err
 }
@@ -123,7 +123,7 @@ func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.O
 	all, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (a catalog.OffItem, err error) {
 		var at, until *int64
 		err = r.Scan(&a.Item, &at, &until, &a.By)
-		a.Since, a.Until = instant(at), instant(until)
+		a.Since, a.Until = sqldb.NullInstant(at), sqldb.NullInstant(until)
 		return a, err
 	}, stmt("off_list"), branch)
 	byItem := make(map[int64]catalog.OffItem, len(all))

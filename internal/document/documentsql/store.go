@@ -67,9 +67,9 @@ func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
 		}
 		return sqldb.NewRowSet(len(numbers)).Int("id", func(i int) int64 { return numbers[i] })
 	case e == document.OrderDetail:
-		return textRows(orderIDs(ids))
+		return sqldb.IDs(orderIDs(ids))
 	}
-	return textRows(ids)
+	return sqldb.IDs(ids)
 }
 
 // orderIDs returns the orders of lines, each once if the lines of an order are adjacent.
@@ -97,10 +97,6 @@ func requestedLine(e *document.Entity, ids []string) func(id string) bool {
 		order, _ := splitLineID(id)
 		return wanted[id] || wanted[order]
 	}
-}
-
-func textRows(ids []string) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
 // ParseNumber parses a numeric id. It accepts the canonical form only.

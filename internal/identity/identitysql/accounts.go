@@ -67,7 +67,7 @@ func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.Use
 	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, stmt("account_insert"),
 		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
 		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
-		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+		null(u.City), null(u.Geolocation), extra(u), sqldb.Flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
 	if err != nil {
 		return u, err
 	}
@@ -158,9 +158,9 @@ func scanUser(r sqldb.Rows) (u identity.User, err error) {
 		u.Extra = json.RawMessage(profile)
 	}
 	if u.Registered = registered == 1; from > 0 {
-		u.ValidFrom = instant(from)
+		u.ValidFrom = sqldb.Instant(from)
 	}
-	u.CreatedAt, u.UpdatedAt = instant(created), instant(updated)
+	u.CreatedAt, u.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
 	u.Branches = idList(branches)
 	return u, err
 }
@@ -179,15 +179,6 @@ func extra(u identity.User) string {
 	}
 	return string(u.Extra)
 }
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // idList parses ids joined by commas.
 func idList(s string) []int64 {

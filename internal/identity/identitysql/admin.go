@@ -22,12 +22,12 @@ func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
 
 // Users returns a page of accounts by id, and their total.
 func (s *UserAdmin) Users(ctx context.Context, f identity.UserFilter) ([]identity.User, int64, error) {
-	registered := -1
+	registered := int64(-1) // both
 	if f.Registered != nil {
-		registered = flag(*f.Registered)
+		registered = sqldb.Flag(*f.Registered)
 	}
 	args := []any{
-		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), idRows(f.Branches), flag(f.EveryBranch),
+		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch),
 	}
 	return sqldb.Page(ctx, s.db, scanUser, stmt("admin_user_count"), stmt("admin_user_list"), f.Limit, f.Offset, args...)
 }
@@ -72,7 +72,7 @@ func (d adminTx) assignable(ctx context.Context, p identity.Assignment) (identit
 	if err := d.Principal.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), idRows(branches))
+	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = identity.ErrNoBranch
 	}
@@ -137,7 +137,7 @@ func (s *UserAdmin) Create(
 		if made, err = InsertUser(ctx, tx, u); err != nil {
 			return err
 		}
-		tx.Queue(stmt("admin_branch_put"), made.ID, idRows(branches))
+		tx.Queue(stmt("admin_branch_put"), made.ID, sqldb.IDs(branches))
 		made.Branches = branches
 		return RecordAudit(ctx, tx,
 			d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
@@ -193,7 +193,7 @@ func (s *UserAdmin) Assign(
 		}
 		tx.QueueExactly(1, stmt("admin_post_set"), id, r.ID, now.UnixMilli(), by.String())
 		tx.Queue(stmt("admin_branch_clear"), id)
-		tx.Queue(stmt("admin_branch_put"), id, idRows(branches))
+		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
 		if ended, err = d.endAccess(ctx, was, identity.EndRole); err != nil {
 			return err
 		}

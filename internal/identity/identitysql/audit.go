@@ -62,7 +62,7 @@ func scanEntry(r sqldb.Rows) (e identity.AuditEntry, err error) {
 	var at int64
 	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
 		&e.PrevHash, &e.Hash)
-	e.At = instant(at)
+	e.At = sqldb.Instant(at)
 	return e, err
 }
 
@@ -111,7 +111,7 @@ func NewAuditLog(db *sqldb.DB) *AuditLog { return &AuditLog{db} }
 // Entries returns a page of the log, newest first, and the total.
 func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]identity.AuditEntry, int64, error) {
 	args := []any{
-		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, idRows(f.Branches), flag(f.EveryBranch), f.Action,
+		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch), f.Action,
 	}
 	return sqldb.Page(ctx, l.db, scanEntry, stmt("audit_count"), stmt("audit_list"), f.Limit, f.Offset, args...)
 }

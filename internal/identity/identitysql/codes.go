@@ -47,7 +47,7 @@ func countWithin(
 	var times []time.Time
 	for _, b := range buckets {
 		for range b[1] {
-			times = append(times, instant(b[0]))
+			times = append(times, sqldb.Instant(b[0]))
 		}
 	}
 	wait := identity.RetryAfter(windows, times, now)

@@ -192,12 +192,8 @@ func bumpRoles(tx sqldb.Tx, now time.Time, by identity.Actor, ids ...int64) {
 	if len(ids) == 0 {
 		return
 	}
-	tx.Queue(stmt("role_touch"), idRows(ids), now.UnixMilli(), by.String())
+	tx.Queue(stmt("role_touch"), sqldb.IDs(ids), now.UnixMilli(), by.String())
 	documentsql.Changed(tx, now, "role", decimals(ids)...)
-}
-
-func idRows(ids []int64) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Int("id", func(i int) int64 { return ids[i] })
 }
 
 func decimals(ids []int64) []string {

@@ -42,6 +42,6 @@ func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) (
 	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c identity.Colleague, err error) {
 		err = r.Scan(&c.UserID, &c.Name, &c.Role)
 		return c, err
-	}, stmt("pin_colleagues"), identity.MaxPinFailures, flag(all),
-		idRows(branches))
+	}, stmt("pin_colleagues"), identity.MaxPinFailures, sqldb.Flag(all),
+		sqldb.IDs(branches))
 }

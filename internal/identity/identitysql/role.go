@@ -80,7 +80,7 @@ func SelectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, 
 func scanRole(r sqldb.Rows) (role identity.Role, err error) {
 	var created, updated int64
 	err = r.Scan(&role.ID, &role.Name, &role.Description, &created, &updated, &role.Version)
-	role.CreatedAt, role.UpdatedAt = instant(created), instant(updated)
+	role.CreatedAt, role.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
 	return role, err
 }
 
@@ -88,7 +88,7 @@ func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permiss
 	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (p identity.Permission, err error) {
 		var created, updated int64
 		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
-		p.CreatedAt, p.UpdatedAt = instant(created), instant(updated)
+		p.CreatedAt, p.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
 		return p, err
 	}, stmt("permission_list"))
 }

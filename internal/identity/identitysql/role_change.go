@@ -174,7 +174,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now
 		case used > 0:
 			return identity.ErrRoleUsed
 		}
-		tx.Queue(stmt("permission_take"), id, idRows(r.Permissions))
+		tx.Queue(stmt("permission_take"), id, sqldb.IDs(r.Permissions))
 		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
 		return RecordAudit(ctx, tx, c.roleEntry(identity.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
@@ -206,7 +206,7 @@ func (b *Roles) SetPermissions(
 		without := func(all, some []int64) []int64 {
 			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
 		}
-		tx.Queue(stmt("permission_take"), id, idRows(without(was.Permissions, to)))
+		tx.Queue(stmt("permission_take"), id, sqldb.IDs(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
 		QueueRevocations(tx, identity.Revocation{Kind: identity.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})

@@ -208,7 +208,7 @@ func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.T
 		var begun, expires int64
 		var branches string
 		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
-		st.StartedAt, st.ExpiresAt, st.Branches = instant(begun), instant(expires), idList(branches)
+		st.StartedAt, st.ExpiresAt, st.Branches = sqldb.Instant(begun), sqldb.Instant(expires), idList(branches)
 		return st, err
 	}, stmt("session_standing"), session, now.UnixMilli())
 }
@@ -218,7 +218,7 @@ func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]identity
 	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (v identity.Revocation, err error) {
 		var at int64
 		err = r.Scan(&v.ID, &v.Kind, &v.Subject, &at)
-		v.At = instant(at)
+		v.At = sqldb.Instant(at)
 		return v, err
 	}, stmt("revocation_list"), since.UnixMilli())
 }
@@ -243,10 +243,10 @@ func scanSession(r sqldb.Rows) (s identity.Session, err error) {
 	var ended *int64
 	err = r.Scan(&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, &rotated, &s.Device, &s.Address, &created,
 		&seen, &idle, &expires, &ended)
-	s.RotatedAt, s.CreatedAt, s.LastSeenAt = instant(rotated), instant(created), instant(seen)
-	s.IdleUntil, s.ExpiresAt = instant(idle), instant(expires)
+	s.RotatedAt, s.CreatedAt, s.LastSeenAt = sqldb.Instant(rotated), sqldb.Instant(created), sqldb.Instant(seen)
+	s.IdleUntil, s.ExpiresAt = sqldb.Instant(idle), sqldb.Instant(expires)
 	if ended != nil {
-		s.EndedAt = instant(*ended)
+		s.EndedAt = sqldb.Instant(*ended)
 	}
 	return s, err
 }

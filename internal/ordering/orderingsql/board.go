@@ -83,7 +83,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 		tickets[id].Items = append(tickets[id].Items, it)
 		r.Categories[it.DishID] = 0
 		return nil
-	}, stmt("item_select"), idRows(slices.Collect(maps.Keys(tickets))))
+	}, stmt("item_select"), sqldb.IDs(slices.Collect(maps.Keys(tickets))))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]string, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	}, stmt("board_tables"), idRows(visits))
+	}, stmt("board_tables"), sqldb.IDs(visits))
 	labels := make(map[string]string, len(pairs))
 	for _, p := range pairs {
 		labels[p[0]] = p[1]
@@ -135,7 +135,7 @@ func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]
 	}, stmt("ticket_oldest"), day, since.UnixMilli())
 	oldest := make(map[int64]time.Time, len(pairs))
 	for _, p := range pairs {
-		oldest[p[0]] = instant(p[1])
+		oldest[p[0]] = sqldb.Instant(p[1])
 	}
 	return oldest, err
 }

@@ -80,7 +80,7 @@ func (s *Orders) ListedAttempts(
 		var created, settled int64
 		err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &created, &settled,
 			&a.Number, &a.BizDate)
-		a.CreatedAt, a.SettledAt = instant(created), instant(settled)
+		a.CreatedAt, a.SettledAt = sqldb.Instant(created), sqldb.Instant(settled)
 		return a, err
 	}, stmt("listing_attempts_count"), stmt("listing_attempts"), f.Limit, f.Offset, args...)
 }
@@ -126,7 +126,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 	}
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The locks are taken in the ledger's order, to avoid deadlocks.
-		tx.QueueQuery(func(sqldb.Rows) error { return nil }, stmt("order_lock"), idRows(ids))
+		tx.QueueQuery(func(sqldb.Rows) error { return nil }, stmt("order_lock"), sqldb.IDs(ids))
 		if len(words) > 0 {
 			tx.Queue(stmt("word_insert"), sqldb.NewRowSet(len(words)).
 				Int("branch_id", func(i int) int64 { return words[i].branch }).
@@ -134,7 +134,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 				Text("biz_date", func(i int) string { return words[i].date }).
 				Text("order_id", func(i int) string { return words[i].order }))
 		}
-		tx.Queue(stmt("word_indexed"), idRows(ids), s.db.Now().UnixMilli())
+		tx.Queue(stmt("word_indexed"), sqldb.IDs(ids), s.db.Now().UnixMilli())
 		return tx.Flush(ctx)
 	})
 }

@@ -80,7 +80,7 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 	if len(branches) == 0 {
 		return nil
 	}
-	l.tx.QueueQuery(l.readOpen, stmt("open_select"), idRows(slices.Collect(maps.Keys(visits))), numberRows(nil),
+	l.tx.QueueQuery(l.readOpen, stmt("open_select"), sqldb.IDs(slices.Collect(maps.Keys(visits))), numberRows(nil),
 		numberRows(branches), l.batch.Now.UnixMilli())
 	return l.tx.Flush(ctx)
 }
@@ -121,15 +121,11 @@ func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	holds, err := sqldb.Collect(ctx, l.tx, sqldb.Value[string], stmt("order_holds"), idRows(ids))
+	holds, err := sqldb.Collect(ctx, l.tx, sqldb.Value[string], stmt("order_holds"), sqldb.IDs(ids))
 	if err != nil {
 		return nil, err
 	}
 	return stocksql.Holds(ctx, l.tx, holds)
-}
-
-func idRows(ids []string) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
 func scopesOf(places []*ordering.Place) []stock.Scope {
@@ -169,7 +165,7 @@ func (l *loader) queueOpen(places []*ordering.Place) {
 	for _, p := range places {
 		versions[p.Order.MenuVersionID], branches[p.Order.Scope.Branch] = struct{}{}, struct{}{}
 	}
-	l.tx.QueueQuery(l.readOpen, stmt("open_select"), idRows(visits), numberRows(versions), numberRows(branches),
+	l.tx.QueueQuery(l.readOpen, stmt("open_select"), sqldb.IDs(visits), numberRows(versions), numberRows(branches),
 		l.batch.Now.UnixMilli())
 }
 
@@ -217,7 +213,7 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 		l.batch.Unpaid[visit] += n
 		l.batch.Unpaid[guest] += n
 		return nil
-	}, stmt("unpaid_count"), idRows(visitsOf(places)))
+	}, stmt("unpaid_count"), sqldb.IDs(visitsOf(places)))
 }
 
 func membersOf(places []*ordering.Place) []int64 {
@@ -274,7 +270,7 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		}
 		l.batch.Orders[o.ID] = &o
 		return nil
-	}, stmt("order_lock"), idRows(ids))
+	}, stmt("order_lock"), sqldb.IDs(ids))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {
@@ -283,7 +279,7 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		o := l.batch.Orders[id]
 		o.Items = append(o.Items, it)
 		return nil
-	}, stmt("item_select"), idRows(ids))
+	}, stmt("item_select"), sqldb.IDs(ids))
 	paymentsql.QueueSelect(l.tx, ids,
 		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
 		func(r payment.Refund) {

@@ -71,7 +71,7 @@ func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]strin
 }
 
 func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {
-	return sqldb.Collect(ctx, c, scanOrder, q, idRows(ids))
+	return sqldb.Collect(ctx, c, scanOrder, q, sqldb.IDs(ids))
 }
 
 func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
@@ -81,18 +81,10 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
 		&o.Receiver.Email, &o.Receiver.Note, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version,
 		&steppedAt, &voidSeen, &o.Extensions)
-	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = instant(payBy), instant(expiresAt), instant(paidAt), instant(canceledAt)
-	o.CreatedAt, o.UpdatedAt, o.SteppedAt = instant(createdAt), instant(updatedAt), instant(steppedAt)
+	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = sqldb.Instant(payBy), sqldb.Instant(expiresAt), sqldb.Instant(paidAt), sqldb.Instant(canceledAt)
+	o.CreatedAt, o.UpdatedAt, o.SteppedAt = sqldb.Instant(createdAt), sqldb.Instant(updatedAt), sqldb.Instant(steppedAt)
 	o.VoidSeen = voidSeen != 0
 	return o, err
-}
-
-// instant converts Unix milliseconds to a time in UTC. 0 becomes the zero time, which means "not yet".
-func instant(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }
 
 // loadItems loads the items of orders.
@@ -113,19 +105,19 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 		o := &orders[index[id]]
 		o.Items = append(o.Items, it)
 		return nil
-	}, stmt("item_select"), idRows(ids))
+	}, stmt("item_select"), sqldb.IDs(ids))
 }
 
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	var doneAt int64
 	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes, &doneAt)
-	it.DoneAt = instant(doneAt)
+	it.DoneAt = sqldb.Instant(doneAt)
 	return order, it, err
 }
 
 // versions reads the current version of each order; 0 stands for an unknown order.
 func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
-	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), idRows(ids))
+	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), sqldb.IDs(ids))
 	all := make([]int64, len(ids))
 	for i, id := range ids {
 		all[i] = byID[id]
@@ -133,21 +125,14 @@ func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error)
 	return all, err
 }
 
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // selectSteps reads the steps of orders, in ascending order of version within each order.
 func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
 	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
 		var at int64
 		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
-		s.At = instant(at)
+		s.At = sqldb.Instant(at)
 		return s, err
-	}, stmt("step_select"), idRows(ids))
+	}, stmt("step_select"), sqldb.IDs(ids))
 }
 
 // Exceptions reads the payments and refunds of a branch that need attention, oldest first, at most limit per kind.
@@ -155,7 +140,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 	e.Attempts, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
 		var created int64
 		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, &created)
-		x.At = instant(created)
+		x.At = sqldb.Instant(created)
 		return x, err
 	}, stmt("exception_attempts"), branch, limit)
 	if err != nil {
@@ -165,7 +150,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 		var created int64
 		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Reason, &x.Ref,
 			&created)
-		x.At = instant(created)
+		x.At = sqldb.Instant(created)
 		return x, err
 	}, stmt("exception_refunds"), branch, limit)
 	if err != nil {
@@ -175,7 +160,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 		var reported int64
 		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref,
 			&x.Captured, &x.CapturedIn, &reported)
-		x.At = instant(reported)
+		x.At = sqldb.Instant(reported)
 		return x, err
 	}, stmt("exception_mismatches"), branch, limit)
 	return e, err

@@ -169,7 +169,7 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).
 		Int("version", func(i int) int64 { return orders[i].Version }).
 		NullInt("stepped_at", func(i int) (int64, bool) { return millis(orders[i].SteppedAt) }).
-		Int("void_seen", func(i int) int64 { return flag(orders[i].VoidSeen) }))
+		Int("void_seen", func(i int) int64 { return sqldb.Flag(orders[i].VoidSeen) }))
 }
 
 // queueSteps queues the kitchen's steps and the items that it marked as done or not done.

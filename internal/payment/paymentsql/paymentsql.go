@@ -21,14 +21,6 @@ var stmt = Statements.Must
 
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
-// instant converts milliseconds; 0 is the zero time, which means "not yet" or "never".
-func instant(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
 // QueueAttempts inserts attempts.
 func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
@@ -80,20 +72,16 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-func orderRows(ids []string) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
-}
-
 // Attempts returns the attempts of orders, oldest first per order.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
-	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), orderRows(orders))
+	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), sqldb.IDs(orders))
 }
 
 func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
 	var created, settled, check int64
 	err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &a.URL, &created, &settled,
 		&check, &a.Checks)
-	a.CreatedAt, a.SettledAt, a.CheckAt = instant(created), instant(settled), instant(check)
+	a.CreatedAt, a.SettledAt, a.CheckAt = sqldb.Instant(created), sqldb.Instant(settled), sqldb.Instant(check)
 	return a, err
 }
 
@@ -114,7 +102,7 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 		}
 		owners[id] = o
 		return nil
-	}, stmt("attempt_find"), orderRows(attempts))
+	}, stmt("attempt_find"), sqldb.IDs(attempts))
 	return owners, err
 }
 

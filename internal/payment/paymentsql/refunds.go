@@ -52,7 +52,7 @@ func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 
 // Refunds returns the refunds of orders.
 func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
-	return sqldb.Collect(ctx, c, scanRefund, stmt("refund_select"), orderRows(orders))
+	return sqldb.Collect(ctx, c, scanRefund, stmt("refund_select"), sqldb.IDs(orders))
 }
 
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
@@ -63,7 +63,7 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	if before != "" {
 		f.PriorRefunds = strings.Fields(before)
 	}
-	f.SendAt, f.CreatedAt, f.DoneAt = instant(send), instant(created), instant(done)
+	f.SendAt, f.CreatedAt, f.DoneAt = sqldb.Instant(send), sqldb.Instant(created), sqldb.Instant(done)
 	return f, err
 }
 

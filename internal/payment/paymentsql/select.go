@@ -22,5 +22,5 @@ func queueEach[T any](
 		}
 		each(one)
 		return nil
-	}, q, orderRows(orders))
+	}, q, sqldb.IDs(orders))
 }

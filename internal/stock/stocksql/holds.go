@@ -72,11 +72,7 @@ func QueueExtended(tx sqldb.Tx, until map[string]time.Time) {
 		return
 	}
 	ids := slices.Sorted(maps.Keys(until))
-	tx.Queue(stmt("hold_extend"), idRows(ids).Int("until", func(i int) int64 { return until[ids[i]].UnixMilli() }))
-}
-
-func idRows(ids []string) *sqldb.RowSet {
-	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
+	tx.Queue(stmt("hold_extend"), sqldb.IDs(ids).Int("until", func(i int) int64 { return until[ids[i]].UnixMilli() }))
 }
 
 // Holds returns holds with their lines, without a lock: the lines of a hold never change.
@@ -84,7 +80,7 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return collectHolds(ctx, c, stmt("hold_select"), idRows(ids))
+	return collectHolds(ctx, c, stmt("hold_select"), sqldb.IDs(ids))
 }
 
 // LockHolds locks holds in the order of their ids and loads them into the balances with their current state.
@@ -104,7 +100,7 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balanc
 		}
 		balances.LoadHold(byID[id], stock.State(state))
 		return nil
-	}, stmt("hold_lock"), idRows(ids))
+	}, stmt("hold_lock"), sqldb.IDs(ids))
 }
 
 // collectHolds reads rows of (hold, line), which are sorted by hold.

@@ -26,7 +26,7 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := textMap(ctx, c, stmt("reservation_reason"), idRows(holds))
+	reasons, err := textMap(ctx, c, stmt("reservation_reason"), sqldb.IDs(holds))
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var there holdRows
-	tx.QueueQuery(there.read, stmt("hold_select"), idRows(ids))
+	tx.QueueQuery(there.read, stmt("hold_select"), sqldb.IDs(ids))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id string
 		if err := rows.Scan(&id); err != nil {
@@ -135,7 +135,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 		}
 		b.ConfirmedEarly[id] = true
 		return nil
-	}, stmt("early_select"), idRows(ids))
+	}, stmt("early_select"), sqldb.IDs(ids))
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 		b.Balances.LoadHold(h, stock.State(state))
 		b.Reasons[id] = reason
 		return nil
-	}, stmt("reservation_lock"), idRows(ids))
+	}, stmt("reservation_lock"), sqldb.IDs(ids))
 	return tx.Flush(ctx)
 }
 
@@ -169,7 +169,7 @@ func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
 	QueueHolds(tx, b.Created, now)
 	QueueTransitions(tx, b.Transitions, now)
 	if len(b.EarlyConfirms) > 0 {
-		tx.Queue(stmt("early_insert"), idRows(b.EarlyConfirms), now)
+		tx.Queue(stmt("early_insert"), sqldb.IDs(b.EarlyConfirms), now)
 	}
 	if events := slices.Concat(b.Events, b.Balances.LowStockEvents(b.Now)); len(events) > 0 {
 		outbox.Queue(tx, events)

@@ -32,14 +32,6 @@ func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error
 	return t, err
 }
 
-// boolInt converts a bool for a column; SQLite has no boolean type.
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // tableNote is the audit log's record of a table.
 type tableNote struct {
 	Label  string `json:"label"`
@@ -87,7 +79,7 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 			}
 		}
 		if tableNoteOf(t) != tableNoteOf(was) {
-			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, boolInt(t.Active)); err != nil {
+			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, sqldb.Flag(t.Active)); err != nil {
 				return labelTaken(err)
 			}
 			err = identitysql.RecordAudit(ctx, tx,

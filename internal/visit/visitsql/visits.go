@@ -111,19 +111,11 @@ func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 		&p.Guests, &p.Orders, &p.Unpaid)
 	t.Active = active == 1
 	if id != nil {
-		p.VisitID, p.OpenedAt = *id, instant(opened)
-		p.Calls = visit.Calls{Bill: instant(bill), Help: instant(help), Water: instant(water)}
+		p.VisitID, p.OpenedAt = *id, sqldb.NullInstant(opened)
+		p.Calls = visit.Calls{Bill: sqldb.NullInstant(bill), Help: sqldb.NullInstant(help), Water: sqldb.NullInstant(water)}
 		t.Party = &p
 	}
 	return t, err
-}
-
-// instant converts a nullable time; NULL is the zero time.
-func instant(ms *int64) time.Time {
-	if ms == nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(*ms).UTC()
 }
 
 func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
@@ -136,7 +128,7 @@ func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
 	v.Open, v.OpenedAt, v.LastSeenAt = status == open, time.UnixMilli(opened).UTC(), time.UnixMilli(seen).UTC()
 	v.ClosedAt, v.Reason = closeInfo(closed, reason)
 	if v.Open { // the calls of a closed visit no longer matter
-		v.Calls = visit.Calls{Bill: instant(bill), Help: instant(help), Water: instant(water)}
+		v.Calls = visit.Calls{Bill: sqldb.NullInstant(bill), Help: sqldb.NullInstant(help), Water: sqldb.NullInstant(water)}
 	}
 	return v, err
 }
