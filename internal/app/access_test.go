@@ -161,7 +161,7 @@ func TestAnnounceAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, log strings.Builder
-	p, err := start(t.Context(), c, ServeOptions{Roles: []Role{API}, Out: &out}, slog.New(slog.NewTextHandler(&log, nil)))
+	p, err := start(t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Out: &out}, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// KeyInfo is a key declaration as commands show it.
-type KeyInfo struct {
+// KeyDeclaration is a key declaration as commands show it.
+type KeyDeclaration struct {
 	Pattern string `json:"pattern"`
 	Type    string `json:"type"`
 	TTL     string `json:"ttl"`
@@ -21,10 +21,10 @@ type KeyInfo struct {
 }
 
 // Keys lists the declarations of all keys.
-func Keys() []KeyInfo {
-	all := make([]KeyInfo, 0, len(keyspace.Declarations()))
+func Keys() []KeyDeclaration {
+	all := make([]KeyDeclaration, 0, len(keyspace.Declarations()))
 	for _, d := range keyspace.Declarations() {
-		all = append(all, KeyInfo{
+		all = append(all, KeyDeclaration{
 			d.Pattern, string(d.Type), d.TTL.String(), string(d.Class), d.Owner, d.Source, d.Rebuild, d.Purpose,
 		})
 	}

@@ -15,7 +15,7 @@ import (
 
 // A process of any role measures the deciding clock and keeps its part of the admission cache.
 func TestLoops_of_every_role(t *testing.T) {
-	for _, role := range []Role{API, Worker, Relay} {
+	for _, role := range []ProcessRole{API, Worker, Relay} {
 		t.Run(string(role), func(t *testing.T) {
 			p := begun(t, nil, role)
 			shown := prometheus.NewRegistry()
@@ -45,7 +45,7 @@ func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 }
 
 // begun starts a process with some roles on an empty SQLite database. It ends with its test.
-func begun(t *testing.T, settings map[string]string, roles ...Role) *process {
+func begun(t *testing.T, settings map[string]string, roles ...ProcessRole) *process {
 	t.Helper()
 	environment := map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}
 	maps.Copy(environment, settings)

@@ -66,7 +66,7 @@ func newFixture(t *testing.T) *fixture {
 // with starts a process.
 func (f *fixture) with(c Config) *fixture {
 	f.t.Helper()
-	p, err := start(f.t.Context(), c, ServeOptions{Roles: []Role{API}, Demo: true, Out: io.Discard},
+	p, err := start(f.t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard},
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)

@@ -26,24 +26,24 @@ import (
 	"comanda/internal/worker"
 )
 
-// Role is a part of the work that a process may do.
-type Role string
+// ProcessRole is a part of the work that a process may do.
+type ProcessRole string
 
 // The roles. Any number of processes may have each.
 const (
-	API    Role = "api"    // serves HTTP
-	Worker Role = "worker" // expires orders, closes visits, runs periodic work
-	Relay  Role = "relay"  // publishes and consumes events
+	API    ProcessRole = "api"    // serves HTTP
+	Worker ProcessRole = "worker" // expires orders, closes visits, runs periodic work
+	Relay  ProcessRole = "relay"  // publishes and consumes events
 )
 
 // ParseRoles parses a list such as "api,worker". "all" and an empty list mean every role.
-func ParseRoles(list string) ([]Role, error) {
+func ParseRoles(list string) ([]ProcessRole, error) {
 	if list == "" || list == "all" {
-		return []Role{API, Worker, Relay}, nil
+		return []ProcessRole{API, Worker, Relay}, nil
 	}
-	var roles []Role
+	var roles []ProcessRole
 	for name := range strings.SplitSeq(list, ",") {
-		r := Role(strings.TrimSpace(name))
+		r := ProcessRole(strings.TrimSpace(name))
 		if r != API && r != Worker && r != Relay {
 			return nil, fmt.Errorf("%q is not a role: api, worker, relay", name)
 		}
@@ -54,7 +54,7 @@ func ParseRoles(list string) ([]Role, error) {
 
 // ServeOptions are the options of Serve.
 type ServeOptions struct {
-	Roles []Role
+	Roles []ProcessRole
 	Demo  bool
 	Out   io.Writer // receives the printed links
 	Log   io.Writer

@@ -35,7 +35,7 @@ func (k *Core) systemService() *system.Service {
 }
 
 // aboutProcess returns a process's information about itself.
-func (c Config) aboutProcess(build telemetry.Build, roles []Role, startedAt time.Time) system.About {
+func (c Config) aboutProcess(build telemetry.Build, roles []ProcessRole, startedAt time.Time) system.About {
 	a := system.About{
 		Version: build.Version, Revision: build.Revision, GoVersion: build.GoVersion, StartedAt: startedAt,
 		Roles: make([]string, len(roles)), Engines: system.Engines{Broker: "in process"},

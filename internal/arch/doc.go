@@ -13,4 +13,6 @@
 //	A10 comments, texts in code and documents use plain terms; a list of banned phrases fails
 //	A11 symbols, files and folders that documents and package comments name exist
 //	A12 a statement that code names exists, and every statement of a .sql file is run
+//	A13 an exported type has its name for itself, unless the package's name tells the types of that name apart
+//	A14 docs/dependencies.md reviews every direct dependency, and no other
 package arch

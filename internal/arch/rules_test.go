@@ -53,6 +53,8 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	found = append(found, tr.witnesses()...)
 	found = append(found, tr.mentions(root)...)
 	found = append(found, tr.statements()...)
+	found = append(found, tr.types()...)
+	found = append(found, tr.dependencies(root)...)
 	for _, r := range t.rows {
 		for _, name := range r.packages {
 			if !covered[name] {

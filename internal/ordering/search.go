@@ -29,8 +29,8 @@ type OrderFilter struct {
 	Limit, Offset int
 }
 
-// Listed is an order in a list for the staff.
-type Listed struct {
+// ListedOrder is an order in a list for the staff.
+type ListedOrder struct {
 	Order
 	Table string // label; empty unless DINE_IN
 }

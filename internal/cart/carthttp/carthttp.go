@@ -125,7 +125,7 @@ type getInput struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"The branch whose menu prices the cart; by default the cart's own."`
 }
 
-func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Reply[view], error) {
+func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Output[view], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Reply[view], er
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
+	return httpapi.OutputOf(viewOf(v, in.Language)), nil
 }
 
 // parse parses an id; an empty text is 0.
@@ -158,7 +158,7 @@ type addInput struct {
 	}
 }
 
-func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Reply[item], error) {
+func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Output[item], error) {
 	dish, err := parse(in.Body.DishID)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Reply[item], er
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(itemOf(v, it, in.Language)), nil
+	return httpapi.OutputOf(itemOf(v, it, in.Language)), nil
 }
 
 type setInput struct {
@@ -182,7 +182,7 @@ type setInput struct {
 	}
 }
 
-func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Reply[item], error) {
+func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Output[item], error) {
 	id, err := parse(in.ID)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Reply[item], er
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(itemOf(v, it, in.Language)), nil
+	return httpapi.OutputOf(itemOf(v, it, in.Language)), nil
 }
 
 type removeInput struct {
@@ -199,7 +199,7 @@ type removeInput struct {
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Reply[view], error) {
+func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Output[view], error) {
 	id, err := parse(in.ID)
 	if err != nil {
 		return nil, err
@@ -208,15 +208,15 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Reply[vie
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
+	return httpapi.OutputOf(viewOf(v, in.Language)), nil
 }
 
 type emptyInput struct{ httpapi.Language }
 
-func (r routes) empty(ctx context.Context, in *emptyInput) (*httpapi.Reply[view], error) {
+func (r routes) empty(ctx context.Context, in *emptyInput) (*httpapi.Output[view], error) {
 	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(viewOf(v, in.Language)), nil
+	return httpapi.OutputOf(viewOf(v, in.Language)), nil
 }

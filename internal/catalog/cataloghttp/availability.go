@@ -43,7 +43,7 @@ type offItem struct {
 	Carts  int64     `json:"carts" doc:"Carts of members with the dish in them. Those of guests are on their phones."`
 }
 
-func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Reply[offItem], error) {
+func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Output[offItem], error) {
 	until, err := catalog.ParseUntil(in.Body.Until)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Reply[offItem]
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}), nil
+	return httpapi.OutputOf(offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}), nil
 }
 
 // endOf formats the end of an OffItem: RESTORED or an instant.
@@ -67,11 +67,11 @@ type restored struct {
 	ItemID string `json:"itemId"`
 }
 
-func (s *staff) restore(ctx context.Context, in *idIn) (*httpapi.Reply[restored], error) {
+func (s *staff) restore(ctx context.Context, in *idIn) (*httpapi.Output[restored], error) {
 	if err := s.Availability.Restore(ctx, identity.ActorOf(ctx), in.ID); err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(restored{decimal(in.ID)}), nil
+	return httpapi.OutputOf(restored{decimal(in.ID)}), nil
 }
 
 // itemAvailability is an item with the ledger's counters.
@@ -118,7 +118,7 @@ type branchAvailability struct {
 }
 
 // availability returns one list without pages: it has the size of the menu that phones load whole.
-func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Reply[branchAvailability], error) {
+func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Output[branchAvailability], error) {
 	c, err := s.Availability.Menu(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -135,5 +135,5 @@ func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Reply[bran
 		it := &c.Items[i]
 		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID], it)
 	}
-	return httpapi.ReplyOf(out), nil
+	return httpapi.OutputOf(out), nil
 }

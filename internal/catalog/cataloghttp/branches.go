@@ -57,11 +57,11 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 }
 
 // branchResponse wraps a branch as a response.
-func (s *staff) branchResponse(b catalog.Branch, err error) (*httpapi.Reply[branch], error) {
+func (s *staff) branchResponse(b catalog.Branch, err error) (*httpapi.Output[branch], error) {
 	return httpapi.Answer(s.branchOf, b, err)
 }
 
-func (s *staff) branch(ctx context.Context, in *idIn) (*httpapi.Reply[branch], error) {
+func (s *staff) branch(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
 	return s.branchResponse(s.Branches.Branch(ctx, identity.ActorOf(ctx), in.ID))
 }
 
@@ -79,7 +79,7 @@ type branchEdit struct {
 	IsOpen           *bool            `json:"isOpen,omitempty"`
 }
 
-func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Reply[branch], error) {
+func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Output[branch], error) {
 	e := catalog.BranchEdit{
 		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
 	}
@@ -100,7 +100,7 @@ type pauseRequest struct {
 	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until staff resume."`
 }
 
-func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Reply[branch], error) {
+func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Output[branch], error) {
 	p := catalog.Pause{Texts: in.Body.Reasons}
 	if in.Body.ReasonCode != nil {
 		p.Code = catalog.PauseCode(*in.Body.ReasonCode)
@@ -116,6 +116,6 @@ func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Reply[branch],
 	return s.branchResponse(s.Branches.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
 }
 
-func (s *staff) resume(ctx context.Context, in *idIn) (*httpapi.Reply[branch], error) {
+func (s *staff) resume(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
 	return s.branchResponse(s.Branches.Resume(ctx, identity.ActorOf(ctx), in.ID))
 }

@@ -50,12 +50,12 @@ func categoryInfoOf(h catalog.Category) categoryInfo {
 	return categoryInfo{decimal(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
 }
 
-func (s *staff) categories(ctx context.Context, in *Paging) (*httpapi.Reply[httpapi.Listed[categoryInfo]], error) {
+func (s *staff) categories(ctx context.Context, in *Paging) (*httpapi.Output[httpapi.Listed[categoryInfo]], error) {
 	page, total, err := s.Dishes.Categories(ctx, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf)), nil
 }
 
 // categoryEdit is a change to a category. Omitted fields stay as they are.
@@ -72,16 +72,16 @@ type categoryEditIn struct {
 	Body categoryEdit
 }
 
-func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*httpapi.Reply[categoryInfo], error) {
+func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*httpapi.Output[categoryInfo], error) {
 	h, err := s.Dishes.PutCategory(ctx, identity.ActorOf(ctx), id, catalog.CategoryEdit(e))
 	return httpapi.Answer(categoryInfoOf, h, err)
 }
 
-func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*httpapi.Reply[categoryInfo], error) {
+func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*httpapi.Output[categoryInfo], error) {
 	return s.putCategory(ctx, 0, in.Body)
 }
 
-func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*httpapi.Reply[categoryInfo], error) {
+func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*httpapi.Output[categoryInfo], error) {
 	return s.putCategory(ctx, in.ID, in.Body)
 }
 
@@ -122,14 +122,14 @@ type dishesIn struct {
 	Retired    bool   `query:"retired" doc:"Those too that were retired."`
 }
 
-func (s *staff) dishes(ctx context.Context, in *dishesIn) (*httpapi.Reply[httpapi.Listed[dish]], error) {
+func (s *staff) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[httpapi.Listed[dish]], error) {
 	page, total, err := s.Dishes.Dishes(ctx, catalog.DishFilter{
 		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, dishInfoOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, dishInfoOf)), nil
 }
 
 type dishAddIn struct{ Body newDish }
@@ -154,19 +154,19 @@ type dishEdit struct {
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
 }
 
-func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*httpapi.Reply[dish], error) {
+func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*httpapi.Output[dish], error) {
 	d, err := s.Dishes.PutDish(ctx, identity.ActorOf(ctx), id, e)
 	return httpapi.Answer(dishInfoOf, d, err)
 }
 
-func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*httpapi.Reply[dish], error) {
+func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*httpapi.Output[dish], error) {
 	category, _ := parseID(in.Body.CategoryID) // the pattern lets nothing else through
 	return s.putDish(ctx, 0, catalog.DishEdit{
 		CategoryID: &category, Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: &in.Body.ImageID,
 	})
 }
 
-func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Reply[dish], error) {
+func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Output[dish], error) {
 	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
 	if in.Body.CategoryID != nil {
 		category, _ := parseID(*in.Body.CategoryID)

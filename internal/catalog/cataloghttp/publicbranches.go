@@ -46,7 +46,7 @@ type publicBranchList struct {
 	Total int            `json:"total"`
 }
 
-func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*httpapi.Reply[publicBranchList], error) {
+func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*httpapi.Output[publicBranchList], error) {
 	all, err := p.lister.Branches(ctx)
 	if err != nil {
 		return nil, err
@@ -55,5 +55,5 @@ func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*httpapi.Rep
 	for i, b := range all {
 		list.Items[i] = publicBranch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales, b.Open && b.Paused(p.now()) == nil}
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }

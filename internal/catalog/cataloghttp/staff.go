@@ -91,7 +91,7 @@ type branchList struct {
 	Total int      `json:"total"`
 }
 
-func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Reply[branchList], error) {
+func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Output[branchList], error) {
 	all, err := s.Branches.Branches(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Reply[branc
 	for i, b := range all {
 		list.Items[i] = s.branchOf(b)
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }
 
 type quotaIn struct {
@@ -117,11 +117,11 @@ type quota struct {
 	DailyQuota *int64 `json:"dailyQuota"`
 }
 
-func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*httpapi.Reply[quota], error) {
+func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*httpapi.Output[quota], error) {
 	if err := s.Menus.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(quota{decimal(in.ID), in.Body.DailyQuota}), nil
+	return httpapi.OutputOf(quota{decimal(in.ID), in.Body.DailyQuota}), nil
 }
 
 type idIn struct {
@@ -154,12 +154,12 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-func (s *staff) draft(ctx context.Context, in *idIn) (*httpapi.Reply[Version], error) {
+func (s *staff) draft(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
 	v, err := s.Menus.Draft(ctx, identity.ActorOf(ctx), in.ID)
 	return httpapi.Answer(versionOf, v, err)
 }
 
-func (s *staff) publish(ctx context.Context, in *idIn) (*httpapi.Reply[Version], error) {
+func (s *staff) publish(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
 	v, err := s.Menus.Publish(ctx, identity.ActorOf(ctx), in.ID)
 	return httpapi.Answer(versionOf, v, err)
 }
@@ -182,9 +182,9 @@ type entryIn struct {
 	Body   entry
 }
 
-func (s *staff) edit(ctx context.Context, in *entryIn) (*httpapi.Reply[entry], error) {
+func (s *staff) edit(ctx context.Context, in *entryIn) (*httpapi.Output[entry], error) {
 	if err := s.Menus.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(in.Body), nil
+	return httpapi.OutputOf(in.Body), nil
 }

@@ -61,13 +61,13 @@ type menusIn struct {
 }
 
 // menus cuts the page out of the whole list: a branch has a handful of menus.
-func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Reply[httpapi.Listed[menuInfo]], error) {
+func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Output[httpapi.Listed[menuInfo]], error) {
 	all, err := s.Menus.MenusOf(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	page := all[min(in.offset(), len(all)):]
-	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)), nil
 }
 
 type menuAddIn struct{ Body newMenu }
@@ -77,7 +77,7 @@ type newMenu struct {
 	Name     string `json:"name" text:"line"`
 }
 
-func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*httpapi.Reply[menuInfo], error) {
+func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*httpapi.Output[menuInfo], error) {
 	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
 	m, err := s.Menus.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
 	return httpapi.Answer(menuInfoOf, m, err)
@@ -88,12 +88,12 @@ type versionsIn struct {
 	ID int64 `path:"id"`
 }
 
-func (s *staff) versions(ctx context.Context, in *versionsIn) (*httpapi.Reply[httpapi.Listed[Version]], error) {
+func (s *staff) versions(ctx context.Context, in *versionsIn) (*httpapi.Output[httpapi.Listed[Version]], error) {
 	page, total, err := s.Menus.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, versionOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, versionOf)), nil
 }
 
 // line is one item of a version.
@@ -128,7 +128,7 @@ type versionDetail struct {
 	Total int    `json:"total"`
 }
 
-func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Reply[versionDetail], error) {
+func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Output[versionDetail], error) {
 	v, all, err := s.Menus.Lines(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Reply[versionDeta
 	for i, l := range all {
 		out.Items[i] = lineOf(l)
 	}
-	return httpapi.ReplyOf(out), nil
+	return httpapi.OutputOf(out), nil
 }
 
 func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
@@ -157,7 +157,7 @@ type newLine struct {
 	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it comes last."`
 }
 
-func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*httpapi.Reply[line], error) {
+func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*httpapi.Output[line], error) {
 	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
 	l, err := s.Menus.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,

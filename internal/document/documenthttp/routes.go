@@ -98,13 +98,13 @@ type categoriesIn struct {
 	httpapi.Paging
 }
 
-func (o *routes) categories(ctx context.Context, in *categoriesIn) (*httpapi.Reply[list[category]], error) {
+func (o *routes) categories(ctx context.Context, in *categoriesIn) (*httpapi.Output[list[category]], error) {
 	docs, total, err := o.documents.Find(ctx, document.Category, nil,
 		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
 	if err != nil {
 		return nil, err
 	}
-	out := httpapi.ReplyOf(list[category]{[]category{}, total})
+	out := httpapi.OutputOf(list[category]{[]category{}, total})
 	for _, d := range docs {
 		var c category
 		var t texts
@@ -134,7 +134,7 @@ type dishesIn struct {
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 }
 
-func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Reply[list[dish]], error) {
+func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[list[dish]], error) {
 	filter := document.Filter{}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
@@ -148,7 +148,7 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Reply[list[
 	if err != nil {
 		return nil, err
 	}
-	out := httpapi.ReplyOf(list[dish]{[]dish{}, total})
+	out := httpapi.OutputOf(list[dish]{[]dish{}, total})
 	for _, d := range docs {
 		one, _, err := dishOf(d, in.Language)
 		if err != nil {
@@ -165,7 +165,7 @@ const (
 )
 
 // search reads all dishes: there are few, and their documents are in memory.
-func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*httpapi.Reply[list[dish]], error) {
+func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*httpapi.Output[list[dish]], error) {
 	var found []dish
 	for from := 0; from < maxSearched; from += searchPage {
 		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
@@ -185,7 +185,7 @@ func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filte
 			break
 		}
 	}
-	return httpapi.ReplyOf(list[dish]{append([]dish{}, httpapi.PageOf(in.Paging, found)...), len(found)}), nil
+	return httpapi.OutputOf(list[dish]{append([]dish{}, httpapi.PageOf(in.Paging, found)...), len(found)}), nil
 }
 
 func (t texts) contains(q string) bool {
@@ -210,7 +210,7 @@ type dishIn struct {
 	ID string `path:"id" maxLength:"19"`
 }
 
-func (o *routes) dish(ctx context.Context, in *dishIn) (*httpapi.Reply[dish], error) {
+func (o *routes) dish(ctx context.Context, in *dishIn) (*httpapi.Output[dish], error) {
 	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
 		return nil, err
@@ -219,5 +219,5 @@ func (o *routes) dish(ctx context.Context, in *dishIn) (*httpapi.Reply[dish], er
 		return nil, ErrDishNotFound
 	}
 	one, _, err := dishOf(d, in.Language)
-	return httpapi.ReplyOf(one), err
+	return httpapi.OutputOf(one), err
 }

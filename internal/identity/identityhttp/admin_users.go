@@ -45,7 +45,7 @@ type usersIn struct {
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
-func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Reply[httpapi.Listed[Account]], error) {
+func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Output[httpapi.Listed[Account]], error) {
 	f := identity.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: identity.Status(in.Status),
 		Limit: in.Size, Offset: in.Offset(),
@@ -58,7 +58,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Reply[htt
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, accountOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, accountOf)), nil
 }
 
 type postBody struct {
@@ -101,7 +101,7 @@ type hireIn struct {
 	}
 }
 
-func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*httpapi.Output[Account], error) {
 	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*httpapi.Reply[Ac
 }
 
 // accountResult returns the response for an account, or the error.
-func accountResult(u identity.User, err error) (*httpapi.Reply[Account], error) {
+func accountResult(u identity.User, err error) (*httpapi.Output[Account], error) {
 	return httpapi.Answer(accountOf, u, err)
 }
 
@@ -119,7 +119,7 @@ type userIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *adminRoutes) get(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) get(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
 	return accountResult(m.administration.User(ctx, identity.ActorOf(ctx), in.ID))
 }
 
@@ -129,7 +129,7 @@ type userChangeIn struct {
 	Body changes
 }
 
-func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*httpapi.Output[Account], error) {
 	return accountResult(m.administration.UpdateUser(ctx, identity.ActorOf(ctx), in.ID, in.Body.changes()))
 }
 
@@ -139,7 +139,7 @@ type userPostIn struct {
 	Body postBody
 }
 
-func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*httpapi.Output[Account], error) {
 	post, err := in.Body.post()
 	if err != nil {
 		return nil, err
@@ -147,10 +147,10 @@ func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*httpapi.Repl
 	return accountResult(m.administration.Assign(ctx, identity.ActorOf(ctx), in.ID, post))
 }
 
-func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
 	return accountResult(m.administration.Disable(ctx, identity.ActorOf(ctx), in.ID))
 }
 
-func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*httpapi.Reply[Account], error) {
+func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
 	return accountResult(m.administration.Enable(ctx, identity.ActorOf(ctx), in.ID))
 }

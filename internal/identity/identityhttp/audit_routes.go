@@ -77,7 +77,7 @@ func rawOf(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Reply[httpapi.Listed[entry]], error) {
+func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Output[httpapi.Listed[entry]], error) {
 	f := identity.AuditFilter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
 		Limit: in.Size, Offset: in.Offset(),
@@ -93,5 +93,5 @@ func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Reply[
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, entryOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, entryOf)), nil
 }

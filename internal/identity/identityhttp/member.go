@@ -69,7 +69,7 @@ type registerIn struct {
 	}
 }
 
-func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*httpapi.Reply[Account], error) {
+func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*httpapi.Output[Account], error) {
 	u, err := m.accounts.Register(ctx, identity.Registration{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
 	}, in.caller)
@@ -95,8 +95,8 @@ type grant struct {
 	User         Account `json:"user"`
 }
 
-func grantOf(g identity.IssuedTokens) *httpapi.Reply[grant] {
-	return httpapi.ReplyOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
+func grantOf(g identity.IssuedTokens) *httpapi.Output[grant] {
+	return httpapi.OutputOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
 }
 
 type loginOut struct {
@@ -122,7 +122,7 @@ type refreshIn struct {
 	}
 }
 
-func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*httpapi.Reply[grant], error) {
+func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*httpapi.Output[grant], error) {
 	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
 	if err != nil {
 		return nil, err
@@ -164,12 +164,12 @@ type sent struct {
 	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
 }
 
-func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*httpapi.Reply[sent], error) {
+func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*httpapi.Output[sent], error) {
 	err := m.accounts.RequestCode(ctx, identity.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(sent{int64(identity.CodeTTL.Seconds())}), nil
+	return httpapi.OutputOf(sent{int64(identity.CodeTTL.Seconds())}), nil
 }
 
 type verifyIn struct {
@@ -186,12 +186,12 @@ type verified struct {
 	Verified bool `json:"verified"`
 }
 
-func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*httpapi.Reply[verified], error) {
+func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*httpapi.Output[verified], error) {
 	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(verified{true}), nil
+	return httpapi.OutputOf(verified{true}), nil
 }
 
 type resetIn struct {
@@ -208,14 +208,14 @@ func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*noConte
 	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
 }
 
-func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*httpapi.Reply[Account], error) {
+func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*httpapi.Output[Account], error) {
 	u, err := m.accounts.Me(ctx, identity.ActorOf(ctx))
 	return httpapi.Answer(accountOf, u, err)
 }
 
 type changeIn struct{ Body changes }
 
-func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*httpapi.Reply[Account], error) {
+func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*httpapi.Output[Account], error) {
 	u, err := m.accounts.ChangeMe(ctx, identity.ActorOf(ctx), in.Body.changes())
 	return httpapi.Answer(accountOf, u, err)
 }
@@ -236,7 +236,7 @@ type sessionList struct {
 }
 
 // sessions returns all sessions in one page: an account has at most identity.MaxSessions.
-func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Reply[sessionList], error) {
+func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Output[sessionList], error) {
 	who := identity.ActorOf(ctx)
 	all, err := m.accounts.Sessions(ctx, who)
 	if err != nil {
@@ -246,7 +246,7 @@ func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Repl
 	for i, s := range all {
 		list.Items[i] = session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }
 
 type endIn struct {

@@ -24,12 +24,12 @@ type ownPermissions struct {
 	Permissions []string `json:"permissions" doc:"The routes that you may use, such as GET /api/tables."`
 }
 
-func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*httpapi.Reply[ownPermissions], error) {
+func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*httpapi.Output[ownPermissions], error) {
 	held, err := m.roles.PermittedRoutes(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := httpapi.ReplyOf(ownPermissions{make([]string, len(held))})
+	out := httpapi.OutputOf(ownPermissions{make([]string, len(held))})
 	for i, k := range held {
 		out.Body.Permissions[i] = k.Method + " " + k.Path
 	}

@@ -51,7 +51,7 @@ type colleagueList struct {
 }
 
 // colleagues returns all colleagues in one page: a branch has few.
-func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*httpapi.Reply[colleagueList], error) {
+func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*httpapi.Output[colleagueList], error) {
 	all, err := m.accounts.Colleagues(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*httpapi.Re
 	for i, c := range all {
 		list.Items[i] = colleague{strconv.FormatInt(c.UserID, 10), c.Name, c.Role}
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }
 
 type takeOverIn struct {
@@ -72,7 +72,7 @@ type takeOverIn struct {
 	}
 }
 
-func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*httpapi.Reply[grant], error) {
+func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*httpapi.Output[grant], error) {
 	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
 	if err != nil {
 		return nil, identity.ErrPin

@@ -56,26 +56,26 @@ func roleOf(r identity.Role) role {
 }
 
 // roleResult returns the response for a role, or the error.
-func roleResult(r identity.Role, err error) (*httpapi.Reply[role], error) {
+func roleResult(r identity.Role, err error) (*httpapi.Output[role], error) {
 	return httpapi.Answer(roleOf, r, err)
 }
 
 type listIn struct{ httpapi.Paging }
 
 // roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
-func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[role]], error) {
+func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[role]], error) {
 	all, err := m.roles.Store.Roles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), roleOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), roleOf)), nil
 }
 
 type roleIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*httpapi.Reply[role], error) {
+func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*httpapi.Output[role], error) {
 	return roleResult(m.roles.Store.Role(ctx, in.ID))
 }
 
@@ -86,7 +86,7 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*httpapi.Reply[role], error) {
+func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*httpapi.Output[role], error) {
 	r := identity.Role{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.CreateRole(ctx, identity.ActorOf(ctx), r))
 }
@@ -100,7 +100,7 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*httpapi.Reply[role], error) {
+func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*httpapi.Output[role], error) {
 	c := identity.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
 }
@@ -117,7 +117,7 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*httpapi.Reply[role], error) {
+func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*httpapi.Output[role], error) {
 	ids := make([]int64, len(in.Body.PermissionIDs))
 	for i, s := range in.Body.PermissionIDs {
 		var err error
@@ -145,10 +145,10 @@ func permissionOf(p identity.Permission) permission {
 	}
 }
 
-func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[permission]], error) {
+func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[permission]], error) {
 	all, err := m.roles.Store.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), permissionOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), permissionOf)), nil
 }

@@ -16,7 +16,7 @@ func Setup(a *httpapi.API, setup *identity.Setup) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "setup", Method: http.MethodPost, Path: "/auth/setup", Tags: []string{"Set-up"},
 		DefaultStatus: http.StatusCreated, Summary: "Creates the first owner with the code that the server printed",
-	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*httpapi.Reply[Account], error) {
+	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*httpapi.Output[Account], error) {
 		p := identity.Profile{Email: in.Body.Email, Username: in.Body.Username}
 		return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
 	})

@@ -256,7 +256,7 @@ type staffDetail struct {
 }
 
 // staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
-func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.Reply[staffDetail], error) {
+func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.Output[staffDetail], error) {
 	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
 	if d.VisitID != "" {
 		var err error
@@ -270,13 +270,13 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.
 	if to := visibleReceiver(ctx, d.Receiver); to.Name != "" {
 		out.Receiver = staffReceiverOf(to)
 	}
-	return httpapi.ReplyOf(out), nil
+	return httpapi.OutputOf(out), nil
 }
 
 // errNoReceiver is returned for an order at a table, which has no receiver.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
-func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Reply[staffReceiver], error) {
+func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffReceiver], error) {
 	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
 	switch {
 	case err != nil:
@@ -284,5 +284,5 @@ func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Rep
 	case d.Kind == ordering.DineIn:
 		return nil, errNoReceiver
 	}
-	return httpapi.ReplyOf(*staffReceiverOf(d.Receiver)), nil
+	return httpapi.OutputOf(*staffReceiverOf(d.Receiver)), nil
 }

@@ -278,7 +278,7 @@ func (r routes) registerSteps(a *httpapi.API) {
 		httpapi.Register(a, huma.Operation{
 			OperationID: "order-" + s.path, Method: http.MethodPost, Path: "/api/orders/{id}/" + s.path, Tags: []string{"Orders"},
 			Summary: s.summary,
-		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*httpapi.Reply[Progress], error) {
+		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*httpapi.Output[Progress], error) {
 			return r.step(ctx, s.kind, in)
 		})
 	}
@@ -320,7 +320,7 @@ func progressOf(o *ordering.Order) Progress {
 	return p
 }
 
-func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*httpapi.Reply[Progress], error) {
+func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*httpapi.Output[Progress], error) {
 	s := ordering.Step{OrderID: in.ID, Kind: kind}
 	if in.Body != nil {
 		s.Version = in.Body.Version
@@ -329,7 +329,7 @@ func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(progressOf(&o)), nil
+	return httpapi.OutputOf(progressOf(&o)), nil
 }
 
 type markInput struct {
@@ -341,12 +341,12 @@ type markInput struct {
 	}
 }
 
-func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Reply[Progress], error) {
+func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Output[Progress], error) {
 	o, err := r.orders.MarkItem(ctx, identity.ActorOf(ctx), ordering.MarkItem{
 		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(progressOf(&o)), nil
+	return httpapi.OutputOf(progressOf(&o)), nil
 }

@@ -18,7 +18,7 @@ import (
 
 // Listing reads pages of a branch's orders and payment attempts, with the total number of matches.
 type Listing interface {
-	Listed(ctx context.Context, f ordering.OrderFilter) (page []ordering.Listed, total int64, err error)
+	Listed(ctx context.Context, f ordering.OrderFilter) (page []ordering.ListedOrder, total int64, err error)
 	ListedAttempts(ctx context.Context, f ordering.AttemptFilter) (page []ordering.ListedAttempt, total int64, err error)
 }
 

@@ -27,9 +27,9 @@ type shelf struct {
 	attempts ordering.AttemptFilter
 }
 
-func (s *shelf) Listed(_ context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
+func (s *shelf) Listed(_ context.Context, f ordering.OrderFilter) ([]ordering.ListedOrder, int64, error) {
 	s.orders = f
-	return []ordering.Listed{{Table: "T1", Order: ordering.Order{
+	return []ordering.ListedOrder{{Table: "T1", Order: ordering.Order{
 		ID: "o", Scope: stock.Scope{Branch: 1, Date: "2026-02-26"}, Kind: ordering.DineIn, Number: 1041, Total: 7,
 		Items: []ordering.Item{{ItemID: 1, Name: "Phở", Price: 7, Qty: 1}}, CreatedAt: time.Unix(60, 0).UTC(),
 	}}}, 41, nil

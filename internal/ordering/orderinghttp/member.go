@@ -192,12 +192,12 @@ type memberDetail struct {
 	Receiver receiver `json:"receiver"`
 }
 
-func memberDetailOf(d ordering.Detail, l httpapi.Language) *httpapi.Reply[memberDetail] {
+func memberDetailOf(d ordering.Detail, l httpapi.Language) *httpapi.Output[memberDetail] {
 	o := memberOrderOf(d.Order, l)
-	return httpapi.ReplyOf(memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver})
+	return httpapi.OutputOf(memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver})
 }
 
-func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.Reply[memberDetail], error) {
+func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.Output[memberDetail], error) {
 	d, err := r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.
 	return memberDetailOf(d, in.Language), nil
 }
 
-func (r routes) memberCancel(ctx context.Context, in *memberInput) (*httpapi.Reply[canceled], error) {
+func (r routes) memberCancel(ctx context.Context, in *memberInput) (*httpapi.Output[canceled], error) {
 	o, err := r.orders.MemberCancel(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -221,14 +221,14 @@ type memberPayInput struct {
 	}
 }
 
-func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*httpapi.Reply[Summary], error) {
+func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*httpapi.Output[Summary], error) {
 	o, page, err := r.orders.MemberPay(
 		ctx, identity.ActorOf(ctx), in.ID, payment.Method(in.Body.Method), in.client(),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(summaryOf(o).at(page)), nil
+	return httpapi.OutputOf(summaryOf(o).at(page)), nil
 }
 
 type memberMoreTimeInput struct {
@@ -237,7 +237,7 @@ type memberMoreTimeInput struct {
 	Body moreTime
 }
 
-func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*httpapi.Reply[memberDetail], error) {
+func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*httpapi.Output[memberDetail], error) {
 	d, err := r.orders.MemberExtendDeadline(ctx, identity.ActorOf(ctx), in.ID, in.Body.PayBy)
 	if err != nil {
 		return nil, err

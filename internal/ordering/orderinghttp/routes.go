@@ -149,7 +149,7 @@ type readInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Reply[Detail], error) {
+func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Output[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Reply[Detail],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(guestDetailOf(d, in.Language)), nil
+	return httpapi.OutputOf(guestDetailOf(d, in.Language)), nil
 }
 
 type canceled struct {
@@ -167,12 +167,12 @@ type canceled struct {
 	PaymentStatus string `json:"paymentStatus"`
 }
 
-func canceledOf(o ordering.Order) *httpapi.Reply[canceled] {
-	return httpapi.ReplyOf(canceled{o.ID, string(o.Status), string(o.PaymentStatus)})
+func canceledOf(o ordering.Order) *httpapi.Output[canceled] {
+	return httpapi.OutputOf(canceled{o.ID, string(o.Status), string(o.PaymentStatus)})
 }
 
 // cancel also accepts a guest whose visit closed recently: a cancellation only releases units.
-func (r routes) cancel(ctx context.Context, in *orderInput) (*httpapi.Reply[canceled], error) {
+func (r routes) cancel(ctx context.Context, in *orderInput) (*httpapi.Output[canceled], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ type payInput struct {
 	}
 }
 
-func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Reply[Summary], error) {
+func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Output[Summary], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Reply[Summary],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(summaryOf(o).at(page)), nil
+	return httpapi.OutputOf(summaryOf(o).at(page)), nil
 }
 
 // moreTime identifies the deadline to extend, so that a repeated request extends it only once.
@@ -217,7 +217,7 @@ type moreTimeInput struct {
 	Body moreTime
 }
 
-func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Reply[Detail], error) {
+func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Output[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Reply
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(guestDetailOf(d, in.Language)), nil
+	return httpapi.OutputOf(guestDetailOf(d, in.Language)), nil
 }
 
 type visitInput struct {

@@ -45,7 +45,7 @@ type staffOrderInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Reply[staffDetail], error) {
+func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Rep
 	return r.staffDetailOf(ctx, d)
 }
 
-func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*httpapi.Reply[canceled], error) {
+func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*httpapi.Output[canceled], error) {
 	o, err := r.orders.StaffCancel(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ type counterInput struct {
 	}
 }
 
-func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*httpapi.Reply[staffDetail], error) {
+func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*httpapi.Output[staffDetail], error) {
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return nil, payment.ErrMethod
 	}
@@ -158,7 +158,7 @@ type refundInput struct {
 	}
 }
 
-func (r routes) refund(ctx context.Context, in *refundInput) (*httpapi.Reply[refund], error) {
+func (r routes) refund(ctx context.Context, in *refundInput) (*httpapi.Output[refund], error) {
 	b := in.Body
 	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), ordering.Refund{
 		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
@@ -176,7 +176,7 @@ type finishInput struct {
 	}
 }
 
-func (r routes) finishRefund(ctx context.Context, in *finishInput) (*httpapi.Reply[refund], error) {
+func (r routes) finishRefund(ctx context.Context, in *finishInput) (*httpapi.Output[refund], error) {
 	f, err := r.orders.RecordRefundResult(
 		ctx, identity.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
 	)
@@ -188,7 +188,7 @@ type paymentInput struct {
 	PaymentID string `path:"paymentId" maxLength:"64"`
 }
 
-func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*httpapi.Reply[staffDetail], error) {
+func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.CheckNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ type judgeInput struct {
 	}
 }
 
-func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*httpapi.Reply[staffDetail], error) {
+func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*httpapi.Output[staffDetail], error) {
 	o, err := r.orders.RecordOutcome(
 		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
 	)
@@ -223,7 +223,7 @@ type clearInput struct {
 	}
 }
 
-func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*httpapi.Reply[staffDetail], error) {
+func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.ClearMismatch(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
 	if err != nil {
 		return nil, err

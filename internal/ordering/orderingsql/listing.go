@@ -12,7 +12,7 @@ import (
 const lastDate = "9999-12-31"
 
 // Listed reads a page of a branch's orders with their items, newest first, and the total number of matches.
-func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
+func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.ListedOrder, int64, error) {
 	list, count, args := stmt("listing_orders"), stmt("listing_orders_count"), []any{
 		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
 		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
@@ -20,7 +20,7 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	if f.Search != nil || f.Visit != "" {
 		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f)...)
 	}
-	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.Listed, err error) {
+	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.ListedOrder, err error) {
 		err = r.Scan(&l.ID, &l.Table)
 		return l, err
 	}, count, list, f.Limit, f.Offset, args...)
@@ -52,7 +52,7 @@ func searchArgs(f ordering.OrderFilter) []any {
 
 // listed loads the orders of a page and keeps the page's order. Every id still exists, because orders are never
 // deleted.
-func (s *Orders) listed(ctx context.Context, page []ordering.Listed) error {
+func (s *Orders) listed(ctx context.Context, page []ordering.ListedOrder) error {
 	ids, at := make([]string, len(page)), make(map[string]int, len(page))
 	for i, l := range page {
 		ids[i], at[l.ID] = l.ID, i

@@ -95,8 +95,8 @@ func stateOf(response, status string) payment.State {
 	return payment.Failed
 }
 
-// Reply is the JSON body of the response to an IPN. Its HTTP status is always 200.
-type Reply struct{ RspCode, Message string }
+// IPNResponse is the JSON body of the response to an IPN. Its HTTP status is always 200.
+type IPNResponse struct{ RspCode, Message string }
 
 // The codes of the response to an IPN (PAY, "RspCode"). VNPay stops after the first two and retries after the
 // others, at most ten times, five minutes apart.
@@ -120,9 +120,9 @@ var replies = map[string]string{
 }
 
 // ReplyFor returns the reply with a code. An unknown code becomes NotRecorded.
-func ReplyFor(code string) Reply {
+func ReplyFor(code string) IPNResponse {
 	if message, ok := replies[code]; ok {
-		return Reply{code, message}
+		return IPNResponse{code, message}
 	}
-	return Reply{NotRecorded, unknownErrorText}
+	return IPNResponse{NotRecorded, unknownErrorText}
 }

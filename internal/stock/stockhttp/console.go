@@ -22,7 +22,7 @@ type entry struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*httpapi.Reply[httpapi.Listed[entry]], error) {
+func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*httpapi.Output[httpapi.Listed[entry]], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*htt
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
 		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}
 	})), nil
 }
@@ -46,12 +46,12 @@ type recipeIn struct {
 	ID int64 `path:"id"`
 }
 
-func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*httpapi.Reply[recipe], error) {
+func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*httpapi.Output[recipe], error) {
 	lines, err := s.Recipes.Recipe(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(recipe{amountsOf(lines)}), nil
+	return httpapi.OutputOf(recipe{amountsOf(lines)}), nil
 }
 
 type setRecipeIn struct {
@@ -59,7 +59,7 @@ type setRecipeIn struct {
 	Body recipe
 }
 
-func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*httpapi.Reply[recipe], error) {
+func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*httpapi.Output[recipe], error) {
 	who := identity.ActorOf(ctx)
 	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
 		return nil, err

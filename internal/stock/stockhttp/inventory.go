@@ -61,11 +61,11 @@ type level struct {
 	Sold      int64  `json:"sold"`
 }
 
-func levelOf(l stock.Level, err error) (*httpapi.Reply[level], error) {
+func levelOf(l stock.Level, err error) (*httpapi.Output[level], error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}), nil
+	return httpapi.OutputOf(level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}), nil
 }
 
 type levelIn struct {
@@ -73,7 +73,7 @@ type levelIn struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
 }
 
-func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*httpapi.Reply[level], error) {
+func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*httpapi.Output[level], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ type setIn struct {
 	}
 }
 
-func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*httpapi.Reply[level], error) {
+func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*httpapi.Output[level], error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err

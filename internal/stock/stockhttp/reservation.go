@@ -89,7 +89,7 @@ type reservationIn struct {
 	OrderID string `path:"orderId" maxLength:"64"`
 }
 
-func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*httpapi.Reply[Reservation], error) {
+func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*httpapi.Output[Reservation], error) {
 	r, err := s.Reservations.Find(ctx, identity.ActorOf(ctx), in.OrderID)
 	return httpapi.Answer(reservationOf, r, err)
 }
@@ -102,10 +102,10 @@ type settled struct {
 // settlement confirms, cancels or returns a reservation.
 type settlement func(ctx context.Context, who identity.Actor, id string) (stock.Reservation, error)
 
-func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Reply[settled], error) {
+func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Output[settled], error) {
 	r, err := end(ctx, identity.ActorOf(ctx), in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(settled{r.ID, r.Status}), nil
+	return httpapi.OutputOf(settled{r.ID, r.Status}), nil
 }

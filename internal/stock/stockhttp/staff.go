@@ -82,7 +82,7 @@ func itemOf(l stock.Level) item {
 	return out
 }
 
-func itemResponse(l stock.Level, err error) (*httpapi.Reply[item], error) {
+func itemResponse(l stock.Level, err error) (*httpapi.Output[item], error) {
 	return httpapi.Answer(itemOf, l, err)
 }
 
@@ -93,7 +93,7 @@ type listIn struct {
 	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
 }
 
-func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Reply[httpapi.Listed[item]], error) {
+func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[item]], error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Reply[httpa
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, itemOf)), nil
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, itemOf)), nil
 }
 
 // Description is the editable fields of a stock item. It is exported because huma reads exported parts of an input
@@ -132,7 +132,7 @@ type addIn struct {
 	}
 }
 
-func (s staffRoutes) add(ctx context.Context, in *addIn) (*httpapi.Reply[item], error) {
+func (s staffRoutes) add(ctx context.Context, in *addIn) (*httpapi.Output[item], error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ type editIn struct {
 	Body Description
 }
 
-func (s staffRoutes) edit(ctx context.Context, in *editIn) (*httpapi.Reply[item], error) {
+func (s staffRoutes) edit(ctx context.Context, in *editIn) (*httpapi.Output[item], error) {
 	t := in.Body.item()
 	t.ID = in.ID
 	return itemResponse(s.Items.Update(ctx, identity.ActorOf(ctx), t))
@@ -164,7 +164,7 @@ type adjustIn struct {
 	}
 }
 
-func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*httpapi.Reply[item], error) {
+func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*httpapi.Output[item], error) {
 	return itemResponse(s.Items.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
 		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
 	}))
@@ -185,12 +185,12 @@ type adjustmentsIn struct {
 	ID int64 `path:"id"`
 }
 
-func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*httpapi.Reply[httpapi.Listed[adjustment]], error) {
+func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*httpapi.Output[httpapi.Listed[adjustment]], error) {
 	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.Offset())
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
+	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
 		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
 	})), nil
 }

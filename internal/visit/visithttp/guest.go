@@ -118,17 +118,17 @@ type branch struct {
 	Locales  []catalog.Locale `json:"locales"`
 }
 
-func (g *guest) get(ctx context.Context, in *landingGet) (*httpapi.Reply[landing], error) {
+func (g *guest) get(ctx context.Context, in *landingGet) (*httpapi.Output[landing], error) {
 	switch {
 	case in.prefetch:
 		return nil, httpapi.ErrPrefetch
 	case in.head:
-		return &httpapi.Reply[landing]{}, nil // without a body, whether or not the code exists
+		return &httpapi.Output[landing]{}, nil // without a body, whether or not the code exists
 	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 
-func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Reply[landing], error) {
+func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Output[landing], error) {
 	token := string(in.CustomerToken)
 	if token == "" {
 		token = in.Body.CustomerToken
@@ -136,7 +136,7 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Reply[landi
 	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 
-func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*httpapi.Reply[landing], error) {
+func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*httpapi.Output[landing], error) {
 	if err := checkLimits(ctx); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*ht
 		return nil, err
 	}
 	b := l.Branch
-	return httpapi.ReplyOf(landing{
+	return httpapi.OutputOf(landing{
 		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
 		TableLabel: l.TableLabel,
 		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},

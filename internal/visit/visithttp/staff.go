@@ -101,7 +101,7 @@ type tableList struct {
 }
 
 // tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
-func (s *staff) tables(ctx context.Context, in *tablesIn) (*httpapi.Reply[tableList], error) {
+func (s *staff) tables(ctx context.Context, in *tablesIn) (*httpapi.Output[tableList], error) {
 	all, err := s.floor.Tables(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
@@ -111,19 +111,19 @@ func (s *staff) tables(ctx context.Context, in *tablesIn) (*httpapi.Reply[tableL
 	for _, t := range all[:min(in.Size, len(all))] {
 		list.Items = append(list.Items, s.tableOf(identity.ActorOf(ctx), t))
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }
 
 type rotateIn struct {
 	ID int64 `path:"id"`
 }
 
-func (s *staff) rotate(ctx context.Context, in *rotateIn) (*httpapi.Reply[table], error) {
+func (s *staff) rotate(ctx context.Context, in *rotateIn) (*httpapi.Output[table], error) {
 	t, err := s.floor.RotateQR(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
 }
 
 type visitInfo struct {
@@ -165,7 +165,7 @@ type visitList struct {
 	Total int         `json:"total"`
 }
 
-func (s *staff) visits(ctx context.Context, in *visitsIn) (*httpapi.Reply[visitList], error) {
+func (s *staff) visits(ctx context.Context, in *visitsIn) (*httpapi.Output[visitList], error) {
 	page, total, err := s.floor.Visits(ctx, identity.ActorOf(ctx), visit.Filter{
 		Branch: in.BranchID, Status: in.Status, Offset: in.offset(), Limit: in.Size,
 	})
@@ -176,14 +176,14 @@ func (s *staff) visits(ctx context.Context, in *visitsIn) (*httpapi.Reply[visitL
 	for i, v := range page {
 		list.Items[i] = visitInfoOf(v)
 	}
-	return httpapi.ReplyOf(list), nil
+	return httpapi.OutputOf(list), nil
 }
 
 type closeIn struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (s *staff) close(ctx context.Context, in *closeIn) (*httpapi.Reply[visitInfo], error) {
+func (s *staff) close(ctx context.Context, in *closeIn) (*httpapi.Output[visitInfo], error) {
 	v, err := s.floor.Close(ctx, identity.ActorOf(ctx), in.ID)
 	return httpapi.Answer(visitInfoOf, v, err)
 }

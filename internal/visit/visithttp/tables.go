@@ -31,7 +31,7 @@ type addTableIn struct {
 	}
 }
 
-func (s *staff) addTable(ctx context.Context, in *addTableIn) (*httpapi.Reply[table], error) {
+func (s *staff) addTable(ctx context.Context, in *addTableIn) (*httpapi.Output[table], error) {
 	branch, err := parseID(in.Body.BranchID)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *staff) addTable(ctx context.Context, in *addTableIn) (*httpapi.Reply[ta
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
 }
 
 type editTableIn struct {
@@ -54,12 +54,12 @@ type editTableIn struct {
 	}
 }
 
-func (s *staff) editTable(ctx context.Context, in *editTableIn) (*httpapi.Reply[table], error) {
+func (s *staff) editTable(ctx context.Context, in *editTableIn) (*httpapi.Output[table], error) {
 	t, err := s.floor.EditTable(ctx, identity.ActorOf(ctx), in.ID, visit.TableEdit{
 		Label: in.Body.Label, Seats: in.Body.Seats, Active: in.Body.IsActive,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
 }

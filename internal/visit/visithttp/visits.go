@@ -40,7 +40,7 @@ type openIn struct {
 	Body tableRequest
 }
 
-func (s *staff) open(ctx context.Context, in *openIn) (*httpapi.Reply[visitInfo], error) {
+func (s *staff) open(ctx context.Context, in *openIn) (*httpapi.Output[visitInfo], error) {
 	table, err := parseID(in.Body.TableID)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ type moveIn struct {
 	Body tableRequest
 }
 
-func (s *staff) move(ctx context.Context, in *moveIn) (*httpapi.Reply[visitInfo], error) {
+func (s *staff) move(ctx context.Context, in *moveIn) (*httpapi.Output[visitInfo], error) {
 	table, err := parseID(in.Body.TableID)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ type answerRequest struct {
 	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"Which call; all of them where it is left out."`
 }
 
-func (s *staff) answer(ctx context.Context, in *answerIn) (*httpapi.Reply[visitInfo], error) {
+func (s *staff) answer(ctx context.Context, in *answerIn) (*httpapi.Output[visitInfo], error) {
 	var reason visit.CallReason
 	if in.Body != nil {
 		reason = visit.CallReason(in.Body.Reason)
@@ -107,7 +107,7 @@ type call struct {
 }
 
 // call starts a call. Repeated calls count toward the limit although they change nothing.
-func (c *calls) call(ctx context.Context, in *callIn) (*httpapi.Reply[call], error) {
+func (c *calls) call(ctx context.Context, in *callIn) (*httpapi.Output[call], error) {
 	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (c *calls) call(ctx context.Context, in *callIn) (*httpapi.Reply[call], err
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.ReplyOf(call{string(reason), v.Calls.Since(reason)}), nil
+	return httpapi.OutputOf(call{string(reason), v.Calls.Since(reason)}), nil
 }
 
 func callsOf(c visit.Calls) []call {

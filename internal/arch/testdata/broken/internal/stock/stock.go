@@ -1,2 +1,5 @@
 // Package stock counts what may still be sold.
 package stock
+
+// Quota is a limit.
+type Quota int

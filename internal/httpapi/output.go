@@ -1,17 +1,17 @@
 package httpapi
 
-// Reply is the output of an operation with a JSON body.
-type Reply[T any] struct{ Body T }
+// Output is the output of an operation with a JSON body.
+type Output[T any] struct{ Body T }
 
-// ReplyOf returns a reply with a body.
-func ReplyOf[T any](body T) *Reply[T] { return &Reply[T]{body} }
+// OutputOf returns an output with a body.
+func OutputOf[T any](body T) *Output[T] { return &Output[T]{body} }
 
 // Answer returns the result of a use case as view shows it, or the use case's error.
-func Answer[V, T any](view func(V) T, v V, err error) (*Reply[T], error) {
+func Answer[V, T any](view func(V) T, v V, err error) (*Output[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReplyOf(view(v)), nil
+	return OutputOf(view(v)), nil
 }
 
 // Paging has the query parameters of a list. Embed it in the list's input.
