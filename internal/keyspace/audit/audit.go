@@ -34,7 +34,7 @@ const (
 	recheckPause = time.Second
 )
 
-// ErrTooMany reports that there are more keys than Options.Most.
+// ErrTooMany reports that there are more keys than Options.MaxKeys.
 var ErrTooMany = errors.New("audit: there are too many keys")
 
 // Run audits all masters concurrently.
@@ -91,25 +91,25 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // auditor is the state of one audit.
 type auditor struct {
-	census    *redisdb.Inspector
+	inspector *redisdb.Inspector
 	options   Options
 	decls     []keyspace.Decl
 	holdings  []keyspace.Holding
 	relations *relations
 	total     int64
 
-	begun   clock.Stopwatch
-	seen    atomic.Int64 // keys on all masters; the rate applies to their sum
-	telling sync.Mutex   // held while Progress runs, so that its calls do not overlap
+	begun    clock.Stopwatch
+	seen     atomic.Int64 // keys on all masters; the rate applies to their sum
+	progress sync.Mutex   // held while Progress runs, so that its calls do not overlap
 }
 
 func newAuditor(c *redisdb.Inspector, o Options) *auditor {
-	return &auditor{census: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
+	return &auditor{inspector: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
 }
 
 func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
 	nodes := []Node{}
-	for _, m := range a.census.Masters() {
+	for _, m := range a.inspector.Masters() {
 		n, err := m.Size(ctx)
 		if err != nil {
 			return nil, err
@@ -125,8 +125,8 @@ func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.KeyInf
 	a.begun = clock.Start()
 	a.seen.Store(0)
 	all, ctx := errgroup.WithContext(ctx)
-	walks := make([]*walk, len(a.census.Masters()))
-	for i, m := range a.census.Masters() {
+	walks := make([]*walk, len(a.inspector.Masters()))
+	for i, m := range a.inspector.Masters() {
 		w := &walk{auditor: a, ctx: ctx, master: m, tally: newTally(len(a.decls))}
 		walks[i] = w
 		all.Go(func() error {
@@ -168,9 +168,9 @@ func (a *auditor) lookup(key string) redisdb.Lookup {
 func (a *auditor) pace(ctx context.Context, keys int) error {
 	seen := a.seen.Add(int64(keys))
 	if a.options.Progress != nil {
-		a.telling.Lock()
+		a.progress.Lock()
 		a.options.Progress(min(seen, a.total), a.total)
-		a.telling.Unlock()
+		a.progress.Unlock()
 	}
 	if a.options.Rate <= 0 {
 		return ctx.Err()

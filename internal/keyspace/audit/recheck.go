@@ -43,7 +43,7 @@ func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool,
 	case LostIndex, LostEntry, NotListed:
 		return a.stillRelated(ctx, kind, some)
 	}
-	states, err := a.census.States(ctx, keysOf(some))
+	states, err := a.inspector.States(ctx, keysOf(some))
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 			entries[i] = redisdb.Entry{Key: h.DocumentOf("list"), ID: s.id, Set: true}
 		}
 	}
-	states, err := a.census.States(ctx, documents)
+	states, err := a.inspector.States(ctx, documents)
 	if err != nil {
 		return nil, err
 	}
-	held, err := a.census.Hold(ctx, entries)
+	held, err := a.inspector.Hold(ctx, entries)
 	if err != nil {
 		return nil, err
 	}

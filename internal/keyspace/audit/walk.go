@@ -9,7 +9,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// walk is the scan of one master.
+// walk is the scan of one master. Only its own goroutine uses it; tallies are summed afterwards.
 type walk struct {
 	*auditor
 
@@ -34,7 +34,7 @@ func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	w.sample, w.of = w.sample[:0], w.of[:0]
 	for i := range page {
 		if s := &page[i]; !s.Gone() {
-			w.look(s)
+			w.check(s)
 		}
 	}
 	if err := w.relate(page); err != nil {
@@ -50,7 +50,8 @@ func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	return err
 }
 
-func (w *walk) look(s *redisdb.KeyInfo) {
+// check counts a key, and adds a suspect if it contradicts its declaration.
+func (w *walk) check(s *redisdb.KeyInfo) {
 	family, known := keyspace.Find(s.Key)
 	if !known {
 		family = len(w.decls)
