@@ -37,12 +37,12 @@ type authorization struct {
 
 // wireAuthorization creates the services that administer accounts. It requires k.Accounts.
 func (k *Core) wireAuthorization() {
-	house, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
+	users, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
 	k.authorization = authorization{
-		Administration: &identity.Administration{Users: house, Accounts: k.Accounts, Now: k.DB.Now},
+		Administration: &identity.Administration{Users: users, Accounts: k.Accounts, Now: k.DB.Now},
 		Roles:          &identity.Roles{Store: roles, Now: k.DB.Now},
 		AuditLog:       identitysql.NewAuditLog(k.DB),
-		Setup:          &identity.Setup{Store: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
+		Setup:          &identity.Setup{Store: users, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
 	}
 }
 
@@ -175,7 +175,7 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 		return err
 	}
 	fmt.Fprintf(out, "Set-up code   %s\n", code)
-	fmt.Fprintf(out, "This house has no owner yet. Make the first one with the code, which is good once:\n"+
+	fmt.Fprintf(out, "This installation has no owner yet. Create one with the code, which works once:\n"+
 		"  curl -X POST %s/auth/setup -H 'Content-Type: application/json' \\\n"+
 		"    -d '{\"code\":\"%s\",\"email\":\"...\",\"password\":\"...\"}'\n", k.Config.PublicURL, code)
 	return nil

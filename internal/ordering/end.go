@@ -54,8 +54,8 @@ func (s *Service) end(ctx context.Context, e End) (Order, error) {
 	return r.Order, err
 }
 
-// Limits of one ExpireOverdue call. It goes on after a full batch, so that a backlog clears without waiting for the
-// next run.
+// Limits of one ExpireOverdue call. It goes on after a full batch, so that a backlog, as after a night without a worker,
+// clears without waiting for the next run. A batch fits into one transaction of the ledger and leaves room for guests.
 const (
 	expireBatch = 500 // orders per batch
 	expireRuns  = 40  // batches

@@ -16,7 +16,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Limits of one order, the same for every installation.
+// Limits of one order, the same for every installation. They catch typing errors, and they bound what one request can
+// hold of a scarce dish and what it adds to a shared transaction.
 const (
 	MaxLines    = stock.MaxLines
 	MaxQty      = 20  // per line

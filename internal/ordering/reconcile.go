@@ -12,7 +12,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// Limits of one round of gateway requests.
+// Limits of one round of gateway requests. A request may take 40 s to fail, so the requests of a round run side by side;
+// more at a time would burden a gateway that is slow already.
 const (
 	gatewayBatch       = 64 // requests per round
 	gatewayConcurrency = 8  // concurrent requests

@@ -36,6 +36,7 @@ func Defaults() Config {
 	}
 }
 
+// maxWindow refuses a configuration that would keep units of unpaid orders from other guests for days.
 const maxWindow = 24 * time.Hour
 
 // Validate returns an error if a value is out of range.

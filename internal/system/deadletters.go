@@ -15,7 +15,8 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// Outbox returns the state of the queues.
+// Outbox returns the state of the queues. It reads without locks, so that the figures may be of slightly different
+// moments.
 func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 	events, err := outbox.ReadStatus(ctx, s.DB)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// maxDrift is the maximum number of reported differences per kind.
+// maxDrift is the maximum number of reported differences per kind. A systematic error shows in the first few, and a list
+// of thousands would hide the other kinds.
 const maxDrift = 50
 
 // overdueGrace is how long an unpaid hold may outlive its deadline before it counts as overdue (I10). The sweeper runs

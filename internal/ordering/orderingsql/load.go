@@ -22,6 +22,8 @@ type loader struct {
 	batch *ordering.Batch
 }
 
+// load reads the lines of existing holds without locks first: they name the counters, which must be locked before the
+// holds themselves. What is queued after that travels with the first flush, which saves round trips.
 func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	var places []*ordering.Place
 	existing, moving := map[string]struct{}{}, map[string]struct{}{}
