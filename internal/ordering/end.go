@@ -132,7 +132,8 @@ const (
 )
 
 // ErrNoExtensionLeft reports that an order has used all extensions of its deadline.
-var ErrNoExtensionLeft = fault.New(fault.Conflict, "no_more_time", "There is no more time to be had; pay now, or order again.")
+var ErrNoExtensionLeft = fault.New(fault.Conflict, "no_more_time",
+	"No more time can be added. Pay now, or order again.")
 
 // ExtendDeadline extends the deadline of an unpaid order.
 type ExtendDeadline struct {

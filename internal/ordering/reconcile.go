@@ -173,9 +173,8 @@ func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, a
 	if err != nil {
 		return Detail{}, err
 	}
-	e := identity.NewAuditEntry(by, s.Now(), identity.ActionMismatchCleared, "order", order, d.Scope.Branch).WithAfter(map[string]any{
-		"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note,
-	})
+	e := identity.NewAuditEntry(by, s.Now(), identity.ActionMismatchCleared, "order", order, d.Scope.Branch)
+	e = e.WithAfter(map[string]any{"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note})
 	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
