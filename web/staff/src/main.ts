@@ -3,7 +3,7 @@ import { createApp } from 'vue'
 
 import App from './App.vue'
 import { router } from './router'
-import { i18n, restoreLanguage } from './shell/i18n'
+import { restoreLanguage } from './shell/i18n'
 import { restoreTheme, sheetHead, vuetify } from './shell/look'
 import { forgetBranches } from './shell/branch'
 import { queries } from './shell/query'
@@ -17,7 +17,7 @@ onLeave(() => {
   forgetBranches()
 })
 
-const app = createApp(App).provide('usehead', sheetHead()).use(i18n).use(vuetify)
+const app = createApp(App).provide('usehead', sheetHead()).use(vuetify)
 app.use(VueQueryPlugin, { queryClient: queries })
 restoreTheme()
 void restoreLanguage().then(() => app.use(router).mount('#app'))

@@ -60,8 +60,8 @@ interface Pause {
 /** The text about orders and carts that a dish was in when it was 86'd. */
 export function hits(name: string, off: Off): string {
   const said = [t('availability.taken_off', { name })]
-  if (off.holds > 0) said.push(t('availability.hit_holds', { n: off.holds, units: off.heldUnits }))
-  if (off.carts > 0) said.push(t('availability.hit_carts', { n: off.carts }))
+  if (off.holds > 0) said.push(t('availability.hit_holds', { count: off.holds, units: off.heldUnits }))
+  if (off.carts > 0) said.push(t('availability.hit_carts', { count: off.carts }))
   if (said.length === 1) said.push(t('availability.hit_none'))
   return said.join(' ')
 }

@@ -1,5 +1,5 @@
 import type { components } from '@shared/api/schema'
-import { moment, t, told } from '../shell/i18n'
+import { moment, t, hasText } from '../shell/i18n'
 import { dayText, hourText, weekdayText, type Cell, type Column, type Kind, type Shown, type Tile } from './figure'
 import { dates, type Span } from './span'
 
@@ -11,7 +11,7 @@ const tile = (name: string, value: Cell, kind: Kind = 'number'): Tile => ({ text
 
 /** A word of the API in the language of the console, or itself where there is none for it. */
 function word(key: string, plain: string): string {
-  return told(key) ? t(key) : plain
+  return hasText(key) ? t(key) : plain
 }
 
 const methodText = (m: string) => word(`board.method_${m}`, m)

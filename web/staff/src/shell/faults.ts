@@ -1,11 +1,11 @@
 import { Fault, isFault } from '@shared/api/fault'
-import { t, told } from './i18n'
+import { t, hasText } from './i18n'
 
 /** The text for a fault: that of its code, or the server's own. */
 export function faultText(e: unknown): string {
   if (!isFault(e)) return t('shell.fault_unknown')
   const key = `shell.fault_${e.code}`
-  if (told(key)) return t(key, { n: Math.max(1, Math.ceil(e.retryAfter)) })
+  if (hasText(key)) return t(key, { count: Math.max(1, Math.ceil(e.retryAfter)) })
   return details(e) || t('shell.fault_unknown')
 }
 

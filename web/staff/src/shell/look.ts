@@ -1,12 +1,10 @@
-import { computed, ref } from 'vue'
-import { useI18n } from 'vue-i18n'
+import { computed, ref, watch } from 'vue'
 import { createVuetify, type ThemeDefinition } from 'vuetify'
 import { aliases, mdi } from 'vuetify/iconsets/mdi-svg'
-import { createVueI18nAdapter } from 'vuetify/locale/adapters/vue-i18n'
 import 'vuetify/styles/core'
 import 'vuetify/styles/utilities'
 
-import { i18n } from './i18n'
+import { componentTexts, language } from './i18n'
 import { recall, remember } from './kept'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -40,7 +38,6 @@ const dark: ThemeDefinition = {
 export const vuetify = createVuetify({
   theme: { defaultTheme: 'system', themes: { light, dark } },
   icons: { defaultSet: 'mdi', aliases, sets: { mdi } },
-  locale: { adapter: createVueI18nAdapter({ i18n: i18n as never, useI18n }) },
   defaults: {
     VBtn: { variant: 'tonal', minHeight: 44 },
     VCard: { variant: 'flat', border: true, rounded: 'lg' },
@@ -54,6 +51,13 @@ export const vuetify = createVuetify({
     VDialog: { maxWidth: 520 },
   },
 })
+
+// The components change their language together with the texts.
+watch(language, (l) => {
+  const { messages, current } = vuetify.locale
+  if (componentTexts[l]) messages.value = { ...messages.value, [l]: componentTexts[l] }
+  current.value = l
+}, { immediate: true, flush: 'sync' })
 
 const chosen = ref<Theme>('system')
 

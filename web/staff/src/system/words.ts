@@ -17,7 +17,7 @@ export function lasting(seconds: number): string {
 /** The result of a replay, as text. */
 export function outcome(r: Replayed): string {
   const on = r.relayed + r.applied + r.revived
-  return [on > 0 ? t('system.replayed_on', { n: on }) : '', r.failed > 0 ? t('system.replayed_failed', { n: r.failed }) : '']
+  return [on > 0 ? t('system.replayed_on', { count: on }) : '', r.failed > 0 ? t('system.replayed_failed', { count: r.failed }) : '']
     .filter(Boolean).join(' ') || t('system.replayed_none')
 }
 

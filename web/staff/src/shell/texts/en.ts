@@ -1,5 +1,4 @@
-import $vuetify from 'vuetify/lib/locale/en.js'
-
 import { gather } from './gather'
 
-export default { $vuetify, ...gather(import.meta.glob('/staff/src/*/texts/en.json', { eager: true, import: 'default' })) }
+export { default as components } from 'vuetify/lib/locale/en.js'
+export default gather(import.meta.glob('/staff/src/*/texts/en.json', { eager: true, import: 'default' }))
