@@ -14,8 +14,8 @@ import (
 // takes a few kilobytes in tables and indexes.
 const maxCommits = 2_000_000
 
-// Values that all raw orders share; they have the same lengths as the product's, because the size of rows and indexes decides
-// how fast they are written.
+// Values that all raw orders share; they have the same lengths as the product's, because the size of rows and indexes
+// decides how fast they are written.
 const (
 	rawVisit = "00000000000000000000000000"
 	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"

@@ -36,7 +36,8 @@ type View struct {
 // which has the texts by language and name. Names in capitals are messages that replace the buttons. It panics if either is
 // malformed, because both are embedded.
 func NewPage(files fs.FS) *Page {
-	p := &Page{html: template.Must(template.Must(template.New("page").Parse(layout)).ParseFS(files, "page.html")).Lookup("page")}
+	html := template.Must(template.New("layout").Parse(layout))
+	p := &Page{html: template.Must(html.ParseFS(files, "page.html")).Lookup("layout")}
 	texts, err := fs.ReadFile(files, "texts.json")
 	if err == nil {
 		err = json.Unmarshal(texts, &p.texts)

@@ -66,6 +66,7 @@ func (c *conn) ask(request []byte) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	defer res.Body.Close()
 	n, err := io.Copy(io.Discard, res.Body)
 	return answer{res.StatusCode, n, res.Close}, err
 }

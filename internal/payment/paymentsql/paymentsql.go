@@ -106,17 +106,26 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 	return owners, err
 }
 
-// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each, so that one whose
-// process dies is checked again. Any number of processes may claim at once.
-func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Attempt, err error) {
+// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each.
+func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) ([]payment.Attempt, error) {
+	return claim(ctx, db, scanAttempt, stmt("attempt_due"), now, limit, stmt("attempt_later"), "check_at",
+		func(a *payment.Attempt) (string, time.Time) { return a.ID, a.NextCheck(now) })
+}
+
+// claim returns up to limit rows that are due, and schedules the next try of each in the same transaction, so that one
+// whose process dies is tried again. Any number of processes may claim at once: a row is due for one of them.
+func claim[T any](
+	ctx context.Context, db *sqldb.DB, scan func(sqldb.Rows) (T, error), dueRows *sqldb.Stmt, now time.Time, limit int,
+	later *sqldb.Stmt, column string, next func(*T) (id string, at time.Time),
+) (due []T, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if due, err = sqldb.Collect(ctx, tx, scanAttempt, stmt("attempt_due"), now.UnixMilli(),
-			limit); err != nil || len(due) == 0 {
+		due, err = sqldb.Collect(ctx, tx, scan, dueRows, now.UnixMilli(), limit)
+		if err != nil || len(due) == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, stmt("attempt_later"), sqldb.NewRowSet(len(due)).
-			Text("id", func(i int) string { return due[i].ID }).
-			NullInt("check_at", func(i int) (int64, bool) { return nullMillis(due[i].NextCheck(now)) }))
+		_, err = tx.Exec(ctx, later, sqldb.NewRowSet(len(due)).
+			Text("id", func(i int) string { id, _ := next(&due[i]); return id }).
+			NullInt(column, func(i int) (int64, bool) { _, at := next(&due[i]); return nullMillis(at) }))
 		return err
 	})
 	return due, err

@@ -67,20 +67,10 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	return f, err
 }
 
-// ClaimRefunds returns up to limit refunds that are due to be sent, and schedules a retry of each, so that one whose
-// process dies is sent again. Any number of processes may claim at once.
-func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Refund, err error) {
-	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if due, err = sqldb.Collect(ctx, tx, scanRefund, stmt("refund_send"), now.UnixMilli(),
-			limit); err != nil || len(due) == 0 {
-			return err
-		}
-		_, err = tx.Exec(ctx, stmt("refund_later"), sqldb.NewRowSet(len(due)).
-			Text("id", func(i int) string { return due[i].ID }).
-			NullInt("send_at", func(i int) (int64, bool) { return nullMillis(due[i].RetryAt(now)) }))
-		return err
-	})
-	return due, err
+// ClaimRefunds returns up to limit refunds that are due to be sent, and schedules a retry of each.
+func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) ([]payment.Refund, error) {
+	return claim(ctx, db, scanRefund, stmt("refund_send"), now, limit, stmt("refund_later"), "send_at",
+		func(r *payment.Refund) (string, time.Time) { return r.ID, r.RetryAt(now) })
 }
 
 // MarkSent stores, before a refund is first sent, the ids that its gateway lists. It fails if another process was
