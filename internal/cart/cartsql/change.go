@@ -52,7 +52,8 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 		}
 	}
 	if owners := slices.Sorted(maps.Keys(adding)); len(owners) > 0 {
-		tx.Queue(stmt("cart_ensure"), sqldb.IDs(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
+		tx.Queue(stmt("cart_ensure"), sqldb.IDs(owners).Text("name", func(i int) string { return actor(owners[i]) }),
+			now.UnixMilli())
 	}
 	all := make(map[int64]cart.Cart, len(users))
 	queueLocked(tx, slices.Collect(maps.Keys(users)), all)

@@ -67,7 +67,8 @@ func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Output[httpapi
 		return nil, err
 	}
 	page := all[min(in.offset(), len(all)):]
-	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)), nil
+	page = page[:min(in.Size, len(page))]
+	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, int64(len(all)), menuInfoOf)), nil
 }
 
 type menuAddIn struct{ Body newMenu }

@@ -21,7 +21,9 @@ func (p pauseRow) pause() (*catalog.Pause, error) {
 	if p.at == nil {
 		return nil, nil //nolint:nilnil // nil means not paused
 	}
-	out := &catalog.Pause{Code: catalog.PauseCode(p.code), Since: sqldb.NullInstant(p.at), Until: sqldb.NullInstant(p.until), By: p.by}
+	out := &catalog.Pause{
+		Code: catalog.PauseCode(p.code), Since: sqldb.NullInstant(p.at), Until: sqldb.NullInstant(p.until), By: p.by,
+	}
 	return out, json.Unmarshal([]byte(p.texts), &out.Texts)
 }
 

@@ -104,7 +104,8 @@ func (s *Store) PutCategory(
 			return err
 		}
 		h.UpdatedAt = now
-		tx.QueueExactly(1, stmt("category_update"), id, h.Sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("category_update"), id, h.Sort, jsonText(h.Names), textsJSON(h.Descriptions),
+			now.UnixMilli(), by.String())
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "category", decimal(id))
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).

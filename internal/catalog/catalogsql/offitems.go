@@ -56,7 +56,8 @@ func (s *Store) TakeOff(
 		if a.Until, err = until.In(b.Calendar(), now); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
+		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until),
+			a.LastDate(b.Calendar()), a.By)
 		tx.Queue(stmt("branch_touch"), branch)
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err

@@ -165,7 +165,9 @@ const (
 )
 
 // search reads all dishes: there are few, and their documents are in memory.
-func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*httpapi.Output[list[dish]], error) {
+func (o *routes) search(
+	ctx context.Context, in *dishesIn, filter document.Filter, q string,
+) (*httpapi.Output[list[dish]], error) {
 	var found []dish
 	for from := 0; from < maxSearched; from += searchPage {
 		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})

@@ -138,7 +138,8 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l identity.Email) error {
 	if err != nil {
 		return err
 	}
-	tx.Queue(stmt("mail_insert"), uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(), l.Expires.UnixMilli())
+	tx.Queue(stmt("mail_insert"), uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(),
+		l.Expires.UnixMilli())
 	return nil
 }
 

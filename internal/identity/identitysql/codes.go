@@ -154,5 +154,6 @@ func recordPassword(ctx context.Context, tx sqldb.Tx, who identity.Actor, now ti
 	}
 	by := u.Actor(who.Session)
 	by.Request, by.Address = who.Request, who.Address
-	return RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
+	return RecordAudit(ctx, tx,
+		identity.NewAuditEntry(by, now, identity.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
 }

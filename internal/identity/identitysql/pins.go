@@ -33,7 +33,8 @@ func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, n
 		} else {
 			tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
 		}
-		return RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
+		return RecordAudit(ctx, tx,
+			identity.NewAuditEntry(by, now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
 	})
 }
 

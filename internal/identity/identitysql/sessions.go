@@ -43,7 +43,8 @@ func (s *Accounts) Begin(
 		}
 		by := u.Actor(written.ID)
 		by.Request, by.Address = p.Request, p.Address
-		return RecordAudit(ctx, tx, identity.NewAuditEntry(by, written.CreatedAt, identity.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
+		return RecordAudit(ctx, tx,
+			identity.NewAuditEntry(by, written.CreatedAt, identity.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
 	})
 	return written, evicted, err
 }

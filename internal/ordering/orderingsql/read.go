@@ -81,7 +81,8 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
 		&o.Receiver.Email, &o.Receiver.Note, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version,
 		&steppedAt, &voidSeen, &o.Extensions)
-	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = sqldb.Instant(payBy), sqldb.Instant(expiresAt), sqldb.Instant(paidAt), sqldb.Instant(canceledAt)
+	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = sqldb.Instant(payBy), sqldb.Instant(expiresAt), sqldb.Instant(paidAt),
+		sqldb.Instant(canceledAt)
 	o.CreatedAt, o.UpdatedAt, o.SteppedAt = sqldb.Instant(createdAt), sqldb.Instant(updatedAt), sqldb.Instant(steppedAt)
 	o.VoidSeen = voidSeen != 0
 	return o, err

@@ -185,7 +185,9 @@ type adjustmentsIn struct {
 	ID int64 `path:"id"`
 }
 
-func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*httpapi.Output[httpapi.Listed[adjustment]], error) {
+func (s staffRoutes) adjustments(
+	ctx context.Context, in *adjustmentsIn,
+) (*httpapi.Output[httpapi.Listed[adjustment]], error) {
 	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.Offset())
 	if err != nil {
 		return nil, err

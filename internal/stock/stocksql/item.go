@@ -78,8 +78,9 @@ func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.It
 			return err
 		}
 		update(tx, t, now)
-		return identitysql.RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
-			WithBefore(auditText(before)).WithAfter(auditText(t)))
+		return identitysql.RecordAudit(ctx, tx,
+			identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
+				WithBefore(auditText(before)).WithAfter(auditText(t)))
 	})
 }
 

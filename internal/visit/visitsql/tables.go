@@ -53,7 +53,8 @@ func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, 
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(tableNoteOf(t)))
+			identity.NewAuditEntry(by, now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).
+				WithAfter(tableNoteOf(t)))
 	})
 	return t, err
 }
@@ -112,6 +113,7 @@ func (s *Store) RecordPrinted(
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionCodesPrinted, subject, id, branch).WithAfter(map[string][]int64{"tables": tables}))
+			identity.NewAuditEntry(by, now, identity.ActionCodesPrinted, subject, id, branch).
+				WithAfter(map[string][]int64{"tables": tables}))
 	})
 }

@@ -47,7 +47,8 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 		case closed == 0:
 			return nil
 		}
-		return identitysql.RecordAudit(ctx, tx, identity.NewAuditEntry(by, now, identity.ActionVisitClosed, "visit", id, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx,
+			identity.NewAuditEntry(by, now, identity.ActionVisitClosed, "visit", id, v.BranchID))
 	})
 	return v, err
 }

@@ -35,14 +35,13 @@ func New(db *sqldb.DB) *Store { return &Store{db} }
 
 // QRTarget returns the table of a QR token, or visit.ErrQRUnknown.
 func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error) {
-	p, err := sqldb.Get(ctx, s.db, visit.ErrQRUnknown, func(r sqldb.Rows) (p visit.QRTarget, err error) {
+	return sqldb.Get(ctx, s.db, visit.ErrQRUnknown, func(r sqldb.Rows) (p visit.QRTarget, err error) {
 		var status string
 		var active int
 		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
 		p.Revoked, p.Active = status == revoked, active == 1
 		return p, err
 	}, stmt("place_select"), qr)
-	return p, err
 }
 
 // OpenOrJoin joins the table's open visit or opens one, and adds the guest.
