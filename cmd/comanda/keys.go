@@ -9,7 +9,7 @@ import (
 
 	"comanda/internal/app"
 	"comanda/internal/keyspace"
-	"comanda/internal/keyspace/audit"
+	"comanda/internal/keyspace/keyaudit"
 )
 
 func (c *cli) keys() *cobra.Command {
@@ -99,7 +99,7 @@ func (c *cli) keysLint() *cobra.Command {
 const auditRate = 100_000
 
 func (c *cli) keysAudit() *cobra.Command {
-	var o audit.Options
+	var o keyaudit.Options
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare the keys in Redis with their declarations", Args: cobra.NoArgs,
 		Long: "Scans all keys of every master on separate connections. Reports undeclared keys, keys of another type\n" +
@@ -119,7 +119,7 @@ func (c *cli) keysAudit() *cobra.Command {
 				return err
 			}
 			defer redis.Close()
-			r, err := audit.Run(cmd.Context(), redis, o)
+			r, err := keyaudit.Run(cmd.Context(), redis, o)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func percent(show func(step, steps int, name string)) func(done, total int64) {
 	}
 }
 
-func printAudit(w io.Writer, r audit.Report) {
+func printAudit(w io.Writer, r keyaudit.Report) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "KEYS\tBYTES, ABOUT\tTYPE\t  PATTERN")
 	for _, f := range r.Families {

@@ -15,11 +15,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
+	"comanda/internal/authz/authzsql"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
@@ -28,32 +32,32 @@ import (
 
 // authorization holds the services for accounts, roles and permissions.
 type authorization struct {
-	Administration *identity.Administration
-	Roles          *identity.Roles
-	AuditLog       identity.AuditReader
-	Setup          *identity.Setup
-	Authorizer     *identity.Authorizer // nil until syncPermissions has run
+	Administration *account.Administration
+	Roles          *authz.Roles
+	AuditLog       audit.Reader
+	Setup          *account.Setup
+	Authorizer     *authz.Authorizer // nil until syncPermissions has run
 }
 
 // wireAuthorization creates the services that administer accounts. It requires k.Accounts.
 func (k *Core) wireAuthorization() {
-	users, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
+	users, roles := accountsql.NewUserAdmin(k.DB), authzsql.NewRoles(k.DB)
 	k.authorization = authorization{
-		Administration: &identity.Administration{Users: users, Accounts: k.Accounts, Now: k.DB.Now},
-		Roles:          &identity.Roles{Store: roles, Now: k.DB.Now},
-		AuditLog:       identitysql.NewAuditLog(k.DB),
-		Setup:          &identity.Setup{Store: users, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
+		Administration: &account.Administration{Users: users, Accounts: k.Accounts, Now: k.DB.Now},
+		Roles:          &authz.Roles{Store: roles, Now: k.DB.Now},
+		AuditLog:       auditsql.NewLog(k.DB),
+		Setup:          &account.Setup{Store: users, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
 	}
 }
 
 // syncPermissions stores the permissions that the server's routes declare, and sets the authenticator that checks them.
 func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
 	routes := s.API().Routes()
-	if err := identitysql.SyncPermissions(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
+	if err := authzsql.SyncPermissions(ctx, k.DB, authzhttp.Permissions(routes), k.DB.Now()); err != nil {
 		return err
 	}
-	places := identityhttp.Places(routes)
-	k.Authorizer = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
+	places := authzhttp.Places(routes)
+	k.Authorizer = authz.NewAuthorizer(authzsql.NewRoles(k.DB), k.DB.Now, places)
 	k.Roles.Authorizer = k.Authorizer
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role lacks the route's permission.",
@@ -61,7 +65,7 @@ func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prome
 	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // creates the series, for alerts
 		denied.WithLabelValues(string(p))
 	}
-	s.SetAuthenticator(identityhttp.Authenticator{
+	s.SetAuthenticator(authzhttp.Authenticator{
 		Tokens: k.Authenticator, Routes: k.Authorizer, Places: places,
 		Denied: func(l *httpapi.RouteInfo) { denied.WithLabelValues(string(l.Policy)).Inc() },
 	})
@@ -69,14 +73,14 @@ func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prome
 	return k.Authorizer.Refresh(ctx)
 }
 
-// recordDenial records a refused request in the audit log. Wrong passwords and PINs are excluded: the identity package
+// recordDenial records a refused request in the audit log. Wrong passwords and PINs are excluded: package account
 // records them with their account.
 func (k *Core) recordDenial(d httpapi.Denial) {
 	switch {
-	case d.Code == identity.ErrPin.Code, d.Code == identity.ErrPassword.Code:
-	case d.Route.Policy.Permitted(), d.Code == identity.ErrSetup.Code:
-		who := cmp.Or(d.Actor, identity.Actor{}.String()) // a cross-site request has no actor yet
-		k.Accounts.Incidents.Add(who, identity.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
+	case d.Code == account.ErrPin.Code, d.Code == account.ErrPassword.Code:
+	case d.Route.Policy.Permitted(), d.Code == account.ErrSetup.Code:
+		who := cmp.Or(d.Actor, authz.Actor{}.String()) // a cross-site request has no actor yet
+		k.Accounts.Incidents.Add(who, audit.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
 	}
 }
 
@@ -113,16 +117,16 @@ type NewAccount struct {
 }
 
 // CreateUser creates an account from a command while servers run. It can log in at once.
-func CreateUser(ctx context.Context, c Config, n NewAccount) (identity.User, error) {
+func CreateUser(ctx context.Context, c Config, n NewAccount) (account.User, error) {
 	users, err := CreateUsers(ctx, c, []NewAccount{n})
 	if err != nil {
-		return identity.User{}, err
+		return account.User{}, err
 	}
 	return users[0], nil
 }
 
 // CreateUsers creates accounts in order and stops at the first error. Those created before it remain.
-func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identity.User, error) {
+func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]account.User, error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
 		return nil, err
@@ -132,15 +136,15 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 	if err != nil {
 		return nil, err
 	}
-	if err := identitysql.SyncPermissions(ctx, db, identityhttp.Permissions(routes.Routes()), db.Now()); err != nil {
+	if err := authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now()); err != nil {
 		return nil, err
 	}
 	k := &Core{Config: c, DB: db}
-	k.Accounts = &identity.Accounts{
-		Users: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultArgon2Params, 1), Now: db.Now,
+	k.Accounts = &account.Service{
+		Users: accountsql.NewAccounts(db), Hasher: account.NewHasher(account.DefaultArgon2Params, 1), Now: db.Now,
 	}
 	k.wireAuthorization()
-	users := make([]identity.User, len(accounts))
+	users := make([]account.User, len(accounts))
 	for i, n := range accounts {
 		if users[i], err = k.createUser(ctx, n); err != nil {
 			return nil, err
@@ -150,19 +154,19 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 }
 
 // createUser creates an account on behalf of the operator.
-func (k *Core) createUser(ctx context.Context, n NewAccount) (identity.User, error) {
+func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, error) {
 	roles, err := k.Roles.Store.Roles(ctx)
 	if err != nil {
-		return identity.User{}, err
+		return account.User{}, err
 	}
 	for _, r := range roles {
 		if r.Name == strings.ToUpper(n.Role) {
-			profile := identity.Profile{Email: n.Email, Username: n.Username}
-			post := identity.Assignment{RoleID: r.ID, Branches: n.Branches}
-			return k.Administration.CreateUser(ctx, identity.System(), profile, n.Password, post)
+			profile := account.Profile{Email: n.Email, Username: n.Username}
+			post := account.Assignment{RoleID: r.ID, Branches: n.Branches}
+			return k.Administration.CreateUser(ctx, authz.System(), profile, n.Password, post)
 		}
 	}
-	return identity.User{}, identity.ErrRole
+	return account.User{}, authz.ErrRole
 }
 
 // announceAccess prints the setup code for the first owner, or in the demo the accounts. It never logs them.
@@ -188,12 +192,12 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	if password == "" {
 		password = rand.Text()
 	}
-	branches, err := k.Branches.Branches(ctx, identity.System())
+	branches, err := k.Branches.Branches(ctx, authz.System())
 	if err != nil {
 		return err
 	}
 	var made []string
-	for _, r := range identity.Delivered() {
+	for _, r := range authz.Delivered() {
 		name := strings.ToLower(r.Name)
 		if name == "user" {
 			name = "member"
@@ -210,7 +214,7 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 			n.Branches = []int64{branches[0].ID}
 		}
 		switch _, err := k.createUser(ctx, n); {
-		case errors.Is(err, identity.ErrEmailTaken): // by a process that started at the same time
+		case errors.Is(err, account.ErrEmailTaken): // by a process that started at the same time
 		case err != nil:
 			return fmt.Errorf("demo account %s: %w", name, err)
 		default:
@@ -226,6 +230,6 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 func demoAddress(name string) string { return name + "@demo.example" }
 
 // VerifyAudit checks the whole audit log.
-func VerifyAudit(ctx context.Context, db *sqldb.DB) (identitysql.AuditReport, error) {
-	return identitysql.VerifyAudit(ctx, db)
+func VerifyAudit(ctx context.Context, db *sqldb.DB) (auditsql.Report, error) {
+	return auditsql.Verify(ctx, db)
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/testenv"
 )
 
@@ -21,8 +23,8 @@ const within = 5 * time.Second
 // package makes it. Requests that were refused, only read or changed nothing have none.
 func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	f := newFixture(t)
-	entries := func() []identity.AuditEntry {
-		all, _, err := f.core.AuditLog.Entries(t.Context(), identity.AuditFilter{
+	entries := func() []audit.Entry {
+		all, _, err := f.core.AuditLog.Entries(t.Context(), audit.Filter{
 			To: time.Now().Add(time.Hour), Limit: 1000, EveryBranch: true,
 		})
 		if err != nil {
@@ -35,50 +37,50 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		action, subject        string // empty for no entry
 		branch                 int64
 	}{
-		{"managerA", "PUT", "/api/menu-items/{item}/quota", `{"dailyQuota":9}`, identity.ActionQuotaSet, "menuItem:12", 1},
-		{"managerA", "POST", "/api/menus/1/versions", "", identity.ActionMenuDrafted, "menuVersion:", 1},
+		{"managerA", "PUT", "/api/menu-items/{item}/quota", `{"dailyQuota":9}`, audit.ActionQuotaSet, "menuItem:12", 1},
+		{"managerA", "POST", "/api/menus/1/versions", "", audit.ActionMenuDrafted, "menuVersion:", 1},
 		{"managerA", "PUT", "/api/menu-versions/{draft}/items/13", `{"price":1,"dailyQuota":null,"isActive":true}`,
-			identity.ActionMenuEdited, "menuVersion:{draft}", 1},
-		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", identity.ActionMenuPublished, "menuVersion:{draft}", 1},
+			audit.ActionMenuEdited, "menuVersion:{draft}", 1},
+		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", audit.ActionMenuPublished, "menuVersion:{draft}", 1},
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // already published
-		{"service", "POST", "/api/tables/{table}/rotate", "", identity.ActionTableRotated, "table:{table}", 1},
-		{"staffA", "POST", "/api/visits/{visit}/close", "", identity.ActionVisitClosed, "visit:{visit}", 1},
+		{"service", "POST", "/api/tables/{table}/rotate", "", audit.ActionTableRotated, "table:{table}", 1},
+		{"staffA", "POST", "/api/visits/{visit}/close", "", audit.ActionVisitClosed, "visit:{visit}", 1},
 		{"staffA", "POST", "/api/visits/{visit}/close", "", "", "", 0},
 		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`,
-			identity.ActionPaymentTaken, "order:{order}", 1},
+			audit.ActionPaymentTaken, "order:{order}", 1},
 		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`, "", "", 0},
 		{"cashierA", "POST", "/api/orders/{order}/cancel", "", "", "", 0}, // already paid
-		{"cashierA", "POST", "/api/orders/{order}/cancel", "", identity.ActionOrderCanceled, "order:{order}", 1},
+		{"cashierA", "POST", "/api/orders/{order}/cancel", "", audit.ActionOrderCanceled, "order:{order}", 1},
 		{"kitchenA", "POST", "/api/orders/{paidorder}/start", "", "", "", 0}, // recorded in order_step instead
 		{"guest", "POST", "/cis/order/{order}/cancel", "", "", "", 0},        // not staff
 		{"cashierB", "POST", "/api/orders/{order}/cancel", "", "", "", 0},
 		{"kitchenA", "POST", "/api/tables/{table}/rotate", "", "", "", 0},
 		{"cashierA", "GET", "/api/orders/{order}", "", "", "", 0},
-		{"managerA", "POST", "/api/stock/items", `{"branchId":"1","itemId":"salt","name":"Salt"}`, identity.ActionStockEdited,
+		{"managerA", "POST", "/api/stock/items", `{"branchId":"1","itemId":"salt","name":"Salt"}`, audit.ActionStockEdited,
 			"stockItem:salt", 1},
-		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, identity.ActionStockEdited, "stockItem:", 1},
+		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, audit.ActionStockEdited, "stockItem:", 1},
 		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, "", "", 0},
 		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"RECEIVE","quantity":5}`,
-			identity.ActionStockAdjusted, "stockItem:", 1},
+			audit.ActionStockAdjusted, "stockItem:", 1},
 		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // of five
-		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, identity.ActionStockAdjusted, "stockItem:{sku}", 1},
+		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, audit.ActionStockAdjusted, "stockItem:{sku}", 1},
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, "", "", 0},
 		{"managerB", "PUT", "/inventory/{sku}", `{"branchId":"1","available":8}`, "", "", 0},
 		{"service", "POST", "/inventory/reservations/{reservation}/confirm", "", "", "", 0}, // a service, not staff
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`,
-			identity.ActionRecipeEdited, "menuItem:12", 1},
+			audit.ActionRecipeEdited, "menuItem:12", 1},
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`, "", "", 0},
 		{"managerA", "POST", "/api/users", `{"email":"{mail}","roleId":"{cashier}","branches":["1"]}`,
-			identity.ActionUserCreated, "user:", 0},
-		{"managerA", "PATCH", "/api/users/{user}", `{"city":"Huế"}`, identity.ActionUserUpdated, "user:{user}", 0},
-		{"owner", "POST", "/api/users/{user}/role", `{"roleId":"{cashier}","branches":["1"]}`, identity.ActionPrivileges,
+			audit.ActionUserCreated, "user:", 0},
+		{"managerA", "PATCH", "/api/users/{user}", `{"city":"Huế"}`, audit.ActionUserUpdated, "user:{user}", 0},
+		{"owner", "POST", "/api/users/{user}/role", `{"roleId":"{cashier}","branches":["1"]}`, audit.ActionPrivileges,
 			"user:{user}", 0},
-		{"admin", "POST", "/api/users/{user}/disable", "", identity.ActionUserDisabled, "user:{user}", 0},
-		{"admin", "POST", "/api/users/{user}/enable", "", identity.ActionUserEnabled, "user:{user}", 0},
-		{"admin", "POST", "/api/roles", `{"name":"{NAME}"}`, identity.ActionRoleCreated, "role:", 0},
-		{"admin", "PATCH", "/api/roles/{role}", `{"description":"x"}`, identity.ActionRoleUpdated, "role:{role}", 0},
-		{"admin", "PUT", "/api/roles/{role}/permissions", `{"permissionIds":["1"]}`, identity.ActionPrivileges, "role:{role}", 0},
-		{"admin", "DELETE", "/api/roles/{role}", "", identity.ActionRoleDeleted, "role:{role}", 0},
+		{"admin", "POST", "/api/users/{user}/disable", "", audit.ActionUserDisabled, "user:{user}", 0},
+		{"admin", "POST", "/api/users/{user}/enable", "", audit.ActionUserEnabled, "user:{user}", 0},
+		{"admin", "POST", "/api/roles", `{"name":"{NAME}"}`, audit.ActionRoleCreated, "role:", 0},
+		{"admin", "PATCH", "/api/roles/{role}", `{"description":"x"}`, audit.ActionRoleUpdated, "role:{role}", 0},
+		{"admin", "PUT", "/api/roles/{role}/permissions", `{"permissionIds":["1"]}`, audit.ActionPrivileges, "role:{role}", 0},
+		{"admin", "DELETE", "/api/roles/{role}", "", audit.ActionRoleDeleted, "role:{role}", 0},
 	} {
 		if c.path == "/api/orders/{order}/cancel" && c.action != "" {
 			delete(f.made, "{order}")
@@ -211,7 +213,7 @@ func TestCreateUser(t *testing.T) {
 	}
 	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
 	u, err := CreateUser(t.Context(), c, n)
-	if err != nil || u.Role != identity.RoleOwner || u.Email != "boss@house.example" || u.Status != identity.Active {
+	if err != nil || u.Role != authz.RoleOwner || u.Email != "boss@house.example" || u.Status != account.Active {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	for what, n := range map[string]NewAccount{

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/catalog/catalogsql"
-	"comanda/internal/identity"
 	"comanda/internal/picture"
 	"comanda/internal/stock"
 	"comanda/internal/worker"
@@ -56,7 +56,7 @@ func (k *Core) restoreLoop() worker.Loop {
 
 // TakeOff implements catalog.OffItemStore.
 func (s quotaStore) TakeOff(
-	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
+	ctx context.Context, by authz.Actor, item int64, until catalog.Until, now time.Time,
 ) (catalog.ItemRef, catalog.OffItem, error) {
 	at, off, err := s.Store.TakeOff(ctx, by, item, until, now)
 	s.updateCache(ctx, err)
@@ -65,7 +65,7 @@ func (s quotaStore) TakeOff(
 
 // Restore implements catalog.OffItemStore.
 func (s quotaStore) Restore(
-	ctx context.Context, by identity.Actor, item int64, now time.Time,
+	ctx context.Context, by authz.Actor, item int64, now time.Time,
 ) (catalog.ItemRef, error) {
 	at, err := s.Store.Restore(ctx, by, item, now)
 	s.updateCache(ctx, err)

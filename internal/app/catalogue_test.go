@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/payment"
@@ -29,7 +29,7 @@ const (
 // seat creates a guest at the first table of branch 1.
 func seat(t *testing.T, k *Core) ordering.Guest {
 	t.Helper()
-	tables, err := k.Floor.Tables(t.Context(), identity.System(), 1)
+	tables, err := k.Floor.Tables(t.Context(), authz.System(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 				})
 			}
 			<-begun
-			_, hits, err := here.CatalogServices.Availability.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
+			_, hits, err := here.CatalogServices.Availability.TakeOff(t.Context(), authz.System(), item, catalog.Until{})
 			off.Store(true)
 			wg.Wait()
 			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
@@ -104,7 +104,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 		kitchen.Now = func() time.Time { return db.Now().Add(time.Duration(ahead.Load())) }
 		counted := func(item int64) (*int64, bool) {
 			t.Helper()
-			c, err := kitchen.Menu(t.Context(), identity.System(), 1)
+			c, err := kitchen.Menu(t.Context(), authz.System(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 			return c.Left(item), off
 		}
 		for i, end := range []func(item int64) error{
-			func(item int64) error { return kitchen.Restore(t.Context(), identity.System(), item) },
+			func(item int64) error { return kitchen.Restore(t.Context(), authz.System(), item) },
 			func(int64) error {
 				ahead.Store(int64(time.Hour))
 				return kitchen.RestoreDue(t.Context())
@@ -120,7 +120,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 		} {
 			ahead.Store(0)
 			for _, item := range []int64{phoBo, phoGa} {
-				if _, _, err := kitchen.TakeOff(t.Context(), identity.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}); err != nil {
+				if _, _, err := kitchen.TakeOff(t.Context(), authz.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}); err != nil {
 					t.Fatal(err)
 				}
 				menu, err := k.Menus.Active(t.Context(), 1)
@@ -167,7 +167,7 @@ func TestPause(t *testing.T) {
 		}
 		until := db.Now().Add(time.Hour)
 		pause := catalog.Pause{Texts: catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}}
-		if _, err := house.Pause(t.Context(), identity.System(), 1, pause, catalog.Until{At: until}); err != nil {
+		if _, err := house.Pause(t.Context(), authz.System(), 1, pause, catalog.Until{At: until}); err != nil {
 			t.Fatal(err)
 		}
 		if err := order(t, there, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
@@ -195,7 +195,7 @@ func TestPause(t *testing.T) {
 			t.Errorf("the pause does not end by itself: %v", err)
 		}
 		k.Orders.Now, k.Orders.Ledger = now, k.Ledger
-		if _, err := house.Resume(t.Context(), identity.System(), 1); err != nil {
+		if _, err := house.Resume(t.Context(), authz.System(), 1); err != nil {
 			t.Fatal(err)
 		}
 		if err := order(t, k, g, "resumed", phoGa); err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/event/rabbit"
-	"comanda/internal/identity"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 )
@@ -37,7 +37,7 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 		return err
 	}
 	defer k.Close()
-	return k.Editor.SetQuota(ctx, identity.System(), item, quota)
+	return k.Editor.SetQuota(ctx, authz.System(), item, quota)
 }
 
 // Document returns one of the documents that are generated from the code.

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/account/accountjwt"
 	"comanda/internal/event"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityjwt"
 	"comanda/internal/keyspace"
 	"comanda/internal/ordering"
 	"comanda/internal/payment/linepay"
@@ -249,8 +249,8 @@ func (c Config) validate() error {
 	if err := c.validateReach(); err != nil {
 		return err
 	}
-	if n := len(c.TokenKey); n > 0 && n < identityjwt.MinKey {
-		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, identityjwt.MinKey)
+	if n := len(c.TokenKey); n > 0 && n < accountjwt.MinKey {
+		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)
 	}
 	if _, err := httpapi.ParseProxies(c.TrustedProxies); err != nil {
 		return fmt.Errorf("configuration: COMANDA_TRUSTED_PROXIES: %w", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
@@ -20,7 +21,6 @@ import (
 	"comanda/internal/catalog/catalogredis"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/event/inbox"
-	"comanda/internal/identity"
 	"comanda/internal/keyspace"
 	"comanda/internal/limit"
 	"comanda/internal/live"
@@ -260,7 +260,7 @@ type quotaStore struct {
 
 // SetQuota changes an item's standing quota and today's counter.
 func (s quotaStore) SetQuota(
-	ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time,
+	ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time,
 ) (int64, error) {
 	branch, err := s.Store.SetQuota(ctx, by, item, quota, now)
 	s.updateCache(ctx, err)
@@ -269,7 +269,7 @@ func (s quotaStore) SetQuota(
 
 // Publish publishes a draft with its quotas.
 func (s quotaStore) Publish(
-	ctx context.Context, by identity.Actor, version int64, now time.Time,
+	ctx context.Context, by authz.Actor, version int64, now time.Time,
 ) (catalog.Version, error) {
 	v, err := s.Store.Publish(ctx, by, version, now)
 	s.updateCache(ctx, err)

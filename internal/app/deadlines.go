@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/account/accountsql"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/mail/mailsql"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -24,7 +24,7 @@ func (k *Core) movers() []mover {
 		}},
 		{"payments", paymentsql.MoveDeadlines},
 		{"visits", visitsql.MoveDeadlines},
-		{"codes", identitysql.MoveDeadlines},
+		{"codes", accountsql.MoveDeadlines},
 		{"letters", mailsql.MoveDeadlines},
 		{"events", outbox.MoveDeadlines},
 		{"documents", documentsql.MoveDeadlines},

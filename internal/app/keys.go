@@ -1,8 +1,8 @@
 package app
 
 import (
+	"comanda/internal/account"
 	"comanda/internal/document"
-	"comanda/internal/identity"
 	"comanda/internal/keyspace"
 	"comanda/internal/stock"
 	"comanda/internal/visit"
@@ -34,12 +34,12 @@ func Keys() []KeyDeclaration {
 // rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
 // readers that load a missing key from SQL and cache it.
 var rebuilders = map[string]any{
-	"stock.rebuild":            (*stock.Syncer).Reconcile,
-	"visit.resolve":            (*visit.Guests).Resolve,
-	"document.rebuild":         (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
-	"identity.authenticate":    (*identity.Authenticator).Authenticate,
-	"identity.syncRevocations": (*identity.Authenticator).SyncRevocations,
-	"identity.requestCode":     (*identity.Accounts).RequestCode,
+	"stock.rebuild":           (*stock.Syncer).Reconcile,
+	"visit.resolve":           (*visit.Guests).Resolve,
+	"document.rebuild":        (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
+	"account.authenticate":    (*account.Authenticator).Authenticate,
+	"account.syncRevocations": (*account.Authenticator).SyncRevocations,
+	"account.requestCode":     (*account.Service).RequestCode,
 }
 
 // LintKeys lists the errors in the declarations of keys and channels.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
@@ -41,7 +41,7 @@ func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 		all[i] = (&fixture{t: t}).with(c)
 	}
 	a, b = all[0], all[1]
-	codes, err := a.core.Floor.Tables(t.Context(), identity.System(), 1)
+	codes, err := a.core.Floor.Tables(t.Context(), authz.System(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

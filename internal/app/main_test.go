@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitytest"
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	identity.DefaultArgon2Params = identitytest.FastParams // package identity tests the real cost of a password
+	account.DefaultArgon2Params = accounttest.FastParams // package account tests the real cost of a password
 	os.Exit(m.Run())
 }
 

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/event/inbox"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/visit"
 )
@@ -56,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f := (&fixture{t: t}).with(c)
-	if f.codes, err = f.core.Floor.Tables(t.Context(), identity.System(), 1); err != nil {
+	if f.codes, err = f.core.Floor.Tables(t.Context(), authz.System(), 1); err != nil {
 		t.Fatal(err)
 	}
 	f.createUsers()
@@ -388,7 +388,7 @@ func (f *fixture) role(name string) string {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	i := slices.IndexFunc(roles, func(r identity.Role) bool { return r.Name == name })
+	i := slices.IndexFunc(roles, func(r authz.Role) bool { return r.Name == name })
 	return strconv.FormatInt(roles[i].ID, 10)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -60,7 +60,7 @@ func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 func receive(t *testing.T, k *Core, sku string, units int64) {
 	t.Helper()
 	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Create: true}
-	if _, err := k.Reservations.Adjust(t.Context(), identity.System(), a); err != nil {
+	if _, err := k.Reservations.Adjust(t.Context(), authz.System(), a); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,7 +83,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		before := measured()
 		receive(t, k, "measured", 5)
 		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
-		if _, _, err := k.ReservationService.Reserve(t.Context(), identity.System(), r); err != nil {
+		if _, _, err := k.ReservationService.Reserve(t.Context(), authz.System(), r); err != nil {
 			t.Fatal(err)
 		}
 		strike(t, db, "mark", 4, "measured")

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -15,7 +15,7 @@ import (
 // expires those that were not confirmed.
 func TestReservations_waitForTheBroker(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		k, system := demoCore(t, db), identity.System()
+		k, system := demoCore(t, db), authz.System()
 		if _, err := k.stockServices().Items.SetAvailable(t.Context(), system, 1, "bones", 10); err != nil {
 			t.Fatal(err)
 		}

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepay"
@@ -34,7 +34,7 @@ const (
 type gateways struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
-	key     identity.Key            // the simulators' secrets are derived from it
+	key     account.Key             // the simulators' secrets are derived from it
 	pages   map[string]http.Handler // of simulators, by path
 	close   []func()
 }
@@ -74,7 +74,7 @@ func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err
 		}
 	}()
 	if c.Simulators {
-		keys, err := identitysql.Keys(ctx, db)
+		keys, err := accountsql.Keys(ctx, db)
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,8 @@ func (t *gateways) simulateLINEPay(c Config, now func() time.Time) (linepay.Conf
 
 // simulatorSecret returns the secret that an installation shares with its simulator of a gateway. It is the same after
 // every start, so that a page opened before a restart still has a valid signature.
-func simulatorSecret(key identity.Key, gateway string) (string, error) {
-	secret, err := hkdf.Key(sha256.New, key, nil, "comanda simulator "+gateway, identity.KeyBytes)
+func simulatorSecret(key account.Key, gateway string) (string, error) {
+	secret, err := hkdf.Key(sha256.New, key, nil, "comanda simulator "+gateway, account.KeyBytes)
 	return hex.EncodeToString(secret), err
 }
 

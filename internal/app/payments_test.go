@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
@@ -107,12 +107,12 @@ func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
 
 // A simulator's secret reveals neither the installation's key nor another gateway's secret.
 func TestSimulatorSecret(t *testing.T) {
-	keys, err := identitysql.Keys(t.Context(), openInstallation(t))
+	keys, err := accountsql.Keys(t.Context(), openInstallation(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, key := range []identity.Key{keys.Token, identity.NewKey()} {
+	for _, key := range []account.Key{keys.Token, account.NewKey()} {
 		for _, m := range []payment.Method{payment.VNPay, payment.LINEPay} {
 			one, err := simulatorSecret(key, string(m))
 			again, _ := simulatorSecret(bytes.Clone(key), string(m))

@@ -246,7 +246,7 @@ func (p *process) services(
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
-		services = add(services, p.core.identityLoops()...)
+		services = add(services, p.core.accountLoops()...)
 		services = add(services, p.core.paymentLoops()...)
 		letters, err := p.core.mailLoops(log, reg)
 		if err != nil {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/account/accounthttp"
+	"comanda/internal/audit/audithttp"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/report/reporthttp"
 	"comanda/internal/stock/stockhttp"
@@ -51,12 +53,12 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.CatalogServices)
 	documenthttp.Register(a, k.Documents)
-	identityhttp.Member(a, k.Accounts, k.Config.encrypted())
-	identityhttp.Admin(a, k.Administration)
-	identityhttp.Roles(a, k.Roles)
-	identityhttp.Audit(a, k.AuditLog)
-	identityhttp.OwnPermissions(a, k.Roles)
-	identityhttp.Setup(a, k.Setup)
+	accounthttp.Member(a, k.Accounts, k.Config.encrypted())
+	accounthttp.Admin(a, k.Administration)
+	authzhttp.Roles(a, k.Roles)
+	audithttp.Register(a, k.AuditLog)
+	authzhttp.OwnPermissions(a, k.Roles)
+	accounthttp.Setup(a, k.Setup)
 	visithttp.Guest(a, k.Landing)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
 	visithttp.Calls(a, k.Floor)

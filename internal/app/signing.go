@@ -5,8 +5,10 @@ import (
 	"context"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/worker"
 )
 
@@ -18,15 +20,15 @@ const (
 
 // tokenKey returns the key that signs tokens in this installation: the operator's, else the one in SQL. An operator's
 // key replaces the one in SQL completely, because that one is in every backup.
-func (c Config) tokenKey(keys identity.Keys) identity.Key {
+func (c Config) tokenKey(keys account.Keys) account.Key {
 	if c.TokenKey != "" {
-		return identity.Key(c.TokenKey)
+		return account.Key(c.TokenKey)
 	}
 	return keys.Token
 }
 
 // useTokenKey makes this process sign and verify with key.
-func (k *Core) useTokenKey(key identity.Key) error {
+func (k *Core) useTokenKey(key account.Key) error {
 	if err := k.tokens.SetKey(key); err != nil {
 		return err
 	}
@@ -39,12 +41,12 @@ func (k *Core) useTokenKey(key identity.Key) error {
 
 // syncTokenKey switches to the new key when the one in SQL was withdrawn.
 func (k *Core) syncTokenKey(ctx context.Context) error {
-	keys, err := identitysql.ReadKeys(ctx, k.DB)
+	keys, err := accountsql.ReadKeys(ctx, k.DB)
 	if err != nil {
 		return err
 	}
 	if key := k.Config.tokenKey(keys); !bytes.Equal(key, k.tokenKey) {
-		k.Log.WarnContext(ctx, "security", "event", identity.ActionKeyWithdrawn)
+		k.Log.WarnContext(ctx, "security", "event", audit.ActionKeyWithdrawn)
 		return k.useTokenKey(key)
 	}
 	return nil
@@ -62,5 +64,5 @@ func WithdrawTokenKey(ctx context.Context, c Config) error {
 		return err
 	}
 	defer db.Close()
-	return identitysql.WithdrawTokenKey(ctx, db, identity.System())
+	return accountsql.WithdrawTokenKey(ctx, db, authz.System())
 }

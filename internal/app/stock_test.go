@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
 	"comanda/internal/demo"
-	"comanda/internal/identity"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -43,7 +43,7 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 func TestMenu_followsStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		rooms, system := k.stockServices(), identity.System()
+		rooms, system := k.stockServices(), authz.System()
 		left := func(item, want int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool {
@@ -92,7 +92,7 @@ func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
 		keeper := k.stockServices().Items
-		if _, err := keeper.SetAvailable(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
+		if _, err := keeper.SetAvailable(t.Context(), authz.System(), 1, "eggs", 60); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := k.systemService().StockToday(t.Context(), 1)
@@ -123,7 +123,7 @@ func TestStockToday(t *testing.T) {
 func TestWindow_isWarmed(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		system := identity.System()
+		system := authz.System()
 		look := func() int64 {
 			t.Helper()
 			found, err := k.Snapshots.Snapshots(t.Context(), system, 2, []string{"oolong"})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"comanda/internal/identity"
-	"comanda/internal/keyspace/audit"
+	"comanda/internal/audit"
+	"comanda/internal/keyspace/keyaudit"
 	"comanda/internal/queue"
 	"comanda/internal/system"
 	"comanda/internal/testenv"
@@ -39,7 +39,7 @@ func TestSystem_looks(t *testing.T) {
 	if out.Pending != 1 || out.ByType[0].Type != "order.placed" || len(out.Dead) != 1 || out.Dead[0].Consumer != "daybook" {
 		t.Errorf("outbox: %+v", out)
 	}
-	var keys audit.Report
+	var keys keyaudit.Report
 	f.must(f.ask("owner", "GET", "/api/system/keys-audit", "")).into(t, &keys)
 	if !keys.Clean || keys.Keys == 0 {
 		t.Errorf("keys: %+v", keys)
@@ -110,7 +110,7 @@ func TestSystem_deadLetters(t *testing.T) {
 		Items []struct{ Actor, Subject string }
 		Total int
 	}
-	f.must(f.ask("owner", "GET", "/api/audit?action="+identity.ActionReplayed, "")).into(t, &log)
+	f.must(f.ask("owner", "GET", "/api/audit?action="+audit.ActionReplayed, "")).into(t, &log)
 	if log.Total != 2 || log.Items[0].Subject != "deadLetter:all" || log.Items[1].Subject != "deadLetter:"+id {
 		t.Errorf("%+v", log)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/cart/cartsql"
@@ -28,8 +30,6 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
@@ -147,7 +147,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 		}},
 	})
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
-	server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return server
 }
 
@@ -203,15 +203,15 @@ func login(w http.ResponseWriter, r *http.Request) {
 // door admits the account whose number is the token, to every route.
 type door struct{}
 
-func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrInvalidToken
+		return authz.Actor{}, authz.ErrInvalidToken
 	}
-	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+	return authz.Actor{Kind: authz.Account, UserID: id}, nil
 }
 
-func (door) Authorize(*identity.Actor, int) error { return nil }
+func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // Left implements catalog.Availability.
 func (h *house) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {

@@ -3,9 +3,9 @@ package cart
 import (
 	"context"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // Store stores carts; cartsql implements it.
@@ -37,7 +37,7 @@ type Service struct {
 var errNoBranch = fault.New(fault.Conflict, "branch_closed", "The restaurant is not taking orders right now.")
 
 // Get returns a member's cart priced by the menu of a branch. Branch 0 is the cart's own, or the first branch.
-func (s *Service) Get(ctx context.Context, who identity.Actor, branch int64) (View, error) {
+func (s *Service) Get(ctx context.Context, who authz.Actor, branch int64) (View, error) {
 	c, err := s.Store.Cart(ctx, who.UserID)
 	if err != nil {
 		return View{}, err
@@ -48,7 +48,7 @@ func (s *Service) Get(ctx context.Context, who identity.Actor, branch int64) (Vi
 
 // GetCached is Get with the cart that this process has read last; ok is false if there is none. The cart may be
 // outdated, so the caller must be prepared for ErrChanged (C5).
-func (s *Service) GetCached(ctx context.Context, who identity.Actor, branch int64) (View, bool) {
+func (s *Service) GetCached(ctx context.Context, who authz.Actor, branch int64) (View, bool) {
 	c, ok := s.cache.get(who.UserID)
 	if !ok {
 		return View{}, false
@@ -58,10 +58,10 @@ func (s *Service) GetCached(ctx context.Context, who identity.Actor, branch int6
 }
 
 // Evict removes a member's cart from the cache. It is called once the cart is known to be deleted.
-func (s *Service) Evict(who identity.Actor) { s.cache.evict(who.UserID) }
+func (s *Service) Evict(who authz.Actor) { s.cache.evict(who.UserID) }
 
 // Add adds a dish and returns its line. The dish must be active on the branch's menu.
-func (s *Service) Add(ctx context.Context, who identity.Actor, dish, quantity, branch int64) (View, Item, error) {
+func (s *Service) Add(ctx context.Context, who authz.Actor, dish, quantity, branch int64) (View, Item, error) {
 	if err := checkQuantity(quantity); err != nil {
 		return View{}, Item{}, err
 	}
@@ -85,18 +85,18 @@ func (s *Service) Add(ctx context.Context, who identity.Actor, dish, quantity, b
 }
 
 // SetQuantity sets the quantity of a line.
-func (s *Service) SetQuantity(ctx context.Context, who identity.Actor, line, quantity int64) (View, Item, error) {
+func (s *Service) SetQuantity(ctx context.Context, who authz.Actor, line, quantity int64) (View, Item, error) {
 	return s.change(ctx, Change{UserID: who.UserID, Set: &Set{line, quantity}})
 }
 
 // Remove removes a line.
-func (s *Service) Remove(ctx context.Context, who identity.Actor, line int64) (View, error) {
+func (s *Service) Remove(ctx context.Context, who authz.Actor, line int64) (View, error) {
 	v, _, err := s.change(ctx, Change{UserID: who.UserID, Remove: line})
 	return v, err
 }
 
 // Empty removes all lines.
-func (s *Service) Empty(ctx context.Context, who identity.Actor) (View, error) {
+func (s *Service) Empty(ctx context.Context, who authz.Actor) (View, error) {
 	v, _, err := s.change(ctx, Change{UserID: who.UserID, Empty: true})
 	return v, err
 }

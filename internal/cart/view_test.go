@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // board is branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which is not
@@ -123,7 +123,7 @@ func TestService_Add(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &house{branch: c.first}
 			s := &Service{Store: h, LiveMenus: only{board(t)}}
-			v, it, err := s.Add(t.Context(), identity.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
+			v, it, err := s.Add(t.Context(), authz.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
@@ -147,7 +147,7 @@ func TestService_Add(t *testing.T) {
 func TestService_keeps_its_branch(t *testing.T) {
 	h := &house{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := identity.Actor{UserID: 7}
+	who := authz.Actor{UserID: 7}
 	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
@@ -162,7 +162,7 @@ func TestService_keeps_its_branch(t *testing.T) {
 func TestService_store_out_of_reach(t *testing.T) {
 	h := &house{err: fault.New(fault.Unavailable, "down", "Down.")}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := identity.Actor{UserID: 7}
+	who := authz.Actor{UserID: 7}
 	_, get := s.Get(t.Context(), who, 0)
 	_, _, added := s.Add(t.Context(), who, 4, 1, 0)
 	if !errors.Is(get, h.err) || !errors.Is(added, h.err) {

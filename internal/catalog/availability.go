@@ -1,10 +1,9 @@
 package catalog
 
 import (
+	"comanda/internal/authz"
 	"context"
 	"time"
-
-	"comanda/internal/identity"
 )
 
 // forever is a business date later than all others.
@@ -16,7 +15,7 @@ type OffItem struct {
 	Item  int64
 	Since time.Time
 	Until time.Time // zero: until staff restore it
-	By    string    // identity.Actor.String()
+	By    string    // authz.Actor.String()
 }
 
 // LastDate returns the last business date whose counter starts with a cap of 0: the date of the last millisecond before
@@ -61,9 +60,9 @@ func (c Counter) Left() *int64 {
 // OffItemStore stores which items are off; catalogsql implements it. TakeOff and Restore change the cap of the current
 // business date in the same transaction, under the counter lock that placing an order takes.
 type OffItemStore interface {
-	TakeOff(ctx context.Context, by identity.Actor, item int64, until Until, now time.Time) (ItemRef, OffItem, error)
+	TakeOff(ctx context.Context, by authz.Actor, item int64, until Until, now time.Time) (ItemRef, OffItem, error)
 	// Restore puts an item back on sale. It does nothing for an item that is not off.
-	Restore(ctx context.Context, by identity.Actor, item int64, now time.Time) (ItemRef, error)
+	Restore(ctx context.Context, by authz.Actor, item int64, now time.Time) (ItemRef, error)
 	// RestoreDue restores the items whose Until has passed and returns their branches.
 	RestoreDue(ctx context.Context, now time.Time) (branches []int64, err error)
 	OffItems(ctx context.Context, branch int64) (map[int64]OffItem, error)
@@ -88,7 +87,7 @@ type Availability struct {
 
 // TakeOff stops the sale of an item. Orders placed before it returns keep their units and are counted in the OffImpact;
 // no later order gets any.
-func (a *Availability) TakeOff(ctx context.Context, by identity.Actor, item int64, until Until) (OffItem, OffImpact, error) {
+func (a *Availability) TakeOff(ctx context.Context, by authz.Actor, item int64, until Until) (OffItem, OffImpact, error) {
 	now := a.Now()
 	at, off, err := a.Store.TakeOff(ctx, by, item, until, now)
 	if err != nil {
@@ -104,7 +103,7 @@ func (a *Availability) TakeOff(ctx context.Context, by identity.Actor, item int6
 }
 
 // Restore puts an item back on sale, up to its quota.
-func (a *Availability) Restore(ctx context.Context, by identity.Actor, item int64) error {
+func (a *Availability) Restore(ctx context.Context, by authz.Actor, item int64) error {
 	at, err := a.Store.Restore(ctx, by, item, a.Now())
 	if err == nil {
 		a.Menus.Invalidate(ctx, at.Branch)
@@ -142,7 +141,7 @@ func (c *CountedMenu) Left(item int64) *int64 {
 }
 
 // Menu returns a branch's menu with the ledger's counters. A branch that the actor may not see is ErrBranch.
-func (a *Availability) Menu(ctx context.Context, by identity.Actor, branch int64) (*CountedMenu, error) {
+func (a *Availability) Menu(ctx context.Context, by authz.Actor, branch int64) (*CountedMenu, error) {
 	if !by.Sees(branch) {
 		return nil, ErrBranch
 	}

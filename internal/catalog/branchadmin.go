@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // BranchStore stores branches; catalogsql implements it.
@@ -15,7 +16,7 @@ type BranchStore interface {
 	Branches(ctx context.Context) ([]Branch, error)
 	// ChangeBranch stores the result of change, which it calls under the branch's lock, and records the action in the
 	// audit log. It changes nothing if change fails.
-	ChangeBranch(ctx context.Context, by identity.Actor, id int64, action string, now time.Time,
+	ChangeBranch(ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
 		change func(Branch) (Branch, error)) (Branch, error)
 }
 
@@ -70,13 +71,13 @@ type BranchAdmin struct {
 }
 
 // Branches returns the branches that the actor may see.
-func (a *BranchAdmin) Branches(ctx context.Context, by identity.Actor) ([]Branch, error) {
+func (a *BranchAdmin) Branches(ctx context.Context, by authz.Actor) ([]Branch, error) {
 	all, err := a.Store.Branches(ctx)
 	return slices.DeleteFunc(all, func(b Branch) bool { return !by.Sees(b.ID) }), err
 }
 
 // Branch returns a branch as stored in SQL. A branch that the actor may not see is ErrBranch.
-func (a *BranchAdmin) Branch(ctx context.Context, by identity.Actor, id int64) (Branch, error) {
+func (a *BranchAdmin) Branch(ctx context.Context, by authz.Actor, id int64) (Branch, error) {
 	if !by.Sees(id) {
 		return Branch{}, ErrBranch
 	}
@@ -84,16 +85,16 @@ func (a *BranchAdmin) Branch(ctx context.Context, by identity.Actor, id int64) (
 }
 
 // Edit changes a branch.
-func (a *BranchAdmin) Edit(ctx context.Context, by identity.Actor, id int64, e BranchEdit) (Branch, error) {
+func (a *BranchAdmin) Edit(ctx context.Context, by authz.Actor, id int64, e BranchEdit) (Branch, error) {
 	now := a.Now()
-	return a.change(ctx, by, id, identity.ActionBranchEdited, now, func(b Branch) (Branch, error) { return e.apply(b, now) })
+	return a.change(ctx, by, id, audit.ActionBranchEdited, now, func(b Branch) (Branch, error) { return e.apply(b, now) })
 }
 
 // Pause stops a branch from taking orders until an end. A pause already in force keeps its start and gets the new
 // reason and end.
-func (a *BranchAdmin) Pause(ctx context.Context, by identity.Actor, id int64, p Pause, until Until) (Branch, error) {
+func (a *BranchAdmin) Pause(ctx context.Context, by authz.Actor, id int64, p Pause, until Until) (Branch, error) {
 	now := a.Now()
-	return a.change(ctx, by, id, identity.ActionBranchPaused, now, func(b Branch) (Branch, error) {
+	return a.change(ctx, by, id, audit.ActionBranchPaused, now, func(b Branch) (Branch, error) {
 		var err error
 		p.Since, p.By = now, by.String()
 		if running := b.Paused(now); running != nil {
@@ -108,15 +109,15 @@ func (a *BranchAdmin) Pause(ctx context.Context, by identity.Actor, id int64, p 
 }
 
 // Resume ends a pause. It succeeds for a branch that is not paused.
-func (a *BranchAdmin) Resume(ctx context.Context, by identity.Actor, id int64) (Branch, error) {
-	return a.change(ctx, by, id, identity.ActionBranchResumed, a.Now(), func(b Branch) (Branch, error) {
+func (a *BranchAdmin) Resume(ctx context.Context, by authz.Actor, id int64) (Branch, error) {
+	return a.change(ctx, by, id, audit.ActionBranchResumed, a.Now(), func(b Branch) (Branch, error) {
 		b.Pause = nil
 		return b, nil
 	})
 }
 
 func (a *BranchAdmin) change(
-	ctx context.Context, by identity.Actor, id int64, action string, now time.Time, edit func(Branch) (Branch, error),
+	ctx context.Context, by authz.Actor, id int64, action string, now time.Time, edit func(Branch) (Branch, error),
 ) (Branch, error) {
 	b, err := a.Store.ChangeBranch(ctx, by, id, action, now, edit)
 	if err == nil {

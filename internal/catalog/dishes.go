@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // The faults of categories and dishes. ErrShared protects branches that the actor may not see: categories and dishes
@@ -110,15 +110,15 @@ type (
 type DishStore interface {
 	Categories(ctx context.Context, limit, offset int) (page []Category, total int64, err error)
 	PutCategory(
-		ctx context.Context, by identity.Actor, id int64, now time.Time, change CategoryChange,
+		ctx context.Context, by authz.Actor, id int64, now time.Time, change CategoryChange,
 	) (Category, []int64, error)
-	DeleteCategory(ctx context.Context, by identity.Actor, id int64, now time.Time) error
+	DeleteCategory(ctx context.Context, by authz.Actor, id int64, now time.Time) error
 	// Dishes returns the dishes of a category, or all for 0, ordered by category and id; at most MaxDishes.
 	Dishes(ctx context.Context, category int64, retired bool) ([]Dish, error)
-	PutDish(ctx context.Context, by identity.Actor, id int64, now time.Time, change DishChange) (Dish, []int64, error)
+	PutDish(ctx context.Context, by authz.Actor, id int64, now time.Time, change DishChange) (Dish, []int64, error)
 	// Retire keeps a dish from being put on menus. It fails with ErrDishInUse while the dish is on a published menu or
 	// a draft.
-	Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error
+	Retire(ctx context.Context, by authz.Actor, id int64, now time.Time) error
 }
 
 // MaxDishes limits the dishes of an installation, which has hundreds. It bounds the memory of a search.
@@ -138,14 +138,14 @@ func (s *DishService) Categories(ctx context.Context, limit, offset int) ([]Cate
 }
 
 // PutCategory changes a category, or creates one for id 0.
-func (s *DishService) PutCategory(ctx context.Context, by identity.Actor, id int64, e CategoryEdit) (Category, error) {
+func (s *DishService) PutCategory(ctx context.Context, by authz.Actor, id int64, e CategoryEdit) (Category, error) {
 	c, branches, err := s.Store.PutCategory(ctx, by, id, s.Now(), e.apply)
 	s.invalidate(ctx, branches, err)
 	return c, err
 }
 
 // DeleteCategory deletes a category that has no dishes.
-func (s *DishService) DeleteCategory(ctx context.Context, by identity.Actor, id int64) error {
+func (s *DishService) DeleteCategory(ctx context.Context, by authz.Actor, id int64) error {
 	return s.Store.DeleteCategory(ctx, by, id, s.Now())
 }
 
@@ -186,7 +186,7 @@ func (s *DishService) Dishes(ctx context.Context, f DishFilter) ([]Dish, int64, 
 }
 
 // PutDish changes a dish, or creates one for id 0.
-func (s *DishService) PutDish(ctx context.Context, by identity.Actor, id int64, e DishEdit) (Dish, error) {
+func (s *DishService) PutDish(ctx context.Context, by authz.Actor, id int64, e DishEdit) (Dish, error) {
 	if e.Image != nil && *e.Image != "" && !ValidImageID(*e.Image) {
 		return Dish{}, ErrImageUnknown
 	}
@@ -196,7 +196,7 @@ func (s *DishService) PutDish(ctx context.Context, by identity.Actor, id int64, 
 }
 
 // Retire retires a dish. Orders and closed versions still refer to it.
-func (s *DishService) Retire(ctx context.Context, by identity.Actor, id int64) error {
+func (s *DishService) Retire(ctx context.Context, by authz.Actor, id int64) error {
 	return s.Store.Retire(ctx, by, id, s.Now())
 }
 

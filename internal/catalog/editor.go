@@ -1,11 +1,10 @@
 package catalog
 
 import (
+	"comanda/internal/authz"
 	"context"
 	"slices"
 	"time"
-
-	"comanda/internal/identity"
 )
 
 // Menu is a menu without its versions.
@@ -32,23 +31,23 @@ type Line struct {
 // its audit log entry. Methods report a branch that the actor may not see as not found.
 type MenuStore interface {
 	MenusOf(ctx context.Context, branch int64) ([]Menu, error)
-	AddMenu(ctx context.Context, by identity.Actor, m Menu, now time.Time) (Menu, error)
-	Versions(ctx context.Context, by identity.Actor, menu int64, limit, offset int) (page []Version, total int64, err error)
-	Lines(ctx context.Context, by identity.Actor, version int64) (Version, []Line, error)
+	AddMenu(ctx context.Context, by authz.Actor, m Menu, now time.Time) (Menu, error)
+	Versions(ctx context.Context, by authz.Actor, menu int64, limit, offset int) (page []Version, total int64, err error)
+	Lines(ctx context.Context, by authz.Actor, version int64) (Version, []Line, error)
 	// VersionContent returns the content of any version, a draft's quotas included.
-	VersionContent(ctx context.Context, by identity.Actor, version int64) (Content, error)
+	VersionContent(ctx context.Context, by authz.Actor, version int64) (Content, error)
 	// Draft creates a draft from the menu's published version.
-	Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (Version, error)
+	Draft(ctx context.Context, by authz.Actor, menu int64, now time.Time) (Version, error)
 	// AddLine puts a dish on a draft and creates the menu's item for the dish if there is none.
-	AddLine(ctx context.Context, by identity.Actor, version, dish int64, e Entry, now time.Time) (Line, error)
+	AddLine(ctx context.Context, by authz.Actor, version, dish int64, e Entry, now time.Time) (Line, error)
 	// EditDraft sets the entry of a menu item in a draft. It fails with ErrNotDraft for any other version.
-	EditDraft(ctx context.Context, by identity.Actor, version, item int64, e Entry, now time.Time) error
-	RemoveLine(ctx context.Context, by identity.Actor, version, item int64, now time.Time) error
-	Discard(ctx context.Context, by identity.Actor, version int64, now time.Time) error
+	EditDraft(ctx context.Context, by authz.Actor, version, item int64, e Entry, now time.Time) error
+	RemoveLine(ctx context.Context, by authz.Actor, version, item int64, now time.Time) error
+	Discard(ctx context.Context, by authz.Actor, version int64, now time.Time) error
 	// Publish publishes a draft and closes the version that the branch had published before.
-	Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (Version, error)
+	Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (Version, error)
 	// SetQuota changes an item's standing quota and the cap of the current business date.
-	SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
+	SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
 }
 
 // MenuEditor edits menus, versions and quotas for the staff. Published changes are visible at once in this process and
@@ -60,7 +59,7 @@ type MenuEditor struct {
 }
 
 // MenusOf returns the menus of a branch, or for branch 0 the menus of all branches that the actor may see.
-func (e *MenuEditor) MenusOf(ctx context.Context, by identity.Actor, branch int64) ([]Menu, error) {
+func (e *MenuEditor) MenusOf(ctx context.Context, by authz.Actor, branch int64) ([]Menu, error) {
 	if branch != 0 && !by.Sees(branch) {
 		return nil, ErrBranch
 	}
@@ -69,7 +68,7 @@ func (e *MenuEditor) MenusOf(ctx context.Context, by identity.Actor, branch int6
 }
 
 // AddMenu creates a menu without versions.
-func (e *MenuEditor) AddMenu(ctx context.Context, by identity.Actor, branch int64, name string) (Menu, error) {
+func (e *MenuEditor) AddMenu(ctx context.Context, by authz.Actor, branch int64, name string) (Menu, error) {
 	if err := checkName("A menu", name); err != nil {
 		return Menu{}, err
 	}
@@ -78,23 +77,23 @@ func (e *MenuEditor) AddMenu(ctx context.Context, by identity.Actor, branch int6
 
 // Versions returns a page of a menu's versions, newest first, and their total number.
 func (e *MenuEditor) Versions(
-	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
+	ctx context.Context, by authz.Actor, menu int64, limit, offset int,
 ) ([]Version, int64, error) {
 	return e.Store.Versions(ctx, by, menu, limit, offset)
 }
 
 // Lines returns a version and its lines in menu order.
-func (e *MenuEditor) Lines(ctx context.Context, by identity.Actor, version int64) (Version, []Line, error) {
+func (e *MenuEditor) Lines(ctx context.Context, by authz.Actor, version int64) (Version, []Line, error) {
 	return e.Store.Lines(ctx, by, version)
 }
 
 // Draft creates a draft of a menu.
-func (e *MenuEditor) Draft(ctx context.Context, by identity.Actor, menu int64) (Version, error) {
+func (e *MenuEditor) Draft(ctx context.Context, by authz.Actor, menu int64) (Version, error) {
 	return e.Store.Draft(ctx, by, menu, e.Now())
 }
 
 // AddLine puts a dish on a draft.
-func (e *MenuEditor) AddLine(ctx context.Context, by identity.Actor, version, dish int64, entry Entry) (Line, error) {
+func (e *MenuEditor) AddLine(ctx context.Context, by authz.Actor, version, dish int64, entry Entry) (Line, error) {
 	if err := entry.Check(); err != nil {
 		return Line{}, err
 	}
@@ -102,7 +101,7 @@ func (e *MenuEditor) AddLine(ctx context.Context, by identity.Actor, version, di
 }
 
 // Edit sets the entry of a menu item in a draft, and adds it if it is missing.
-func (e *MenuEditor) Edit(ctx context.Context, by identity.Actor, version, item int64, entry Entry) error {
+func (e *MenuEditor) Edit(ctx context.Context, by authz.Actor, version, item int64, entry Entry) error {
 	if err := entry.Check(); err != nil {
 		return err
 	}
@@ -110,17 +109,17 @@ func (e *MenuEditor) Edit(ctx context.Context, by identity.Actor, version, item 
 }
 
 // RemoveLine removes an item from a draft.
-func (e *MenuEditor) RemoveLine(ctx context.Context, by identity.Actor, version, item int64) error {
+func (e *MenuEditor) RemoveLine(ctx context.Context, by authz.Actor, version, item int64) error {
 	return e.Store.RemoveLine(ctx, by, version, item, e.Now())
 }
 
 // Discard deletes a draft.
-func (e *MenuEditor) Discard(ctx context.Context, by identity.Actor, version int64) error {
+func (e *MenuEditor) Discard(ctx context.Context, by authz.Actor, version int64) error {
 	return e.Store.Discard(ctx, by, version, e.Now())
 }
 
 // Preview returns a version as guests would see it if it were published now and nothing were sold yet.
-func (e *MenuEditor) Preview(ctx context.Context, by identity.Actor, version int64) (*LiveMenu, error) {
+func (e *MenuEditor) Preview(ctx context.Context, by authz.Actor, version int64) (*LiveMenu, error) {
 	content, err := e.Store.VersionContent(ctx, by, version)
 	if err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func (e *MenuEditor) Preview(ctx context.Context, by identity.Actor, version int
 }
 
 // Publish publishes a draft. It succeeds without a change when the version is published already, so clients may retry.
-func (e *MenuEditor) Publish(ctx context.Context, by identity.Actor, version int64) (Version, error) {
+func (e *MenuEditor) Publish(ctx context.Context, by authz.Actor, version int64) (Version, error) {
 	v, err := e.Store.Publish(ctx, by, version, e.Now())
 	if err != nil {
 		return Version{}, err
@@ -145,7 +144,7 @@ func (e *MenuEditor) Publish(ctx context.Context, by identity.Actor, version int
 
 // SetQuota sets the number of units of an item that may be sold per business date, from today on; nil is unlimited. A
 // quota below today's sales is allowed: no more can be ordered today.
-func (e *MenuEditor) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64) error {
+func (e *MenuEditor) SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64) error {
 	if err := CheckQuota(quota); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type Pause struct {
 	Texts Texts
 	Since time.Time
 	Until time.Time // zero: until staff resume
-	By    string    // identity.Actor.String()
+	By    string    // authz.Actor.String()
 }
 
 // ErrPaused refuses an order while its branch is paused.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
-	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -145,17 +145,17 @@ func TestLoad_keeps_what_was_edited(t *testing.T) {
 		}
 		now := db.Now()
 		store := catalogsql.New(db, nil)
-		draft, err := store.Draft(t.Context(), identity.System(), 1, now) // also proves that ids go on behind the fixed ones
+		draft, err := store.Draft(t.Context(), authz.System(), 1, now) // also proves that ids go on behind the fixed ones
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.EditDraft(t.Context(), identity.System(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
+		if err := store.EditDraft(t.Context(), authz.System(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Publish(t.Context(), identity.System(), draft.ID, now); err != nil {
+		if _, err := store.Publish(t.Context(), authz.System(), draft.ID, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := visitsql.New(db).RotateQR(t.Context(), identity.System(), 3, visit.NewQRToken(), now); err != nil {
+		if _, _, err := visitsql.New(db).RotateQR(t.Context(), authz.System(), 3, visit.NewQRToken(), now); err != nil {
 			t.Fatal(err)
 		}
 		edited := contentOf(t, db)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/account"
 	"comanda/internal/sqldb"
 )
 
@@ -216,7 +216,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 		if computed == 0 || computed == len(logins) || peak > bound {
 			t.Errorf("%d logins were computed, and the process took %d KiB", computed, peak)
 		}
-		if most := identity.HashQueue + runtime.NumCPU(); late > most {
+		if most := account.HashQueue + runtime.NumCPU(); late > most {
 			t.Errorf("%d logins were neither computed nor refused; %d can wait", late, most)
 		}
 		if n := s.figureOf(v, "password_hash_rejected_total"); n != len(logins)-computed-late {

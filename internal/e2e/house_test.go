@@ -39,7 +39,7 @@ func TestHouse(t *testing.T) {
 		hire("CASHIER").want(t, http.StatusUnprocessableEntity, "branches_needed")
 		hire("ADMIN").want(t, http.StatusForbidden, "rank_too_high")
 		hire("OWNER").want(t, http.StatusForbidden, "rank_too_high")
-		var made account
+		var made accountBody
 		hire("CASHIER", "1").want(t, http.StatusCreated, "").into(t, &made)
 		cashier := &patron{s: s, id: made.ID, email: made.Email}
 		if g := cashier.granted(cashier.tries(patronPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {

@@ -15,8 +15,8 @@ import (
 
 const revocationLag = 5 * time.Second // until every process refuses an ended session
 
-// account is an account in the responses of /me and /api/users.
-type account struct {
+// accountBody is an account in the responses of /me and /api/users.
+type accountBody struct {
 	ID         string         `json:"id"`
 	Username   *string        `json:"username"`
 	Email      string         `json:"email"`
@@ -30,10 +30,10 @@ type account struct {
 
 // grant is the response of a login and a refresh.
 type grant struct {
-	Access    string  `json:"accessToken"`
-	ExpiresIn int     `json:"expiresIn"`
-	Refresh   string  `json:"refreshToken"`
-	User      account `json:"user"`
+	Access    string      `json:"accessToken"`
+	ExpiresIn int         `json:"expiresIn"`
+	Refresh   string      `json:"refreshToken"`
+	User      accountBody `json:"user"`
 }
 
 // letters returns the subjects of the messages to an address, the oldest first: the file names are sorted.
@@ -79,7 +79,7 @@ func (s *site) hired(role, branches string) *patron {
 	if branches != "" {
 		args = append(args, "--branch", branches)
 	}
-	var made account
+	var made accountBody
 	s.env["PASSWORD"] = patronPassword
 	defer delete(s.env, "PASSWORD")
 	s.read(&made, args...)
@@ -155,7 +155,7 @@ func (s *site) last() *server  { return s.servers[len(s.servers)-1] }
 func TestMember(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		var made account
+		var made accountBody
 		s.send(http.MethodPost, "/auth/register", map[string]any{
 			"email": " Lan@Example.com", "username": "Lan.N", "password": patronPassword, "firstName": "Lan",
 			"profile": map[string]any{"diet": "vegan"},
@@ -191,7 +191,7 @@ func TestMember(t *testing.T) {
 		p.in()
 		p.send(http.MethodPatch, "/me", map[string]string{"city": "Huế"}).want(t, http.StatusOK, "")
 		p.send(http.MethodPatch, "/me", map[string]string{"role": "OWNER"}).want(t, http.StatusUnprocessableEntity, "invalid")
-		var me account
+		var me accountBody
 		p.send(http.MethodGet, "/me", nil).into(t, &me)
 		if me.City == nil || *me.City != "Huế" || *me.Username != "lan.n" || me.Profile["diet"] != "vegan" || me.Role != "USER" {
 			t.Errorf("the account is %+v", me)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityjwt"
+	"comanda/internal/account"
+	"comanda/internal/account/accountjwt"
 	"comanda/internal/sqldb"
 )
 
@@ -113,7 +113,7 @@ func (s *site) forged(p *patron) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	tokens, err := identityjwt.New(raw)
+	tokens, err := accountjwt.New(raw)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -129,8 +129,8 @@ func (s *site) forged(p *patron) string {
 		s.t.Fatal(err)
 	}
 	now := time.Now()
-	text, err := tokens.Sign(identity.Claims{
-		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(identity.AccessTokenTTL),
+	text, err := tokens.Sign(account.Claims{
+		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -3,9 +3,10 @@ package ordering
 import (
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/event"
-	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -51,9 +52,9 @@ type Effects struct {
 	Marks           map[Line]time.Time // when a line was marked done; zero if the mark was removed
 	Events          []event.Event
 	Ops             []stock.Op
-	Audit           []identity.AuditEntry // actions of the staff
-	OrderedCarts    []cart.Cart           // carts that became orders
-	RefusedKeys     []IdempotencyKey      // inserted keys whose orders were refused; to be deleted
+	Audit           []audit.Entry    // actions of the staff
+	OrderedCarts    []cart.Cart      // carts that became orders
+	RefusedKeys     []IdempotencyKey // inserted keys whose orders were refused; to be deleted
 }
 
 // NewBatch returns an empty batch. Everything in it happens at now.
@@ -100,8 +101,8 @@ func (b *Batch) queueOps(kind stock.OpKind, h stock.Hold) {
 }
 
 // recordAudit records an action of the staff on an order.
-func (b *Batch) recordAudit(by identity.Actor, action string, o *Order) {
-	b.Audit = append(b.Audit, identity.NewAuditEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
+func (b *Batch) recordAudit(by authz.Actor, action string, o *Order) {
+	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
 	}))
 }

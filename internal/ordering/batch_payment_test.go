@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
 
-var cashier = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{1}}
+var cashier = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 
 // till runs a payment story of order "a", of three units, with one command per batch. A story's words are "verb" or
 // "verb:argument". till keeps the result of the last command.
@@ -475,7 +476,7 @@ func TestBatch_moneyIsAudited(t *testing.T) {
 	for _, e := range p.b.Audit {
 		actions = append(actions, e.Action)
 	}
-	want := []string{identity.ActionRefunded, identity.ActionRefundDone, identity.ActionRefunded, identity.ActionRefundDone}
+	want := []string{audit.ActionRefunded, audit.ActionRefundDone, audit.ActionRefunded, audit.ActionRefundDone}
 	if strings.Join(actions, " ") != strings.Join(want, " ") {
 		t.Errorf("audited %v, want %v", actions, want)
 	}

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // MaxTickets is the maximum length of each list of a board. Open tickets are the oldest ones, served tickets the
@@ -216,7 +216,7 @@ type BoardHub struct {
 }
 
 // Get reads the board of a branch that the actor may see. For other branches it returns catalog.ErrBranch.
-func (b *BoardHub) Get(ctx context.Context, by identity.Actor, branch int64) (*Board, error) {
+func (b *BoardHub) Get(ctx context.Context, by authz.Actor, branch int64) (*Board, error) {
 	if !by.Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
@@ -275,7 +275,7 @@ func (s *Screen) Board() *Board {
 // Follow returns a screen with the current board of a branch that the actor may see, and a function that ends it. The
 // first screen of a branch starts the reading goroutine; the others share it. For other branches it returns
 // catalog.ErrBranch.
-func (b *BoardHub) Follow(ctx context.Context, by identity.Actor, branch int64) (*Screen, func(), error) {
+func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*Screen, func(), error) {
 	if !by.Sees(branch) {
 		return nil, nil, catalog.ErrBranch
 	}

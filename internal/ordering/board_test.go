@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 )
 
@@ -81,7 +81,7 @@ func newWall(t *testing.T) *boardFeed {
 	return &boardFeed{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
 }
 
-var anywhere = identity.Actor{Kind: identity.Service, AllBranches: true}
+var anywhere = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 func ticket(id string, version int64, status ordering.Status, items ...ordering.Item) ordering.Ticket {
 	return ordering.Ticket{Table: "T1", Order: ordering.Order{
@@ -121,9 +121,9 @@ func TestBoards_asksForTheDay(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		by     identity.Actor
+		by     authz.Actor
 		branch int64
-	}{{anywhere, 2}, {identity.Actor{Kind: identity.Account, Branches: []int64{2}}, 1}} {
+	}{{anywhere, 2}, {authz.Actor{Kind: authz.Account, Branches: []int64{2}}, 1}} {
 		if _, err := w.boards(0).Get(t.Context(), c.by, c.branch); !errors.Is(err, catalog.ErrBranch) {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -4,19 +4,20 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"comanda/internal/account"
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/text"
 )
 
 // Carts returns members' carts priced by the current menu; cart.Service implements it.
 type Carts interface {
-	Get(ctx context.Context, who identity.Actor, branch int64) (cart.View, error)
+	Get(ctx context.Context, who authz.Actor, branch int64) (cart.View, error)
 	// GetCached is Get with a cached cart, which may be outdated; false if there is none.
-	GetCached(ctx context.Context, who identity.Actor, branch int64) (cart.View, bool)
-	Evict(who identity.Actor)
+	GetCached(ctx context.Context, who authz.Actor, branch int64) (cart.View, bool)
+	Evict(who authz.Actor)
 }
 
 // Checkout is a member's request to turn the cart into an order. The JSON form is the input of its digest.
@@ -63,8 +64,8 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	address, addressErr := text.Line.Clean(r.Address)
 	note, noteErr := text.Lines.Clean(r.Note)
 	r.Name, r.Address, r.Note = name, address, note
-	r.Phone, phoneOK = identity.NormalizePhone(r.Phone)
-	r.Email, emailOK = identity.NormalizeEmail(r.Email)
+	r.Phone, phoneOK = account.NormalizePhone(r.Phone)
+	r.Email, emailOK = account.NormalizeEmail(r.Email)
 	switch {
 	case nameErr != nil || !lengthWithin(r.Name, 1, MaxReceiverName):
 		return r, invalidField("receiverName", "The receiver's name has 1 to 120 characters on one line.")
@@ -94,7 +95,7 @@ func lengthWithin(s string, least, most int) bool {
 
 // CheckOut turns a member's cart into an order and empties the cart in the same transaction. It is idempotent: the
 // same clientTxnId with the same content returns the same order (I11).
-func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
+func (s *Service) CheckOut(ctx context.Context, who authz.Actor, c Checkout) (Receipt, error) {
 	c.UserID = who.UserID
 	c, err := s.normalize(c)
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *Service) normalize(c Checkout) (Checkout, error) {
 // checkOut tries the cached cart first, which saves a query. A success is safe because the ledger compares the cart
 // under its locks. A refusal may be due to an outdated cache, so it is returned only if the stored cart is equal;
 // otherwise the stored cart is tried.
-func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
+func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Receipt, error) {
 	seen, remembered := s.Carts.GetCached(ctx, who, c.Branch)
 	var receipt Receipt
 	var refusal error

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carttest"
 	"comanda/internal/document/documenttest"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -204,7 +204,7 @@ func TestService_CheckOut_empty(t *testing.T) {
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
 		here, there int64 // quantities of dish 101 that each process adds, one after the other
-		after       func(t *testing.T, other *shop, who identity.Actor)
+		after       func(t *testing.T, other *shop, who authz.Actor)
 		want        int64 // quantity of dish 101 in the order; 0: none
 		err         error
 	}{
@@ -247,9 +247,9 @@ func TestService_CheckOut_remembered(t *testing.T) {
 }
 
 // takeAway removes n of dish 101 from the cart, or everything if n is 0.
-func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
+func takeAway(t *testing.T, n int64) func(*testing.T, *shop, authz.Actor) {
 	t.Helper()
-	return func(t *testing.T, other *shop, who identity.Actor) {
+	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
 		line := other.house.Get(t, who).Items[0]
 		var err error
@@ -265,8 +265,8 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 }
 
 // importLine sets the quantity of dish 101 to n as an import does: the line's version rises, the cart's does not.
-func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
-	return func(t *testing.T, other *shop, who identity.Actor) {
+func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
+	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
 		was := other.house.Get(t, who)
 		house := documenttest.Writer{DB: other.house.DB}
@@ -278,8 +278,8 @@ func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
 }
 
 // orderAndPut orders the cart, and starts another one with n of dish 101.
-func orderAndPut(n int64) func(*testing.T, *shop, identity.Actor) {
-	return func(t *testing.T, other *shop, who identity.Actor) {
+func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
+	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
 		if _, err := other.CheckOut(t.Context(), who, checkout("there")); err != nil {
 			t.Fatal(err)
@@ -295,7 +295,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		second := orderingtest.Open(t, s.house.DB, 2, stock.Unlimited)
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
-		of := func(who identity.Actor, c ordering.Checkout) int64 {
+		of := func(who authz.Actor, c ordering.Checkout) int64 {
 			t.Helper()
 			got, err := s.CheckOut(t.Context(), who, c)
 			if err != nil {
@@ -491,7 +491,7 @@ func TestService_CheckOut_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop) {
 		shops := []*shop{s, s.beside(t)}
-		who, was := make([]identity.Actor, members), make([]cart.Cart, members)
+		who, was := make([]authz.Actor, members), make([]cart.Cart, members)
 		for i := range members {
 			who[i] = s.house.Member(t, int64(i+1))
 			was[i] = s.house.AddDishes(t, who[i], 1, 101).Cart
@@ -533,7 +533,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1}
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
-		out := func(who identity.Actor, key string) (ordering.Receipt, error) {
+		out := func(who authz.Actor, key string) (ordering.Receipt, error) {
 			s.house.AddDishes(t, who, 1, 101)
 			return s.CheckOut(t.Context(), who, checkout(key))
 		}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -14,7 +15,7 @@ import (
 type End struct {
 	OrderID string
 	Reason  CancelReason
-	By      identity.Actor // with StaffCanceled
+	By      authz.Actor // with StaffCanceled
 }
 
 // Cancel cancels an unpaid order for its guest. Only the phone that placed it may cancel it, although the whole table
@@ -31,7 +32,7 @@ func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error)
 }
 
 // MemberCancel cancels a member's unpaid order.
-func (s *Service) MemberCancel(ctx context.Context, who identity.Actor, id string) (Order, error) {
+func (s *Service) MemberCancel(ctx context.Context, who authz.Actor, id string) (Order, error) {
 	if _, err := s.MemberOrder(ctx, who, id); err != nil {
 		return Order{}, err
 	}
@@ -39,7 +40,7 @@ func (s *Service) MemberCancel(ctx context.Context, who identity.Actor, id strin
 }
 
 // StaffCancel cancels an unpaid order of a branch that the actor may see.
-func (s *Service) StaffCancel(ctx context.Context, by identity.Actor, id string) (Order, error) {
+func (s *Service) StaffCancel(ctx context.Context, by authz.Actor, id string) (Order, error) {
 	if _, err := s.StaffOrder(ctx, by, id); err != nil {
 		return Order{}, err
 	}
@@ -119,7 +120,7 @@ func (e *End) decide(b *Batch) Result {
 		Reason: string(e.Reason),
 	}))
 	if e.Reason == StaffCanceled {
-		b.recordAudit(e.By, identity.ActionOrderCanceled, o)
+		b.recordAudit(e.By, audit.ActionOrderCanceled, o)
 	}
 	return Result{Order: *o, Changed: true}
 }
@@ -189,7 +190,7 @@ func (s *Service) ExtendDeadline(ctx context.Context, g Guest, id string, payBy 
 
 // MemberExtendDeadline is ExtendDeadline for a member's own order.
 func (s *Service) MemberExtendDeadline(
-	ctx context.Context, who identity.Actor, id string, payBy time.Time,
+	ctx context.Context, who authz.Actor, id string, payBy time.Time,
 ) (Detail, error) {
 	d, err := s.MemberOrder(ctx, who, id)
 	if err != nil {

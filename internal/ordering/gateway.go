@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/audit"
 	"comanda/internal/payment"
 	"comanda/internal/uid"
 )
@@ -24,7 +24,7 @@ type Payments interface {
 	MarkSent(ctx context.Context, refund string, before []string) error
 	// ClearMismatches marks all amount mismatches of an attempt as resolved and writes the audit entry. Without
 	// mismatches it does nothing.
-	ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error
+	ClearMismatches(ctx context.Context, attempt string, e audit.Entry) error
 }
 
 // Client is the device that requests a payment page.

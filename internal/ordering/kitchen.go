@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // StepKind is a kitchen or service action on a paid order.
@@ -38,7 +38,7 @@ type Step struct {
 	OrderID string
 	Kind    StepKind
 	Version int64 // of the order that the client saw; 0: not checked
-	By      identity.Actor
+	By      authz.Actor
 	Today   string // the branch's current business date, for a recall
 }
 
@@ -190,7 +190,7 @@ func (s *Step) decide(b *Batch) Result {
 	return Result{Order: *o, Changed: len(path) > 0}
 }
 
-func (b *Batch) stepTo(o *Order, to Status, by identity.Actor) {
+func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 	from := o.Status
 	if o.VoidSeen {
 		from = Voided
@@ -242,7 +242,7 @@ type Line struct {
 
 // Step moves an order forward or back in the kitchen, for an actor who may see its branch. If the order is already
 // there or further, it returns the current state.
-func (s *Service) Step(ctx context.Context, by identity.Actor, st Step) (Order, error) {
+func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, error) {
 	d, err := s.StaffOrder(ctx, by, st.OrderID)
 	if err != nil {
 		return Order{}, err
@@ -260,7 +260,7 @@ func (s *Service) Step(ctx context.Context, by identity.Actor, st Step) (Order, 
 }
 
 // MarkItem marks a line of an order as done or not done, for all screens. It is idempotent.
-func (s *Service) MarkItem(ctx context.Context, by identity.Actor, m MarkItem) (Order, error) {
+func (s *Service) MarkItem(ctx context.Context, by authz.Actor, m MarkItem) (Order, error) {
 	if _, err := s.StaffOrder(ctx, by, m.OrderID); err != nil {
 		return Order{}, err
 	}

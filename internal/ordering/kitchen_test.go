@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 )
 
@@ -70,7 +70,7 @@ func TestBatch_step(t *testing.T) {
 					ID: "o", Scope: scope, Kind: ordering.DineIn, Status: status, PaymentStatus: ordering.PaymentStatus(money),
 					VoidSeen: more == "cleared", Version: 7, SteppedAt: now.Add(-time.Minute),
 				}
-				s := ordering.Step{OrderID: "o", Kind: kind, By: identity.Actor{Kind: identity.Account, UserID: 3}, Today: scope.Date}
+				s := ordering.Step{OrderID: "o", Kind: kind, By: authz.Actor{Kind: authz.Account, UserID: 3}, Today: scope.Date}
 				switch more {
 				case "version":
 					s.Version = 7

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/audit"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -66,7 +66,7 @@ func TestBatch_acceptLate(t *testing.T) {
 			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
 				t.Errorf("counted %+v", n)
 			}
-			if len(b.Audit) != 1 || b.Audit[0].Action != identity.ActionOrderRevived {
+			if len(b.Audit) != 1 || b.Audit[0].Action != audit.ActionOrderRevived {
 				t.Errorf("audited %+v", b.Audit)
 			}
 			again := b.Decide([]ordering.Command{cash("a", c.amount)})[0]

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/event"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -30,7 +31,7 @@ func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method,
 // MemberPay starts another payment attempt on a member's unpaid order. It returns the order and the payment page, ""
 // for methods without one.
 func (s *Service) MemberPay(
-	ctx context.Context, who identity.Actor, id string, m payment.Method, c Client,
+	ctx context.Context, who authz.Actor, id string, m payment.Method, c Client,
 ) (Order, string, error) {
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, "", err
@@ -62,7 +63,7 @@ func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c C
 // TakeAtCounter records a payment taken by the staff. amount must equal the order's total, so that a cashier who has
 // opened the wrong order notices. With late, an expired order is revived if it could be placed now; otherwise the
 // payment is refused, because the dishes would not be cooked.
-func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64, late bool) (Order, error) {
+func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, amount int64, late bool) (Order, error) {
 	d, err := s.StaffOrder(ctx, by, id)
 	if err != nil {
 		return Order{}, err
@@ -160,9 +161,9 @@ type Settle struct {
 	Source    string // CALLBACK, CHECK or STAFF
 	Late      *Late  // set to accept cash for an expired order
 	Raw       string
-	Headers   string         // of the request that carried the report
-	By        identity.Actor // the staff member; zero for gateways
-	Today     string         // the branch's current business date: late money cannot take units of a past day
+	Headers   string      // of the request that carried the report
+	By        authz.Actor // the staff member; zero for gateways
+	Today     string      // the branch's current business date: late money cannot take units of a past day
 }
 
 // Late allows Settle to revive an expired order.
@@ -388,9 +389,9 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 // settleAction returns the audit action for a payment taken by the staff.
 func settleAction(retaken bool) string {
 	if retaken {
-		return identity.ActionOrderRevived
+		return audit.ActionOrderRevived
 	}
-	return identity.ActionPaymentTaken
+	return audit.ActionPaymentTaken
 }
 
 // refundOrder refunds money captured for an ended order and marks the order as REFUND_DUE.

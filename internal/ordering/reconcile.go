@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/payment"
 )
@@ -118,7 +119,7 @@ const maxExceptions = 200
 
 // Exceptions returns what the staff must look at in a branch that the actor may see, oldest first. For other branches
 // it returns catalog.ErrBranch.
-func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int64) (Exceptions, error) {
+func (s *Service) Exceptions(ctx context.Context, by authz.Actor, branch int64) (Exceptions, error) {
 	if !by.Sees(branch) {
 		return Exceptions{}, catalog.ErrBranch
 	}
@@ -127,7 +128,7 @@ func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int6
 
 // CheckNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
 // of an approved payment takes longer than ctx lasts.
-func (s *Service) CheckNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
+func (s *Service) CheckNow(ctx context.Context, by authz.Actor, order, attempt string) (Detail, error) {
 	a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
 		return Detail{}, err
@@ -140,7 +141,7 @@ func (s *Service) CheckNow(ctx context.Context, by identity.Actor, order, attemp
 
 // RecordOutcome records the state of an attempt that the staff have looked up in the gateway's console.
 func (s *Service) RecordOutcome(
-	ctx context.Context, by identity.Actor, order, attempt string, state payment.State, note string,
+	ctx context.Context, by authz.Actor, order, attempt string, state payment.State, note string,
 ) (Order, error) {
 	if err := checkNote(note); err != nil {
 		return Order{}, err
@@ -161,7 +162,7 @@ func (s *Service) RecordOutcome(
 
 // ClearMismatch records that the staff have resolved the amount mismatches of an attempt, with a note. It moves no
 // money and changes no order.
-func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, attempt, note string) (Detail, error) {
+func (s *Service) ClearMismatch(ctx context.Context, by authz.Actor, order, attempt, note string) (Detail, error) {
 	if err := checkNote(note); err != nil {
 		return Detail{}, err
 	}
@@ -173,13 +174,13 @@ func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, a
 	if err != nil {
 		return Detail{}, err
 	}
-	e := identity.NewAuditEntry(by, s.Now(), identity.ActionMismatchCleared, "order", order, d.Scope.Branch)
+	e := audit.NewEntry(by, s.Now(), audit.ActionMismatchCleared, "order", order, d.Scope.Branch)
 	e = e.WithAfter(map[string]any{"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note})
 	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
 // staffAttempt returns an attempt with a remote gateway, of an order that the actor may see.
-func (s *Service) staffAttempt(ctx context.Context, by identity.Actor, order, attempt string) (payment.Attempt, error) {
+func (s *Service) staffAttempt(ctx context.Context, by authz.Actor, order, attempt string) (payment.Attempt, error) {
 	d, err := s.StaffOrder(ctx, by, order)
 	if err != nil {
 		return payment.Attempt{}, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
@@ -72,7 +72,7 @@ func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, or
 
 func orderOf(t *testing.T, s *ordering.Service, id string) ordering.Detail {
 	t.Helper()
-	d, err := s.StaffOrder(t.Context(), identity.System(), id)
+	d, err := s.StaffOrder(t.Context(), authz.System(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestService_confirmsToTheEnd(t *testing.T) {
 			return s.ConfirmApproved(ctx, d.Attempts[0].ID, transaction, "")
 		},
 		"the staff ask": func(ctx context.Context, s *ordering.Service, d ordering.Detail) (ordering.Order, error) {
-			now, err := s.CheckNow(ctx, identity.System(), d.ID, d.Attempts[0].ID)
+			now, err := s.CheckNow(ctx, authz.System(), d.ID, d.Attempts[0].ID)
 			return now.Order, err
 		},
 		"a round": func(ctx context.Context, s *ordering.Service, d ordering.Detail) (ordering.Order, error) {

@@ -6,9 +6,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/text"
 )
@@ -21,7 +22,7 @@ type Refund struct {
 	ByHand    bool   // made in the gateway's portal already: nothing is sent
 	Reference string // the portal's reference; with ByHand only
 	Note      string
-	By        identity.Actor
+	By        authz.Actor
 
 	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
 }
@@ -33,8 +34,8 @@ type RecordRefundResult struct {
 	State    payment.RefundState // SENDING sends it; the others are results
 	Ref      string
 	Code     string
-	Note     string         // of the staff
-	By       identity.Actor // the zero Actor for a gateway
+	Note     string      // of the staff
+	By       authz.Actor // the zero Actor for a gateway
 }
 
 // MaxNote is the maximum length of a note by the staff about a refund or payment, in characters.
@@ -64,7 +65,7 @@ func (r Refund) checkReference() (Refund, error) {
 // Refund refunds money of a paid order through the method it was paid with, or records a refund already made in the
 // gateway's portal. It is idempotent by ClientTxnID and by Reference: a repetition returns the refund in its current
 // state. Refund sets NewID and By.
-func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (payment.Refund, error) {
+func (s *Service) Refund(ctx context.Context, by authz.Actor, c Refund) (payment.Refund, error) {
 	err := checkNote(c.Note)
 	if err == nil && c.ClientTxnID != "" {
 		err = checkClientTxnID(c.ClientTxnID)
@@ -86,7 +87,7 @@ func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (paym
 // RecordRefundResult sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
 // refunded the money by hand.
 func (s *Service) RecordRefundResult(
-	ctx context.Context, by identity.Actor, order, refund string, to payment.RefundState, note string,
+	ctx context.Context, by authz.Actor, order, refund string, to payment.RefundState, note string,
 ) (payment.Refund, error) {
 	if err := checkNote(note); err != nil {
 		return payment.Refund{}, err
@@ -162,7 +163,7 @@ func (c *Refund) decide(b *Batch) Result {
 		o.PaymentStatus = RefundDue
 	}
 	b.refundChanged(o, r)
-	b.auditRefund(c.By, identity.ActionRefunded, o, r)
+	b.auditRefund(c.By, audit.ActionRefunded, o, r)
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
@@ -221,7 +222,7 @@ func (f *RecordRefundResult) decide(b *Batch) Result {
 		return Result{Err: payment.ErrRefund}
 	}
 	r := b.RefundsByOrder[o.ID][i]
-	byStaff := f.By.Kind != identity.Anonymous
+	byStaff := f.By.Kind != authz.Anonymous
 	switch {
 	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
 		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would discard the gateway's result
@@ -238,7 +239,7 @@ func (f *RecordRefundResult) decide(b *Batch) Result {
 	b.updateRefund(r)
 	b.refundChanged(o, r)
 	if byStaff {
-		b.auditRefund(f.By, identity.ActionRefundDone, o, r)
+		b.auditRefund(f.By, audit.ActionRefundDone, o, r)
 	}
 	return Result{Order: *o, Refund: r, Changed: true}
 }
@@ -270,8 +271,8 @@ func (b *Batch) refundChanged(o *Order, r payment.Refund) {
 	}
 }
 
-func (b *Batch) auditRefund(by identity.Actor, action string, o *Order, r payment.Refund) {
-	b.Audit = append(b.Audit, identity.NewAuditEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
+func (b *Batch) auditRefund(by authz.Actor, action string, o *Order, r payment.Refund) {
+	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
 		"portalReference": r.PortalRef,
 	}))

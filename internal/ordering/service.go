@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 	"comanda/internal/uid"
@@ -168,7 +168,7 @@ func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Ord
 }
 
 // StaffOrder returns an order of a branch that the actor may see.
-func (s *Service) StaffOrder(ctx context.Context, by identity.Actor, id string) (Detail, error) {
+func (s *Service) StaffOrder(ctx context.Context, by authz.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && !by.Sees(d.Scope.Branch) {
 		return Detail{}, ErrNotFound
@@ -188,7 +188,7 @@ func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 }
 
 // MemberOrder returns an order of a member. For another member's order it returns ErrNotFound, as for a missing one.
-func (s *Service) MemberOrder(ctx context.Context, who identity.Actor, id string) (Detail, error) {
+func (s *Service) MemberOrder(ctx context.Context, who authz.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && (d.UserID == 0 || d.UserID != who.UserID) {
 		return Detail{}, ErrNotFound
@@ -197,7 +197,7 @@ func (s *Service) MemberOrder(ctx context.Context, who identity.Actor, id string
 }
 
 // MemberOrders returns a page of a member's orders, newest first, and the total number.
-func (s *Service) MemberOrders(ctx context.Context, who identity.Actor, limit, offset int) ([]Order, int64, error) {
+func (s *Service) MemberOrders(ctx context.Context, who authz.Actor, limit, offset int) ([]Order, int64, error) {
 	return s.Reader.OfMember(ctx, who.UserID, limit, offset)
 }
 

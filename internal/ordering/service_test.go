@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -218,7 +218,7 @@ func TestService_ownership(t *testing.T) {
 		"pay":         third(s.Pay(t.Context(), stranger, id, payment.Counter, ordering.Client{})),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),
 		"no id":       second(s.Order(t.Context(), guest, "' OR 1=1 --")),
-		"staff, none": second(s.StaffCancel(t.Context(), identity.System(), "*")),
+		"staff, none": second(s.StaffCancel(t.Context(), authz.System(), "*")),
 	} {
 		if !errors.Is(err, ordering.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)

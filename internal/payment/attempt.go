@@ -154,7 +154,7 @@ type Refund struct {
 	State        RefundState
 	Reason       RefundReason
 	Note         string // written by the staff
-	By           string // identity.Actor.String() of who approved it; empty until then
+	By           string // authz.Actor.String() of who approved it; empty until then
 	GatewayRef   string
 	PortalRef    string // the gateway portal's reference, for a refund that staff made there first
 	Code         string // the gateway's last code

@@ -63,7 +63,7 @@ type RefundRequest struct {
 	Attempt      Attempt
 	Amount       int64
 	Full         bool   // all of the attempt's amount in one refund
-	By           string // identity.Actor.String() of who approved it
+	By           string // authz.Actor.String() of who approved it
 	Reason       string
 	DecidedAt    time.Time // when it was approved
 	Sent         bool      // an earlier request may have reached the gateway

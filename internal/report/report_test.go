@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 )
 
 func branch(t *testing.T, zone string, hour int) catalog.Branch {
@@ -184,12 +184,12 @@ func (o oneBranch) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 // Two read at a time; the third waits for a place, or for its own patience to end.
 func TestDesk_Open(t *testing.T) {
 	d := NewService(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
-	open := func(ctx context.Context, by identity.Actor, branch int64, to string) (func(), error) {
+	open := func(ctx context.Context, by authz.Actor, branch int64, to string) (func(), error) {
 		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
 		return closed, err
 	}
-	ctx, here, owner := t.Context(), identity.Actor{Branches: []int64{1}}, identity.Actor{AllBranches: true}
-	if _, err := open(ctx, identity.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
+	ctx, here, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
+	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("another branch: %v", err)
 	}
 	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {

@@ -3,8 +3,8 @@ package report
 import (
 	"context"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 )
 
 // Branches returns branches, normally catalog.Menus.
@@ -47,7 +47,7 @@ func NewService(store Store, branches Branches) *Service {
 // Open checks that the actor may see the branch, waits for a free slot and returns the span. The caller must call release
 // after reading.
 func (r *Service) Open(
-	ctx context.Context, by identity.Actor, branch int64, from, to string,
+	ctx context.Context, by authz.Actor, branch int64, from, to string,
 ) (s Span, release func(), err error) {
 	if !by.Sees(branch) {
 		return s, nil, catalog.ErrBranch

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // ItemStore changes and reads stock levels; stocksql.Reservations implements it. Each change is one transaction that
@@ -15,11 +15,11 @@ import (
 type ItemStore interface {
 	// Level returns the exact level of an item; one without an id does not exist.
 	Level(ctx context.Context, branch int64, sku string) (Level, error)
-	Adjust(ctx context.Context, by identity.Actor, a Adjustment) (Level, error)
+	Adjust(ctx context.Context, by authz.Actor, a Adjustment) (Level, error)
 	// Add creates an item without units. It returns ErrItemExists if the branch has the SKU.
-	Add(ctx context.Context, by identity.Actor, t Item) error
+	Add(ctx context.Context, by authz.Actor, t Item) error
 	// Update changes the name, the unit and the alarm threshold of the item with t's number.
-	Update(ctx context.Context, by identity.Actor, t Item) error
+	Update(ctx context.Context, by authz.Actor, t Item) error
 }
 
 // ItemQueries lists stock for the console; stocksql.Store implements it. Each page comes with the total.
@@ -102,7 +102,7 @@ func (t Item) Validate() error {
 }
 
 // ResolveBranch returns the named branch or, without a name, the only branch that the actor sees.
-func (k *ItemService) ResolveBranch(ctx context.Context, who identity.Actor, named int64) (int64, error) {
+func (k *ItemService) ResolveBranch(ctx context.Context, who authz.Actor, named int64) (int64, error) {
 	if named != 0 {
 		return named, nil
 	}
@@ -118,7 +118,7 @@ func (k *ItemService) ResolveBranch(ctx context.Context, who identity.Actor, nam
 }
 
 // Level returns the exact level of an item.
-func (k *ItemService) Level(ctx context.Context, who identity.Actor, branch int64, sku string) (Level, error) {
+func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, sku string) (Level, error) {
 	if err := ValidateExternalID("itemId", sku); err != nil {
 		return Level{}, err
 	}
@@ -138,12 +138,12 @@ func (k *ItemService) Level(ctx context.Context, who identity.Actor, branch int6
 
 // SetAvailable sets the available units of an item and creates the item if it is missing.
 func (k *ItemService) SetAvailable(
-	ctx context.Context, who identity.Actor, branch int64, sku string, units int64,
+	ctx context.Context, who authz.Actor, branch int64, sku string, units int64,
 ) (Level, error) {
 	return k.adjust(ctx, who, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
 }
 
-func (k *ItemService) adjust(ctx context.Context, who identity.Actor, a Adjustment) (Level, error) {
+func (k *ItemService) adjust(ctx context.Context, who authz.Actor, a Adjustment) (Level, error) {
 	if err := a.Validate(); err != nil {
 		return Level{}, err
 	}
@@ -154,7 +154,7 @@ func (k *ItemService) adjust(ctx context.Context, who identity.Actor, a Adjustme
 }
 
 // item returns an item of a branch that the actor sees.
-func (k *ItemService) item(ctx context.Context, who identity.Actor, id int64) (Item, error) {
+func (k *ItemService) item(ctx context.Context, who authz.Actor, id int64) (Item, error) {
 	t, err := k.Queries.Item(ctx, id)
 	if err == nil && (t.ID == 0 || !who.Sees(t.Branch)) {
 		err = ErrItemNotFound
@@ -163,7 +163,7 @@ func (k *ItemService) item(ctx context.Context, who identity.Actor, id int64) (I
 }
 
 // Adjust changes the available units of an item by number. It overwrites the branch and the SKU of the adjustment.
-func (k *ItemService) Adjust(ctx context.Context, who identity.Actor, id int64, a Adjustment) (Level, error) {
+func (k *ItemService) Adjust(ctx context.Context, who authz.Actor, id int64, a Adjustment) (Level, error) {
 	t, err := k.item(ctx, who, id)
 	if err != nil {
 		return Level{}, err
@@ -174,7 +174,7 @@ func (k *ItemService) Adjust(ctx context.Context, who identity.Actor, id int64, 
 
 // Adjustments returns the adjustments of an item, newest first.
 func (k *ItemService) Adjustments(
-	ctx context.Context, who identity.Actor, id int64, limit, offset int,
+	ctx context.Context, who authz.Actor, id int64, limit, offset int,
 ) ([]AdjustmentRecord, int64, error) {
 	if _, err := k.item(ctx, who, id); err != nil {
 		return nil, 0, err
@@ -183,7 +183,7 @@ func (k *ItemService) Adjustments(
 }
 
 // Add creates an item without units.
-func (k *ItemService) Add(ctx context.Context, who identity.Actor, t Item) (Level, error) {
+func (k *ItemService) Add(ctx context.Context, who authz.Actor, t Item) (Level, error) {
 	if err := t.Validate(); err != nil {
 		return Level{}, err
 	}
@@ -197,7 +197,7 @@ func (k *ItemService) Add(ctx context.Context, who identity.Actor, t Item) (Leve
 }
 
 // Update changes the name, unit and alarm threshold of an item.
-func (k *ItemService) Update(ctx context.Context, who identity.Actor, t Item) (Level, error) {
+func (k *ItemService) Update(ctx context.Context, who authz.Actor, t Item) (Level, error) {
 	known, err := k.item(ctx, who, t.ID)
 	if err != nil {
 		return Level{}, err
@@ -213,7 +213,7 @@ func (k *ItemService) Update(ctx context.Context, who identity.Actor, t Item) (L
 }
 
 // Levels returns the items of a branch with their levels.
-func (k *ItemService) Levels(ctx context.Context, who identity.Actor, f LevelFilter) ([]Level, int64, error) {
+func (k *ItemService) Levels(ctx context.Context, who authz.Actor, f LevelFilter) ([]Level, int64, error) {
 	if !who.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
 	}
@@ -222,7 +222,7 @@ func (k *ItemService) Levels(ctx context.Context, who identity.Actor, f LevelFil
 
 // Reservations returns the reservations of other systems in a branch.
 func (k *ItemService) Reservations(
-	ctx context.Context, who identity.Actor, f ReservationFilter,
+	ctx context.Context, who authz.Actor, f ReservationFilter,
 ) ([]ReservationRecord, int64, error) {
 	if !who.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound

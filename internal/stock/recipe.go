@@ -3,8 +3,8 @@ package stock
 import (
 	"context"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // MaxRecipe is the largest number of stock items in one recipe.
@@ -18,10 +18,10 @@ var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "Ther
 type RecipeStore interface {
 	// Recipe returns the stock that one portion of a menu item consumes, and the item's branch. It returns
 	// ErrMenuItemNotFound for an unknown item.
-	Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []SKULine, err error)
+	Recipe(ctx context.Context, by authz.Actor, item int64) (branch int64, lines []SKULine, err error)
 	// SetRecipe replaces a recipe and writes an audit row. It returns ErrItemNotFound for a stock item that the branch
 	// lacks.
-	SetRecipe(ctx context.Context, by identity.Actor, item int64, lines []SKULine) (branch int64, err error)
+	SetRecipe(ctx context.Context, by authz.Actor, item int64, lines []SKULine) (branch int64, err error)
 }
 
 // RecipeService reads and changes recipes.
@@ -31,14 +31,14 @@ type RecipeService struct {
 }
 
 // Recipe returns the stock that one portion of a menu item consumes.
-func (c *RecipeService) Recipe(ctx context.Context, who identity.Actor, item int64) ([]SKULine, error) {
+func (c *RecipeService) Recipe(ctx context.Context, who authz.Actor, item int64) ([]SKULine, error) {
 	_, lines, err := c.Store.Recipe(ctx, who, item)
 	return lines, err
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes; no lines remove the recipe. Placed orders
 // keep the units that they have taken.
-func (c *RecipeService) SetRecipe(ctx context.Context, who identity.Actor, item int64, lines []SKULine) error {
+func (c *RecipeService) SetRecipe(ctx context.Context, who authz.Actor, item int64, lines []SKULine) error {
 	if err := checkRecipe(lines); err != nil {
 		return err
 	}

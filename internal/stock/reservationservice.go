@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/cache"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // ReservationStore runs commands and finds reservations; stocksql.Reservations implements it.
@@ -50,7 +50,7 @@ type ReservationService struct {
 // Reserve holds all requested items or none. A repeated id with the same items returns the same reservation: created
 // reports whether this request created it.
 func (s *ReservationService) Reserve(
-	ctx context.Context, who identity.Actor, r ReservationRequest,
+	ctx context.Context, who authz.Actor, r ReservationRequest,
 ) (_ Reservation, created bool, err error) {
 	if !who.Sees(r.Branch) {
 		r.Branch = 0 // a branch without items
@@ -130,21 +130,21 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 }
 
 // Confirm turns a reservation into a sale.
-func (s *ReservationService) Confirm(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
+func (s *ReservationService) Confirm(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Confirm, ID: id})
 }
 
 // Cancel releases a reservation. If it arrives before the Try, the Try is refused.
-func (s *ReservationService) Cancel(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
+func (s *ReservationService) Cancel(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Cancel, ID: id})
 }
 
 // Return puts the units of a confirmed reservation back into stock.
-func (s *ReservationService) Return(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
+func (s *ReservationService) Return(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Return, ID: id})
 }
 
-func (s *ReservationService) settle(ctx context.Context, who identity.Actor, d Command) (Reservation, error) {
+func (s *ReservationService) settle(ctx context.Context, who authz.Actor, d Command) (Reservation, error) {
 	if err := ValidateExternalID("orderId", d.ID); err != nil {
 		return Reservation{}, err
 	}
@@ -158,7 +158,7 @@ func (s *ReservationService) settle(ctx context.Context, who identity.Actor, d C
 
 // Find returns a reservation. One that was cancelled before its Try has no branch; only callers with access to all
 // see it.
-func (s *ReservationService) Find(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
+func (s *ReservationService) Find(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	if err := ValidateExternalID("orderId", id); err != nil {
 		return Reservation{}, err
 	}

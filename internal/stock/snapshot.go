@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 )
 
 // LevelSnapshot is the available units of a stock item at an instant, for displays.
@@ -70,7 +70,7 @@ var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "Request 1 to %d 
 // Snapshots returns snapshots of items of a branch in the order requested. Missing items are left out, and so is
 // everything of a branch that the actor may not see.
 func (w *SnapshotService) Snapshots(
-	ctx context.Context, who identity.Actor, branch int64, skus []string,
+	ctx context.Context, who authz.Actor, branch int64, skus []string,
 ) ([]LevelSnapshot, error) {
 	if len(skus) == 0 || len(skus) > MaxSnapshots {
 		return nil, errTooManySnapshots

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -62,7 +62,7 @@ func TestSnapshotService(t *testing.T) {
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	s := &fakeRanking{left: map[string]int64{"rice": 5, "beer": 2}, kept: map[string]stock.LevelSnapshot{}}
 	w := &stock.SnapshotService{Cache: s, Store: s, Now: func() time.Time { return now }}
-	all := identity.System()
+	all := authz.System()
 	look := func(asked int, skus ...string) string {
 		t.Helper()
 		before := s.asked
@@ -105,7 +105,7 @@ func TestSnapshotService(t *testing.T) {
 	if err := w.FlushReads(t.Context()); err != nil || len(s.ranked) != 0 {
 		t.Errorf("counted twice: %v, %v", s.ranked, err)
 	}
-	found, err := w.Snapshots(t.Context(), identity.Actor{Branches: []int64{2}}, 1, []string{"rice"})
+	found, err := w.Snapshots(t.Context(), authz.Actor{Branches: []int64{2}}, 1, []string{"rice"})
 	if err != nil || len(found) != 0 {
 		t.Errorf("a foreign branch shows %v, %v", found, err)
 	}
@@ -120,7 +120,7 @@ func TestSnapshotService_bounds_counted_items(t *testing.T) {
 		for j := range skus {
 			skus[j] = fmt.Sprintf("i%d-%d", i, j)
 		}
-		if _, err := w.Snapshots(t.Context(), identity.System(), 1, skus); err != nil {
+		if _, err := w.Snapshots(t.Context(), authz.System(), 1, skus); err != nil {
 			t.Fatal(err)
 		}
 	}

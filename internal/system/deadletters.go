@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/queue"
 	"comanda/internal/stock/stocksql"
 )
@@ -65,7 +66,7 @@ func (s *Service) DeadLetters(
 }
 
 // Replay replays one dead letter for every consumer that failed on it.
-func (s *Service) Replay(ctx context.Context, by identity.Actor, id string) (Replayed, error) {
+func (s *Service) Replay(ctx context.Context, by authz.Actor, id string) (Replayed, error) {
 	return exclusive(s, func() (Replayed, error) {
 		sum, err := s.ReplayWhere(ctx, ReplayFilter{ID: id})
 		if err == nil && sum.Sum() == 0 {
@@ -81,7 +82,7 @@ func (s *Service) Replay(ctx context.Context, by identity.Actor, id string) (Rep
 // ReplayAll replays the newest MaxReplayed of the selected dead letters, and returns how many are left, including those
 // that failed again.
 func (s *Service) ReplayAll(
-	ctx context.Context, by identity.Actor, f DeadLetterFilter,
+	ctx context.Context, by authz.Actor, f DeadLetterFilter,
 ) (sum Replayed, left int64, err error) {
 	left, err = exclusive(s, func() (int64, error) {
 		f.Limit, f.Offset = MaxReplayed, 0
@@ -108,9 +109,9 @@ func (s *Service) ReplayAll(
 	return sum, left, err
 }
 
-func (s *Service) record(ctx context.Context, by identity.Actor, id string, sum Replayed) error {
-	e := identity.NewAuditEntry(by, s.DB.Now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum)
-	return identitysql.RecordAuditAlone(ctx, s.DB, e)
+func (s *Service) record(ctx context.Context, by authz.Actor, id string, sum Replayed) error {
+	e := audit.NewEntry(by, s.DB.Now(), audit.ActionReplayed, "deadLetter", id, 0).WithAfter(sum)
+	return auditsql.RecordAlone(ctx, s.DB, e)
 }
 
 // ReplayWhere replays all selected dead letters: those of the relay return to the outbox, those of a consumer are

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/uid"
 )
 
@@ -113,7 +114,7 @@ func (s *Service) Export(
 	for i, e := range entities {
 		names[i] = e.Name
 	}
-	return n, s.recordCommand(ctx, identity.ActionExported, "documents", strconv.Itoa(n), names)
+	return n, s.recordCommand(ctx, audit.ActionExported, "documents", strconv.Itoa(n), names)
 }
 
 // Import reads JSON lines as Export writes them. With check it writes nothing.
@@ -125,7 +126,7 @@ func (s *Service) Import(
 	if err != nil || check {
 		return result, err
 	}
-	return result, s.recordCommand(ctx, identity.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+	return result, s.recordCommand(ctx, audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
 }
 
 // Backup copies a SQLite database into a file while servers run.
@@ -133,11 +134,11 @@ func (s *Service) Backup(ctx context.Context, file string) error {
 	if err := s.DB.Backup(ctx, file); err != nil {
 		return err
 	}
-	return s.recordCommand(ctx, identity.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
+	return s.recordCommand(ctx, audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
 }
 
 // recordCommand writes what an operator did at the command line to the audit log.
 func (s *Service) recordCommand(ctx context.Context, action, kind, id string, detail any) error {
-	e := identity.NewAuditEntry(identity.System(), s.DB.Now(), action, kind, id, 0).WithAfter(detail)
-	return identitysql.RecordAuditAlone(ctx, s.DB, e)
+	e := audit.NewEntry(authz.System(), s.DB.Now(), action, kind, id, 0).WithAfter(detail)
+	return auditsql.RecordAlone(ctx, s.DB, e)
 }

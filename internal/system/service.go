@@ -8,7 +8,7 @@ import (
 
 	"comanda/internal/event/inbox"
 	"comanda/internal/fault"
-	"comanda/internal/keyspace/audit"
+	"comanda/internal/keyspace/keyaudit"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 )
@@ -78,10 +78,10 @@ func (s *Service) About(ctx context.Context) (About, error) {
 
 // AuditKeys verifies the keys in Redis against their declarations. It returns ErrTooManyKeys if there are more than
 // MaxKeys.
-func (s *Service) AuditKeys(ctx context.Context) (audit.Report, error) {
-	return exclusive(s, func() (audit.Report, error) {
-		r, err := audit.Run(ctx, s.Redis, audit.Options{MaxKeys: MaxKeys, Rate: MaxKeys})
-		if errors.Is(err, audit.ErrTooMany) {
+func (s *Service) AuditKeys(ctx context.Context) (keyaudit.Report, error) {
+	return exclusive(s, func() (keyaudit.Report, error) {
+		r, err := keyaudit.Run(ctx, s.Redis, keyaudit.Options{MaxKeys: MaxKeys, Rate: MaxKeys})
+		if errors.Is(err, keyaudit.ErrTooMany) {
 			err = ErrTooManyKeys
 		}
 		return r, err

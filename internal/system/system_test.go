@@ -10,11 +10,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/inbox"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -74,10 +75,10 @@ func (i *installation) left() int64 {
 }
 
 // recorded returns the replays in the audit log.
-func (i *installation) recorded() []identity.AuditEntry {
+func (i *installation) recorded() []audit.Entry {
 	i.t.Helper()
-	all, _, err := identitysql.NewAuditLog(i.DB).Entries(i.t.Context(), identity.AuditFilter{
-		Action: identity.ActionReplayed, EveryBranch: true, To: time.Now().Add(time.Hour), Limit: 100,
+	all, _, err := auditsql.NewLog(i.DB).Entries(i.t.Context(), audit.Filter{
+		Action: audit.ActionReplayed, EveryBranch: true, To: time.Now().Add(time.Hour), Limit: 100,
 	})
 	if err != nil {
 		i.t.Fatal(err)
@@ -85,7 +86,7 @@ func (i *installation) recorded() []identity.AuditEntry {
 	return all
 }
 
-var boss = identity.Actor{Kind: identity.Account, UserID: 7, AllBranches: true}
+var boss = authz.Actor{Kind: authz.Account, UserID: 7, AllBranches: true}
 
 func TestService_Replay(t *testing.T) {
 	i := open(t)

@@ -1,10 +1,9 @@
 package visit
 
 import (
+	"comanda/internal/authz"
 	"context"
 	"time"
-
-	"comanda/internal/identity"
 )
 
 // CallReason is what a guest calls for.
@@ -39,7 +38,7 @@ func (f *Floor) Call(ctx context.Context, g Guest, reason CallReason) (Visit, er
 }
 
 // Answer ends a call of a visit, or all its calls if the reason is empty. It succeeds without a call.
-func (f *Floor) Answer(ctx context.Context, by identity.Actor, id string, reason CallReason) (Visit, error) {
+func (f *Floor) Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error) {
 	v, err := f.Store.Answer(ctx, by, id, reason)
 	if err == nil {
 		f.notify(v.BranchID)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 )
 
 const (
@@ -43,7 +43,7 @@ type Filter struct {
 }
 
 // Tables returns the tables of a branch by label, or for branch 0 the tables of all branches that the actor may see.
-func (f *Floor) Tables(ctx context.Context, by identity.Actor, branch int64) ([]Table, error) {
+func (f *Floor) Tables(ctx context.Context, by authz.Actor, branch int64) ([]Table, error) {
 	if branch != 0 && !by.Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
@@ -67,7 +67,7 @@ func (f *Floor) TableIn(ctx context.Context, branch, table int64) (bool, error) 
 }
 
 // Visits returns a page of visits, newest first, and their total number.
-func (f *Floor) Visits(ctx context.Context, by identity.Actor, filter Filter) ([]Visit, int, error) {
+func (f *Floor) Visits(ctx context.Context, by authz.Actor, filter Filter) ([]Visit, int, error) {
 	if !by.Sees(filter.Branch) {
 		return nil, 0, catalog.ErrBranch
 	}
@@ -76,7 +76,7 @@ func (f *Floor) Visits(ctx context.Context, by identity.Actor, filter Filter) ([
 
 // Close closes a visit on behalf of the staff. Its orders are not affected: unpaid ones can still be paid at the
 // counter, or expire. It succeeds for a closed visit.
-func (f *Floor) Close(ctx context.Context, by identity.Actor, id string) (Visit, error) {
+func (f *Floor) Close(ctx context.Context, by authz.Actor, id string) (Visit, error) {
 	v, err := f.Store.Close(ctx, by, id, ClosedByStaff, f.Now())
 	if err != nil {
 		return Visit{}, err
@@ -88,7 +88,7 @@ func (f *Floor) Close(ctx context.Context, by identity.Actor, id string) (Visit,
 
 // RotateQR issues a new QR token for a table and revokes the old one. It also closes the open visit, because a leaked token
 // may have been used to join it.
-func (f *Floor) RotateQR(ctx context.Context, by identity.Actor, table int64) (Table, error) {
+func (f *Floor) RotateQR(ctx context.Context, by authz.Actor, table int64) (Table, error) {
 	t, closed, err := f.Store.RotateQR(ctx, by, table, NewQRToken(), f.Now())
 	if err != nil {
 		return Table{}, err

@@ -3,9 +3,9 @@ package visit_test
 import (
 	"testing"
 
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/visit"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestFloor_other_branches(t *testing.T) {
 	each(t, func(h *house) {
 		l, code := h.scan(3, ""), h.qr(3)
-		far := identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{2}}
+		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{2}}
 		_, rotate := h.floor.RotateQR(t.Context(), far, 3)
 		_, closing := h.floor.Close(t.Context(), far, l.VisitID)
 		_, tables := h.floor.Tables(t.Context(), far, 1)
@@ -29,7 +29,7 @@ func TestFloor_other_branches(t *testing.T) {
 		if h.qr(3) != code || len(h.openVisits()) != 1 {
 			t.Error("an actor of another branch changed something")
 		}
-		audit, err := identitysql.VerifyAudit(t.Context(), h.db)
+		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 0 {
 			t.Errorf("%+v, %v", audit, err)
 		}
@@ -43,7 +43,7 @@ func TestFloor_audit(t *testing.T) {
 		h.close(l.VisitID)
 		h.close(l.VisitID)
 		h.scan(3, "")
-		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
+		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
 			t.Fatal(err)
 		}
 		h.scan(4, "")
@@ -51,7 +51,7 @@ func TestFloor_audit(t *testing.T) {
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
-		audit, err := identitysql.VerifyAudit(t.Context(), h.db)
+		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
 			t.Errorf("%+v, %v", audit, err)
 		}

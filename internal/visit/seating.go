@@ -3,13 +3,13 @@ package visit
 import (
 	"context"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/uid"
 )
 
 // Seat opens a visit at a table for a party that the staff seat. Guests join it by scanning the code. It fails with
 // ErrTableTaken if the table has an open visit.
-func (f *Floor) Seat(ctx context.Context, by identity.Actor, table int64) (Visit, error) {
+func (f *Floor) Seat(ctx context.Context, by authz.Actor, table int64) (Visit, error) {
 	branch, err := f.Store.TableBranch(ctx, table)
 	if err != nil {
 		return Visit{}, err
@@ -33,7 +33,7 @@ func (f *Floor) Seat(ctx context.Context, by identity.Actor, table int64) (Visit
 
 // Move moves a visit to another table of its branch (V6). Its guests keep their tokens; new phones join it at the new
 // table. It fails with ErrTableTaken, ErrTableInactive or ErrClosed.
-func (f *Floor) Move(ctx context.Context, by identity.Actor, id string, table int64) (Visit, error) {
+func (f *Floor) Move(ctx context.Context, by authz.Actor, id string, table int64) (Visit, error) {
 	v, moved, err := f.Store.Move(ctx, by, id, table, f.Now())
 	if err != nil || !moved {
 		return v, err

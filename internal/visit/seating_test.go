@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/visit"
 )
 
 func (h *house) seat(table int64) visit.Visit {
 	h.t.Helper()
-	v, err := h.floor.Seat(h.t.Context(), identity.System(), table)
+	v, err := h.floor.Seat(h.t.Context(), authz.System(), table)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func (h *house) seat(table int64) visit.Visit {
 
 func (h *house) move(v string, table int64) visit.Visit {
 	h.t.Helper()
-	moved, err := h.floor.Move(h.t.Context(), identity.System(), v, table)
+	moved, err := h.floor.Move(h.t.Context(), authz.System(), v, table)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func (h *house) move(v string, table int64) visit.Visit {
 // use takes a table out of use, or back into use.
 func (h *house) use(table int64, active bool) error {
 	h.t.Helper()
-	_, err := h.floor.EditTable(h.t.Context(), identity.System(), table, visit.TableEdit{Active: &active})
+	_, err := h.floor.EditTable(h.t.Context(), authz.System(), table, visit.TableEdit{Active: &active})
 	return err
 }
 
@@ -46,17 +46,17 @@ func TestFloor_Seat(t *testing.T) {
 		if l := h.scan(3, ""); l.VisitID != v.ID {
 			t.Error("a scan of the code did not join the visit")
 		}
-		_, err := h.floor.Seat(t.Context(), identity.System(), 3)
+		_, err := h.floor.Seat(t.Context(), authz.System(), 3)
 		wantFault(t, "a second party", err, visit.ErrTableTaken)
 		h.scan(4, "")
-		_, err = h.floor.Seat(t.Context(), identity.System(), 4)
+		_, err = h.floor.Seat(t.Context(), authz.System(), 4)
 		wantFault(t, "where a guest sits", err, visit.ErrTableTaken)
 		if err := h.use(5, false); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.floor.Seat(t.Context(), identity.System(), 5)
+		_, err = h.floor.Seat(t.Context(), authz.System(), 5)
 		wantFault(t, "a table out of use", err, visit.ErrTableInactive)
-		for _, by := range []identity.Actor{identity.System(), {Kind: identity.Account, Branches: []int64{2}}} {
+		for _, by := range []authz.Actor{authz.System(), {Kind: authz.Account, Branches: []int64{2}}} {
 			table := map[bool]int64{true: 99, false: 6}[by.AllBranches]
 			_, err = h.floor.Seat(t.Context(), by, table)
 			wantFault(t, "no table of theirs", err, visit.ErrTable)
@@ -107,19 +107,19 @@ func TestFloor_Move_refuses(t *testing.T) {
 		if err := h.use(5, false); err != nil {
 			t.Fatal(err)
 		}
-		elsewhere := identity.Actor{Kind: identity.Account, Branches: []int64{2}}
+		elsewhere := authz.Actor{Kind: authz.Account, Branches: []int64{2}}
 		for what, c := range map[string]struct {
-			by    identity.Actor
+			by    authz.Actor
 			visit string
 			table int64
 			want  error
 		}{
-			"a taken table":               {identity.System(), v.ID, 3, visit.ErrTableTaken},
-			"a table out of use":          {identity.System(), v.ID, 5, visit.ErrTableInactive},
-			"no table":                    {identity.System(), v.ID, 99, visit.ErrTable},
-			"a table of another branch":   {identity.System(), v.ID, 7, visit.ErrTable},
-			"no visit":                    {identity.System(), "nobody", 4, visit.ErrVisit},
-			"a visit that has ended":      {identity.System(), gone.ID, 4, visit.ErrClosed},
+			"a taken table":               {authz.System(), v.ID, 3, visit.ErrTableTaken},
+			"a table out of use":          {authz.System(), v.ID, 5, visit.ErrTableInactive},
+			"no table":                    {authz.System(), v.ID, 99, visit.ErrTable},
+			"a table of another branch":   {authz.System(), v.ID, 7, visit.ErrTable},
+			"no visit":                    {authz.System(), "nobody", 4, visit.ErrVisit},
+			"a visit that has ended":      {authz.System(), gone.ID, 4, visit.ErrClosed},
 			"a visit of another branch":   {elsewhere, v.ID, 4, visit.ErrVisit},
 			"their table, foreign visit":  {elsewhere, v.ID, 7, visit.ErrVisit},
 			"nothing that they could see": {elsewhere, "nobody", 99, visit.ErrVisit},
@@ -141,7 +141,7 @@ func TestFloor_Move_at_once(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, id := range parties {
 			wg.Go(func() {
-				switch _, err := h.floor.Move(h.t.Context(), identity.System(), id, 6); {
+				switch _, err := h.floor.Move(h.t.Context(), authz.System(), id, 6); {
 				case err == nil:
 					won.Add(1)
 				case !errors.Is(err, visit.ErrTableTaken):
@@ -171,7 +171,7 @@ func TestFloor_Move_crosswise(t *testing.T) {
 				table int64
 			}{{a, 2}, {b, 1}} {
 				wg.Go(func() {
-					_, err := h.floor.Move(h.t.Context(), identity.System(), m.id, m.table)
+					_, err := h.floor.Move(h.t.Context(), authz.System(), m.id, m.table)
 					wantFault(h.t, "swapping_tables", err, visit.ErrTableTaken)
 				})
 			}
@@ -199,7 +199,7 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 					if l.VisitID == party.VisitID { // close the others, which frees their table
 						continue
 					}
-					if _, err := h.floor.Close(t.Context(), identity.System(), l.VisitID); err != nil {
+					if _, err := h.floor.Close(t.Context(), authz.System(), l.VisitID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -207,7 +207,7 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 		}
 		wg.Go(func() {
 			for i := range 30 {
-				_, err := h.floor.Move(t.Context(), identity.System(), party.VisitID, int64(2-i%2))
+				_, err := h.floor.Move(t.Context(), authz.System(), party.VisitID, int64(2-i%2))
 				if err != nil && !errors.Is(err, visit.ErrTableTaken) {
 					t.Error(err)
 				}
@@ -259,18 +259,18 @@ func TestFloor_Call(t *testing.T) {
 		if v := h.openVisits(); v[0].Calls != both.Calls {
 			t.Errorf("listed: %+v", v[0].Calls)
 		}
-		if all, err := h.floor.Tables(t.Context(), identity.System(), 1); err != nil || all[2].Party == nil || all[2].Party.Calls != both.Calls {
+		if all, err := h.floor.Tables(t.Context(), authz.System(), 1); err != nil || all[2].Party == nil || all[2].Party.Calls != both.Calls {
 			t.Errorf("on the floor: %+v, %v", all[2].Party, err)
 		}
 		if moved := h.move(g.VisitID, 5); moved.Calls != both.Calls { // V6
 			t.Errorf("after the move: %+v", moved.Calls)
 		}
-		answered, err := h.floor.Answer(t.Context(), identity.System(), g.VisitID, visit.CallWater)
+		answered, err := h.floor.Answer(t.Context(), authz.System(), g.VisitID, visit.CallWater)
 		if err != nil || answered.Calls != (visit.Calls{Bill: both.Calls.Bill}) {
 			t.Errorf("%+v, %v", answered.Calls, err)
 		}
 		for range 2 { // the second call succeeds too
-			answered, err = h.floor.Answer(t.Context(), identity.System(), g.VisitID, "")
+			answered, err = h.floor.Answer(t.Context(), authz.System(), g.VisitID, "")
 			if err != nil || answered.Calls != (visit.Calls{}) {
 				t.Errorf("%+v, %v", answered.Calls, err)
 			}
@@ -289,9 +289,9 @@ func TestFloor_Call_refuses(t *testing.T) {
 		if _, err := h.floor.Call(t.Context(), g, visit.CallHelp); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.floor.Answer(t.Context(), identity.Actor{Kind: identity.Account, Branches: []int64{2}}, g.VisitID, "")
+		_, err = h.floor.Answer(t.Context(), authz.Actor{Kind: authz.Account, Branches: []int64{2}}, g.VisitID, "")
 		wantFault(t, "an answer from elsewhere", err, visit.ErrVisit)
-		_, err = h.floor.Answer(t.Context(), identity.System(), "nobody", "")
+		_, err = h.floor.Answer(t.Context(), authz.System(), "nobody", "")
 		wantFault(t, "an answer to an unknown visit", err, visit.ErrVisit)
 		if v := h.openVisits(); v[0].Calls.Help.IsZero() {
 			t.Error("an actor of another branch ended the call")

@@ -1,10 +1,9 @@
 package visit
 
 import (
+	"comanda/internal/authz"
 	"context"
 	"time"
-
-	"comanda/internal/identity"
 )
 
 // Store stores tables, visits and guests; visitsql implements it. A change by an actor includes its audit log entry in
@@ -22,13 +21,13 @@ type TableStore interface {
 	// TableBranch returns the branch of a table, or 0 for an unknown table.
 	TableBranch(ctx context.Context, table int64) (branch int64, err error)
 	// AddTable creates a table with its QR token. It fails with ErrLabelTaken for a label in use.
-	AddTable(ctx context.Context, by identity.Actor, t Table, now time.Time) (Table, error)
+	AddTable(ctx context.Context, by authz.Actor, t Table, now time.Time) (Table, error)
 	// EditTable changes a table. It fails with ErrTableTaken for taking a table with an open visit out of use.
-	EditTable(ctx context.Context, by identity.Actor, id int64, e TableEdit, now time.Time) (Table, error)
+	EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit, now time.Time) (Table, error)
 	// RecordPrinted records in the audit log that the codes of tables were printed.
-	RecordPrinted(ctx context.Context, by identity.Actor, branch int64, tables []int64, now time.Time) error
+	RecordPrinted(ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time) error
 	// RotateQR revokes a table's QR token, adds a new one and closes the open visit, in one transaction.
-	RotateQR(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
+	RotateQR(ctx context.Context, by authz.Actor, table int64, qr string, now time.Time) (
 		t Table, closed []string, err error,
 	)
 }
@@ -37,14 +36,14 @@ type TableStore interface {
 type SeatingStore interface {
 	Visits(ctx context.Context, f Filter) (page []Visit, total int, err error)
 	// Seat opens a visit at a table. It fails with ErrTableTaken if the table has an open visit.
-	Seat(ctx context.Context, by identity.Actor, r OpenRequest) (Visit, error)
+	Seat(ctx context.Context, by authz.Actor, r OpenRequest) (Visit, error)
 	// Move moves a visit to another table of its branch. moved is false if it is at that table already.
-	Move(ctx context.Context, by identity.Actor, id string, table int64, now time.Time) (v Visit, moved bool, err error)
+	Move(ctx context.Context, by authz.Actor, id string, table int64, now time.Time) (v Visit, moved bool, err error)
 	// Close closes a visit. A closed visit stays as it is.
-	Close(ctx context.Context, by identity.Actor, id string, why CloseReason, now time.Time) (Visit, error)
+	Close(ctx context.Context, by authz.Actor, id string, why CloseReason, now time.Time) (Visit, error)
 	// Call stores a call. added is false if the visit has that call already. It fails with ErrClosed for a closed visit.
 	Call(ctx context.Context, id string, reason CallReason, now time.Time) (v Visit, added bool, err error)
-	Answer(ctx context.Context, by identity.Actor, id string, reason CallReason) (Visit, error)
+	Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error)
 	// CloseIdle closes up to limit visits that were last seen longer ago than their branch's AutoClose plus slack and
 	// have nothing unpaid.
 	CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (closed []string, err error)

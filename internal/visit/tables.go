@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/text"
 )
 
@@ -59,7 +59,7 @@ func normalLabel(label string) (string, error) {
 }
 
 // AddTable creates a table with its own QR token.
-func (f *Floor) AddTable(ctx context.Context, by identity.Actor, t Table) (Table, error) {
+func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, error) {
 	if !by.Sees(t.BranchID) {
 		return Table{}, catalog.ErrBranch
 	}
@@ -83,7 +83,7 @@ func (f *Floor) AddTable(ctx context.Context, by identity.Actor, t Table) (Table
 
 // EditTable changes a table. The code of a table that is not in use is refused. A table with an open visit cannot be
 // taken out of use.
-func (f *Floor) EditTable(ctx context.Context, by identity.Actor, id int64, e TableEdit) (Table, error) {
+func (f *Floor) EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit) (Table, error) {
 	t, err := f.Store.EditTable(ctx, by, id, e, f.Now())
 	if err == nil {
 		f.notify(t.BranchID)
@@ -93,7 +93,7 @@ func (f *Floor) EditTable(ctx context.Context, by identity.Actor, id int64, e Ta
 
 // Codes returns a branch and its tables with the given ids, whose codes are to be printed, and records the printing.
 // Without ids it returns all tables that are in use and have a code.
-func (f *Floor) Codes(ctx context.Context, by identity.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
+func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
 	if !by.Sees(branch) {
 		return catalog.Branch{}, nil, catalog.ErrBranch
 	}
@@ -117,7 +117,7 @@ func (f *Floor) Codes(ctx context.Context, by identity.Actor, branch int64, ids 
 }
 
 // Code is Codes for one table of any branch that the actor may see.
-func (f *Floor) Code(ctx context.Context, by identity.Actor, table int64) (Table, error) {
+func (f *Floor) Code(ctx context.Context, by authz.Actor, table int64) (Table, error) {
 	branch, err := f.Store.TableBranch(ctx, table)
 	if err != nil {
 		return Table{}, err

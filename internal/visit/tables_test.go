@@ -7,16 +7,17 @@ import (
 	"sync"
 	"testing"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/visit"
 )
 
 func TestFloor_AddTable(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		made, err := h.floor.AddTable(t.Context(), identity.System(), visit.Table{BranchID: 1, Label: "Sân 7", Seats: 8})
+		made, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 1, Label: "Sân 7", Seats: 8})
 		if err != nil || made.ID == 0 || made.Label != "Sân 7" || made.Seats != 8 || !made.Active || len(made.QR) != 22 {
 			t.Fatalf("%+v, %v", made, err)
 		}
@@ -24,28 +25,28 @@ func TestFloor_AddTable(t *testing.T) {
 			t.Errorf("its code leads to %+v, %v", l, err)
 		}
 		for what, c := range map[string]struct {
-			by    identity.Actor
+			by    authz.Actor
 			table visit.Table
 			want  string
 		}{
-			"a label that is taken":   {identity.System(), visit.Table{BranchID: 1, Label: "A3", Seats: 4}, "table_label_taken"},
-			"no label":                {identity.System(), visit.Table{BranchID: 1, Seats: 4}, "1 to 16 printable characters"},
-			"a long label":            {identity.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 printable characters"},
-			"a label of two lines":    {identity.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 printable characters"},
-			"a label that is a blank": {identity.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 printable characters"},
-			"no seats":                {identity.System(), visit.Table{BranchID: 1, Label: "C1"}, "1 to 100 seats"},
-			"too many seats":          {identity.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 101}, "1 to 100 seats"},
-			"no branch":               {identity.System(), visit.Table{BranchID: 9, Label: "C1", Seats: 4}, "branch_not_found"},
-			"a foreign branch":        {identity.Actor{Branches: []int64{2}}, visit.Table{BranchID: 1, Label: "C1", Seats: 4}, "branch_not_found"},
+			"a label that is taken":   {authz.System(), visit.Table{BranchID: 1, Label: "A3", Seats: 4}, "table_label_taken"},
+			"no label":                {authz.System(), visit.Table{BranchID: 1, Seats: 4}, "1 to 16 printable characters"},
+			"a long label":            {authz.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 printable characters"},
+			"a label of two lines":    {authz.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 printable characters"},
+			"a label that is a blank": {authz.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 printable characters"},
+			"no seats":                {authz.System(), visit.Table{BranchID: 1, Label: "C1"}, "1 to 100 seats"},
+			"too many seats":          {authz.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 101}, "1 to 100 seats"},
+			"no branch":               {authz.System(), visit.Table{BranchID: 9, Label: "C1", Seats: 4}, "branch_not_found"},
+			"a foreign branch":        {authz.Actor{Branches: []int64{2}}, visit.Table{BranchID: 1, Label: "C1", Seats: 4}, "branch_not_found"},
 		} {
 			if _, err := h.floor.AddTable(t.Context(), c.by, c.table); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if _, err := h.floor.AddTable(t.Context(), identity.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
+		if _, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
 			t.Errorf("a label of another branch: %v", err)
 		}
-		if all, err := h.floor.Tables(t.Context(), identity.System(), 0); err != nil || len(all) != 14 {
+		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 14 {
 			t.Errorf("%d tables, %v", len(all), err)
 		}
 	})
@@ -55,7 +56,7 @@ func TestFloor_EditTable(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
 		edit := func(e visit.TableEdit) (visit.Table, error) {
-			return h.floor.EditTable(t.Context(), identity.System(), 3, e)
+			return h.floor.EditTable(t.Context(), authz.System(), 3, e)
 		}
 		if got, err := edit(visit.TableEdit{Label: new("A35"), Seats: new(2)}); err != nil || got.Label != "A35" || got.Seats != 2 || !got.Active || got.QR != h.qr(3) {
 			t.Errorf("%+v, %v", got, err)
@@ -68,7 +69,7 @@ func TestFloor_EditTable(t *testing.T) {
 		if _, err := edit(visit.TableEdit{Seats: new(0)}); err == nil {
 			t.Error("a table without seats was accepted")
 		}
-		_, err = h.floor.EditTable(t.Context(), identity.Actor{Branches: []int64{2}}, 3, visit.TableEdit{Seats: new(9)})
+		_, err = h.floor.EditTable(t.Context(), authz.Actor{Branches: []int64{2}}, 3, visit.TableEdit{Seats: new(9)})
 		wantFault(t, "a foreign table", err, visit.ErrTable)
 
 		l := h.scan(3, "")
@@ -92,7 +93,7 @@ func TestFloor_EditTable(t *testing.T) {
 // log returns the actions in the audit log about a subject, oldest first.
 func (h *house) log(subject string) []string {
 	h.t.Helper()
-	entries, _, err := identitysql.NewAuditLog(h.db).Entries(h.t.Context(), identity.AuditFilter{
+	entries, _, err := auditsql.NewLog(h.db).Entries(h.t.Context(), audit.Filter{
 		Subject: subject, EveryBranch: true, To: h.clock.Now().AddDate(1, 0, 0), Limit: 100,
 	})
 	if err != nil {
@@ -101,7 +102,7 @@ func (h *house) log(subject string) []string {
 	var actions []string
 	for _, e := range slices.Backward(entries) {
 		actions = append(actions, e.Action)
-		if all, _ := h.floor.Tables(h.t.Context(), identity.System(), 0); slices.ContainsFunc(all, func(t visit.Table) bool {
+		if all, _ := h.floor.Tables(h.t.Context(), authz.System(), 0); slices.ContainsFunc(all, func(t visit.Table) bool {
 			return strings.Contains(e.Before+e.After, t.QR)
 		}) {
 			h.t.Errorf("the audit log contains a code: %+v", e)
@@ -134,7 +135,7 @@ func TestFloor_Codes(t *testing.T) {
 		}
 		codes := func(ids ...int64) []int64 {
 			t.Helper()
-			b, all, err := h.floor.Codes(t.Context(), identity.System(), 1, ids)
+			b, all, err := h.floor.Codes(t.Context(), authz.System(), 1, ids)
 			if err != nil || b.ID != 1 {
 				t.Fatalf("%+v, %v", b, err)
 			}
@@ -150,13 +151,13 @@ func TestFloor_Codes(t *testing.T) {
 		if got := codes(5, 2, 5); !slices.Equal(got, []int64{2, 5}) {
 			t.Errorf("two of them: %v", got)
 		}
-		_, _, err := h.floor.Codes(t.Context(), identity.System(), 1, []int64{1, 7})
+		_, _, err := h.floor.Codes(t.Context(), authz.System(), 1, []int64{1, 7})
 		wantFault(t, "one of another branch", err, visit.ErrTable)
-		_, _, err = h.floor.Codes(t.Context(), identity.Actor{Branches: []int64{2}}, 1, nil)
+		_, _, err = h.floor.Codes(t.Context(), authz.Actor{Branches: []int64{2}}, 1, nil)
 		wantFault(t, "a foreign branch", err, catalog.ErrBranch)
-		_, err = h.floor.Code(t.Context(), identity.Actor{Branches: []int64{2}}, 3)
+		_, err = h.floor.Code(t.Context(), authz.Actor{Branches: []int64{2}}, 3)
 		wantFault(t, "a foreign table", err, visit.ErrTable)
-		if one, err := h.floor.Code(t.Context(), identity.System(), 3); err != nil || one.QR != h.qr(3) {
+		if one, err := h.floor.Code(t.Context(), authz.System(), 3); err != nil || one.QR != h.qr(3) {
 			t.Errorf("%+v, %v", one, err)
 		}
 		if got := append(h.log("branch:1"), h.log("table:3")...); !slices.Equal(got, []string{"table_codes_printed", "table_codes_printed", "table_codes_printed"}) {
@@ -176,7 +177,7 @@ func TestFloor_Tables(t *testing.T) {
 		}
 		look := func() visit.Party {
 			t.Helper()
-			all, err := h.floor.Tables(t.Context(), identity.System(), 1)
+			all, err := h.floor.Tables(t.Context(), authz.System(), 1)
 			if err != nil || all[2].Party == nil || all[3].Party != nil {
 				t.Fatalf("%+v, %v", all, err)
 			}

@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
-	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/visit"
@@ -101,7 +101,7 @@ func inSQLite(t *testing.T, test func(h *house)) {
 // qr returns the active QR token of a table.
 func (h *house) qr(table int64) string {
 	h.t.Helper()
-	all, err := h.floor.Tables(h.t.Context(), identity.System(), 0)
+	all, err := h.floor.Tables(h.t.Context(), authz.System(), 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -119,14 +119,14 @@ func (h *house) scan(table int64, token string) visit.ScanResult {
 
 func (h *house) close(visitID string) {
 	h.t.Helper()
-	if _, err := h.floor.Close(h.t.Context(), identity.System(), visitID); err != nil {
+	if _, err := h.floor.Close(h.t.Context(), authz.System(), visitID); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
 func (h *house) openVisits() []visit.Visit {
 	h.t.Helper()
-	all, _, err := h.floor.Visits(h.t.Context(), identity.System(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
+	all, _, err := h.floor.Visits(h.t.Context(), authz.System(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -185,12 +185,12 @@ func TestLanding_Scan_counts(t *testing.T) {
 			}
 		}
 		scan(t.Context(), old, was.CustomerToken)
-		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
+		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
 			t.Fatal(err)
 		}
 		scan(t.Context(), old, "")
 		off := false
-		if _, err := h.floor.EditTable(t.Context(), identity.System(), 6, visit.TableEdit{Active: &off}); err != nil {
+		if _, err := h.floor.EditTable(t.Context(), authz.System(), 6, visit.TableEdit{Active: &off}); err != nil {
 			t.Fatal(err)
 		}
 		scan(t.Context(), h.qr(6), "")
@@ -209,7 +209,7 @@ func TestLanding_Scan_counts(t *testing.T) {
 func TestLanding_Scan_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		old := h.qr(3)
-		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
+		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
 			t.Fatal(err)
 		}
 		_, err := h.landing.Scan(t.Context(), old, "")
@@ -287,7 +287,7 @@ func TestLanding_Scan_while_staff_close(t *testing.T) {
 				for range 10 {
 					l, err := h.landing.Scan(h.t.Context(), qr, "")
 					if err == nil {
-						_, err = h.floor.Close(h.t.Context(), identity.System(), l.VisitID)
+						_, err = h.floor.Close(h.t.Context(), authz.System(), l.VisitID)
 					}
 					if err != nil {
 						h.t.Error(err)
@@ -324,7 +324,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 		tokens <- (<-tokens) // a phone has joined
 		for range 2 {        // two managers at once
 			wg.Go(func() {
-				if _, err := h.floor.RotateQR(h.t.Context(), identity.System(), 3); err != nil {
+				if _, err := h.floor.RotateQR(h.t.Context(), authz.System(), 3); err != nil {
 					h.t.Error(err)
 				}
 			})
@@ -348,7 +348,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		h.store.joined = func() {
-			if _, err := h.floor.RotateQR(h.t.Context(), identity.System(), 3); err != nil {
+			if _, err := h.floor.RotateQR(h.t.Context(), authz.System(), 3); err != nil {
 				h.t.Error(err)
 			}
 		}
@@ -366,19 +366,19 @@ func TestFloor_Close(t *testing.T) {
 		t := h.t
 		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
-		closed, err := h.floor.Close(t.Context(), identity.System(), l.VisitID)
+		closed, err := h.floor.Close(t.Context(), authz.System(), l.VisitID)
 		if err != nil || closed.Open || closed.Reason != visit.ClosedByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
 			t.Errorf("%+v, %v", closed, err)
 		}
 		h.clock.Advance(time.Minute)
-		if again, err := h.floor.Close(t.Context(), identity.System(), l.VisitID); err != nil || again != closed {
+		if again, err := h.floor.Close(t.Context(), authz.System(), l.VisitID); err != nil || again != closed {
 			t.Errorf("closing again: %+v, %v", again, err)
 		}
-		_, err = h.floor.Close(t.Context(), identity.System(), "no such visit")
+		_, err = h.floor.Close(t.Context(), authz.System(), "no such visit")
 		wantFault(t, "closing an unknown visit", err, visit.ErrVisit)
-		_, err = h.floor.RotateQR(t.Context(), identity.System(), 99)
+		_, err = h.floor.RotateQR(t.Context(), authz.System(), 99)
 		wantFault(t, "rotating an unknown table", err, visit.ErrTable)
-		all, total, err := h.floor.Visits(t.Context(), identity.System(), visit.Filter{Branch: 1, Limit: 10})
+		all, total, err := h.floor.Visits(t.Context(), authz.System(), visit.Filter{Branch: 1, Limit: 10})
 		if err != nil || total != 1 || len(all) != 1 || all[0] != closed {
 			t.Errorf("%d visits: %+v, %v", total, all, err)
 		}

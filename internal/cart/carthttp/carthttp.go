@@ -8,11 +8,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 type routes struct{ carts *cart.Service }
@@ -130,7 +130,7 @@ func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Output[view], e
 	if err != nil {
 		return nil, err
 	}
-	v, err := r.carts.Get(ctx, identity.ActorOf(ctx), branch)
+	v, err := r.carts.Get(ctx, authz.ActorOf(ctx), branch)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Output[item], e
 	if err != nil {
 		return nil, err
 	}
-	v, it, err := r.carts.Add(ctx, identity.ActorOf(ctx), dish, in.Body.Quantity, branch)
+	v, it, err := r.carts.Add(ctx, authz.ActorOf(ctx), dish, in.Body.Quantity, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Output[item], e
 	if err != nil {
 		return nil, err
 	}
-	v, it, err := r.carts.SetQuantity(ctx, identity.ActorOf(ctx), id, in.Body.Quantity)
+	v, it, err := r.carts.SetQuantity(ctx, authz.ActorOf(ctx), id, in.Body.Quantity)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Output[vi
 	if err != nil {
 		return nil, err
 	}
-	v, err := r.carts.Remove(ctx, identity.ActorOf(ctx), id)
+	v, err := r.carts.Remove(ctx, authz.ActorOf(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Output[vi
 type emptyInput struct{ httpapi.Language }
 
 func (r routes) empty(ctx context.Context, in *emptyInput) (*httpapi.Output[view], error) {
-	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))
+	v, err := r.carts.Empty(ctx, authz.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/cart/carttest"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -31,15 +31,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // door admits the account whose number is the token, to every route.
 type door struct{}
 
-func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrInvalidToken
+		return authz.Actor{}, authz.ErrInvalidToken
 	}
-	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+	return authz.Actor{Kind: authz.Account, UserID: id}, nil
 }
 
-func (door) Authorize(*identity.Actor, int) error { return nil }
+func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // site is a server with the carts' routes, of members 7 and 8.
 type site struct {
@@ -64,7 +64,7 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 			t.Fatal(err)
 		}
 		carthttp.Register(server.API(), s.Carts)
-		server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+		server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
 		s.server = server
 		test(t, s)
 	})
@@ -305,7 +305,7 @@ func TestCart_full(t *testing.T) {
 		first := s.ask(t, "7", "GET", "/cart", "").items(t)[0]["id"].(string)
 		s.ask(t, "7", "PATCH", "/cart/items/"+first, `{"quantity":1}`).want(t, 200, "")
 		s.ask(t, "7", "POST", "/cart/add-dish", put(101+cart.MaxLines, 1)).want(t, 409, "cart_full")
-		if v := s.Get(t, identity.Actor{UserID: 7}); len(v.Items) != cart.MaxLines || v.Items[0].Quantity != 1 {
+		if v := s.Get(t, authz.Actor{UserID: 7}); len(v.Items) != cart.MaxLines || v.Items[0].Quantity != 1 {
 			t.Errorf("%d lines, %d of the first", len(v.Items), v.Items[0].Quantity)
 		}
 	})

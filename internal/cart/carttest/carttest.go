@@ -8,14 +8,14 @@ import (
 	"testing/fstest"
 	"time"
 
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/document/documenttest"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitytest"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
 )
@@ -49,7 +49,7 @@ type TB interface {
 type Fixture struct {
 	*orderingtest.Restaurant
 
-	Clock *identitytest.Clock
+	Clock *accounttest.Clock
 	Left  *catalogtest.Levels // the levels that menus show; the ledger uses its own counters
 	Menus *catalog.MenuCache
 	Store *cartsql.Store
@@ -59,12 +59,12 @@ type Fixture struct {
 // Open creates a restaurant in an empty database: branch 1, with a dish per quota, see orderingtest.Open.
 func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *Fixture {
 	t.Helper()
-	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, identity.RoleUser))
-	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), identitytest.NewClock())
+	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, authz.RoleUser))
+	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), accounttest.NewClock())
 }
 
 // OpenProcess creates the cart service of another process on the same stores.
-func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.Clock) *Fixture {
+func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *accounttest.Clock) *Fixture {
 	t.Helper()
 	h := &Fixture{Restaurant: r, Clock: clock, Left: &catalogtest.Levels{}, Store: cartsql.New(r.DB, clock.Now)}
 	t.Cleanup(h.Store.Stop)
@@ -74,17 +74,17 @@ func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.C
 }
 
 // Member creates a member or returns an existing one.
-func (h *Fixture) Member(t TB, id int64) identity.Actor {
+func (h *Fixture) Member(t TB, id int64) authz.Actor {
 	t.Helper()
 	u := documenttest.User{ID: id, Email: strconv.FormatInt(id, 10) + "@example.com", Role: 1}
 	if err := (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u); err != nil {
 		t.Fatal(err)
 	}
-	return identity.Actor{Kind: identity.Account, UserID: id, RoleID: 1, Role: identity.RoleUser}
+	return authz.Actor{Kind: authz.Account, UserID: id, RoleID: 1, Role: authz.RoleUser}
 }
 
 // AddDishes adds a quantity of each dish to a member's cart and returns the cart.
-func (h *Fixture) AddDishes(t testing.TB, who identity.Actor, quantity int64, dishes ...int64) (v cart.View) {
+func (h *Fixture) AddDishes(t testing.TB, who authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
 	t.Helper()
 	for _, dish := range dishes {
 		var err error
@@ -96,7 +96,7 @@ func (h *Fixture) AddDishes(t testing.TB, who identity.Actor, quantity int64, di
 }
 
 // Get returns a member's cart, priced by its own branch.
-func (h *Fixture) Get(t testing.TB, who identity.Actor) cart.View {
+func (h *Fixture) Get(t testing.TB, who authz.Actor) cart.View {
 	t.Helper()
 	v, err := h.Carts.Get(t.Context(), who, 0)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 func (s *staff) registerOffItems(a *httpapi.API) {
@@ -48,7 +48,7 @@ func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Output[offItem
 	if err != nil {
 		return nil, err
 	}
-	a, hits, err := s.Availability.TakeOff(ctx, identity.ActorOf(ctx), in.ID, until)
+	a, hits, err := s.Availability.TakeOff(ctx, authz.ActorOf(ctx), in.ID, until)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ type restored struct {
 }
 
 func (s *staff) restore(ctx context.Context, in *idIn) (*httpapi.Output[restored], error) {
-	if err := s.Availability.Restore(ctx, identity.ActorOf(ctx), in.ID); err != nil {
+	if err := s.Availability.Restore(ctx, authz.ActorOf(ctx), in.ID); err != nil {
 		return nil, err
 	}
 	return httpapi.OutputOf(restored{decimal(in.ID)}), nil
@@ -119,7 +119,7 @@ type branchAvailability struct {
 
 // availability returns one list without pages: it has the size of the menu that phones load whole.
 func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Output[branchAvailability], error) {
-	c, err := s.Availability.Menu(ctx, identity.ActorOf(ctx), in.ID)
+	c, err := s.Availability.Menu(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 func (s *staff) registerBranches(a *httpapi.API) {
@@ -62,7 +62,7 @@ func (s *staff) branchResponse(b catalog.Branch, err error) (*httpapi.Output[bra
 }
 
 func (s *staff) branch(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
-	return s.branchResponse(s.Branches.Branch(ctx, identity.ActorOf(ctx), in.ID))
+	return s.branchResponse(s.Branches.Branch(ctx, authz.ActorOf(ctx), in.ID))
 }
 
 type branchEditIn struct {
@@ -86,7 +86,7 @@ func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Outp
 	if n := in.Body.AutoCloseMinutes; n != nil {
 		e.AutoClose = new(time.Duration(*n) * time.Minute)
 	}
-	return s.branchResponse(s.Branches.Edit(ctx, identity.ActorOf(ctx), in.ID, e))
+	return s.branchResponse(s.Branches.Edit(ctx, authz.ActorOf(ctx), in.ID, e))
 }
 
 type pauseIn struct {
@@ -113,9 +113,9 @@ func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Output[branch]
 	if err != nil {
 		return nil, err
 	}
-	return s.branchResponse(s.Branches.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
+	return s.branchResponse(s.Branches.Pause(ctx, authz.ActorOf(ctx), in.ID, p, until))
 }
 
 func (s *staff) resume(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
-	return s.branchResponse(s.Branches.Resume(ctx, identity.ActorOf(ctx), in.ID))
+	return s.branchResponse(s.Branches.Resume(ctx, authz.ActorOf(ctx), in.ID))
 }

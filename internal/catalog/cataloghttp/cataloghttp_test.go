@@ -19,12 +19,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,7 +65,7 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetAuthenticator(identityhttp.Authenticator{})
+	server.SetAuthenticator(authzhttp.Authenticator{})
 	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock)
 	Guest(server.API(), live, s.tables)
@@ -305,20 +305,20 @@ func (s *store) Branches(context.Context) ([]catalog.Branch, error) {
 	return []catalog.Branch{b}, s.note("branches")
 }
 
-func (s *store) SetQuota(_ context.Context, _ identity.Actor, item int64, quota *int64, _ time.Time) (int64, error) {
+func (s *store) SetQuota(_ context.Context, _ authz.Actor, item int64, quota *int64, _ time.Time) (int64, error) {
 	return 1, s.note("quota %d %s", item, number(quota))
 }
 
-func (s *store) Draft(_ context.Context, _ identity.Actor, menu int64, now time.Time) (catalog.Version, error) {
+func (s *store) Draft(_ context.Context, _ authz.Actor, menu int64, now time.Time) (catalog.Version, error) {
 	v := catalog.Version{ID: 7, MenuID: menu, BranchID: 1, Number: 2, Status: catalog.Draft, CreatedAt: now}
 	return v, s.note("draft %d", menu)
 }
 
-func (s *store) EditDraft(_ context.Context, _ identity.Actor, version, item int64, e catalog.Entry, _ time.Time) error {
+func (s *store) EditDraft(_ context.Context, _ authz.Actor, version, item int64, e catalog.Entry, _ time.Time) error {
 	return s.note("edit %d %d %d %s %t", version, item, e.Price, number(e.Quota), e.Active)
 }
 
-func (s *store) Publish(_ context.Context, _ identity.Actor, version int64, now time.Time) (catalog.Version, error) {
+func (s *store) Publish(_ context.Context, _ authz.Actor, version int64, now time.Time) (catalog.Version, error) {
 	v := catalog.Version{ID: version, MenuID: 1, BranchID: 1, Number: 2, Status: catalog.Published, CreatedAt: now}
 	v.PublishedAt = now
 	return v, s.note("publish %d", version)

@@ -20,12 +20,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/picture"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -55,7 +55,7 @@ func newConsole(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetAuthenticator(identityhttp.Authenticator{})
+	server.SetAuthenticator(authzhttp.Authenticator{})
 	store := catalogsql.New(db, nil)
 	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 func (s *staff) registerDishes(a *httpapi.API) {
@@ -73,7 +73,7 @@ type categoryEditIn struct {
 }
 
 func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*httpapi.Output[categoryInfo], error) {
-	h, err := s.Dishes.PutCategory(ctx, identity.ActorOf(ctx), id, catalog.CategoryEdit(e))
+	h, err := s.Dishes.PutCategory(ctx, authz.ActorOf(ctx), id, catalog.CategoryEdit(e))
 	return httpapi.Answer(categoryInfoOf, h, err)
 }
 
@@ -86,7 +86,7 @@ func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*httpapi.
 }
 
 func (s *staff) deleteCategory(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Dishes.DeleteCategory(ctx, identity.ActorOf(ctx), in.ID)
+	return nil, s.Dishes.DeleteCategory(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 type dish struct {
@@ -155,7 +155,7 @@ type dishEdit struct {
 }
 
 func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*httpapi.Output[dish], error) {
-	d, err := s.Dishes.PutDish(ctx, identity.ActorOf(ctx), id, e)
+	d, err := s.Dishes.PutDish(ctx, authz.ActorOf(ctx), id, e)
 	return httpapi.Answer(dishInfoOf, d, err)
 }
 
@@ -176,5 +176,5 @@ func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Output[d
 }
 
 func (s *staff) retire(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Dishes.Retire(ctx, identity.ActorOf(ctx), in.ID)
+	return nil, s.Dishes.Retire(ctx, authz.ActorOf(ctx), in.ID)
 }

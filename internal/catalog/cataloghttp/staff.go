@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 )
 
@@ -92,7 +92,7 @@ type branchList struct {
 }
 
 func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Output[branchList], error) {
-	all, err := s.Branches.Branches(ctx, identity.ActorOf(ctx))
+	all, err := s.Branches.Branches(ctx, authz.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type quota struct {
 }
 
 func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*httpapi.Output[quota], error) {
-	if err := s.Menus.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
+	if err := s.Menus.SetQuota(ctx, authz.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
 		return nil, err
 	}
 	return httpapi.OutputOf(quota{decimal(in.ID), in.Body.DailyQuota}), nil
@@ -155,12 +155,12 @@ func instant(t time.Time) *time.Time {
 }
 
 func (s *staff) draft(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
-	v, err := s.Menus.Draft(ctx, identity.ActorOf(ctx), in.ID)
+	v, err := s.Menus.Draft(ctx, authz.ActorOf(ctx), in.ID)
 	return httpapi.Answer(versionOf, v, err)
 }
 
 func (s *staff) publish(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
-	v, err := s.Menus.Publish(ctx, identity.ActorOf(ctx), in.ID)
+	v, err := s.Menus.Publish(ctx, authz.ActorOf(ctx), in.ID)
 	return httpapi.Answer(versionOf, v, err)
 }
 
@@ -183,7 +183,7 @@ type entryIn struct {
 }
 
 func (s *staff) edit(ctx context.Context, in *entryIn) (*httpapi.Output[entry], error) {
-	if err := s.Menus.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
+	if err := s.Menus.Edit(ctx, authz.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
 		return nil, err
 	}
 	return httpapi.OutputOf(in.Body), nil

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 func (s *staff) registerVersions(a *httpapi.API) {
@@ -62,7 +62,7 @@ type menusIn struct {
 
 // menus cuts the page out of the whole list: a branch has a handful of menus.
 func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Output[httpapi.Listed[menuInfo]], error) {
-	all, err := s.Menus.MenusOf(ctx, identity.ActorOf(ctx), in.BranchID)
+	all, err := s.Menus.MenusOf(ctx, authz.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ type newMenu struct {
 
 func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*httpapi.Output[menuInfo], error) {
 	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
-	m, err := s.Menus.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
+	m, err := s.Menus.AddMenu(ctx, authz.ActorOf(ctx), branch, in.Body.Name)
 	return httpapi.Answer(menuInfoOf, m, err)
 }
 
@@ -90,7 +90,7 @@ type versionsIn struct {
 }
 
 func (s *staff) versions(ctx context.Context, in *versionsIn) (*httpapi.Output[httpapi.Listed[Version]], error) {
-	page, total, err := s.Menus.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+	page, total, err := s.Menus.Versions(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ type versionDetail struct {
 }
 
 func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Output[versionDetail], error) {
-	v, all, err := s.Menus.Lines(ctx, identity.ActorOf(ctx), in.ID)
+	v, all, err := s.Menus.Lines(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Output[versionDet
 }
 
 func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Menus.Discard(ctx, identity.ActorOf(ctx), in.ID)
+	return nil, s.Menus.Discard(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 type lineAddIn struct {
@@ -160,7 +160,7 @@ type newLine struct {
 
 func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*httpapi.Output[line], error) {
 	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
-	l, err := s.Menus.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
+	l, err := s.Menus.AddLine(ctx, authz.ActorOf(ctx), in.ID, dish, catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
 	})
 	return httpapi.Answer(lineOf, l, err)
@@ -172,7 +172,7 @@ type lineIn struct {
 }
 
 func (s *staff) removeLine(ctx context.Context, in *lineIn) (*struct{}, error) {
-	return nil, s.Menus.RemoveLine(ctx, identity.ActorOf(ctx), in.ID, in.ItemID)
+	return nil, s.Menus.RemoveLine(ctx, authz.ActorOf(ctx), in.ID, in.ItemID)
 }
 
 type previewIn struct {
@@ -188,7 +188,7 @@ type previewOut struct {
 }
 
 func (s *staff) preview(ctx context.Context, in *previewIn) (*previewOut, error) {
-	b, err := s.Menus.Preview(ctx, identity.ActorOf(ctx), in.ID)
+	b, err := s.Menus.Preview(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
@@ -41,7 +42,7 @@ func newPauseRow(p *catalog.Pause) pauseRow {
 
 // ChangeBranch stores the result of change. It holds the lock that changes to the branch's menus take.
 func (s *Store) ChangeBranch(
-	ctx context.Context, by identity.Actor, id int64, action string, now time.Time,
+	ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
 	change func(catalog.Branch) (catalog.Branch, error),
 ) (b catalog.Branch, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -58,8 +59,8 @@ func (s *Store) ChangeBranch(
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by)
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
 	return b, err
 }

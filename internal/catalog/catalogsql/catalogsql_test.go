@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/demo"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -53,12 +53,12 @@ func content(t *testing.T, s *catalogsql.Store) catalog.Content {
 // draft makes a draft of menu 1 with another price for item 11.
 func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
 	t.Helper()
-	v, err := s.Draft(t.Context(), identity.System(), menuID, now)
+	v, err := s.Draft(t.Context(), authz.System(), menuID, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := catalog.Entry{Price: price, Quota: new(int64(20)), Active: true}
-	if err := s.EditDraft(t.Context(), identity.System(), v.ID, item, e, now); err != nil {
+	if err := s.EditDraft(t.Context(), authz.System(), v.ID, item, e, now); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -99,7 +99,7 @@ func TestStore_Publish(t *testing.T) {
 		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
 			t.Errorf("a draft is seen before it is published: %s", d)
 		}
-		published, err := s.Publish(t.Context(), identity.System(), v.ID, now)
+		published, err := s.Publish(t.Context(), authz.System(), v.ID, now)
 		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
 			t.Fatalf("%+v, %v", published, err)
 		}
@@ -113,11 +113,11 @@ func TestStore_Publish(t *testing.T) {
 		if after.Revision <= before.Revision {
 			t.Errorf("the revision went from %d to %d", before.Revision, after.Revision)
 		}
-		again, err := s.Publish(t.Context(), identity.System(), v.ID, now.Add(time.Hour))
+		again, err := s.Publish(t.Context(), authz.System(), v.ID, now.Add(time.Hour))
 		if err != nil || again != published || content(t, s).Revision != after.Revision {
 			t.Errorf("publishing again: %+v, %v", again, err)
 		}
-		if _, err := s.Publish(t.Context(), identity.System(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
+		if _, err := s.Publish(t.Context(), authz.System(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
 			t.Errorf("a closed version was published again: %v", err)
 		}
 	})
@@ -130,10 +130,10 @@ func TestStore_published_versions_never_change(t *testing.T) {
 		check := func() {
 			t.Helper()
 			e := catalog.Entry{Price: 1, Active: false}
-			if err := s.EditDraft(t.Context(), identity.System(), versionID, item, e, now); !errors.Is(err, catalog.ErrNotDraft) {
+			if err := s.EditDraft(t.Context(), authz.System(), versionID, item, e, now); !errors.Is(err, catalog.ErrNotDraft) {
 				t.Errorf("a published version was edited: %v", err)
 			}
-			if _, err := s.SetQuota(t.Context(), identity.System(), item, new(int64(3)), now); err != nil {
+			if _, err := s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now); err != nil {
 				t.Fatal(err)
 			}
 			now, err := s.Edition(t.Context(), versionID)
@@ -145,7 +145,7 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			}
 		}
 		check()
-		if _, err := s.Publish(t.Context(), identity.System(), draft(t, s, 70000).ID, now); err != nil {
+		if _, err := s.Publish(t.Context(), authz.System(), draft(t, s, 70000).ID, now); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -158,7 +158,7 @@ func TestStore_Publish_at_once(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, v := range append(drafts, drafts...) { // each twice
 			wg.Go(func() {
-				_, err := s.Publish(context.WithoutCancel(t.Context()), identity.System(), v.ID, now)
+				_, err := s.Publish(context.WithoutCancel(t.Context()), authz.System(), v.ID, now)
 				if err != nil && !errors.Is(err, catalog.ErrNotDraft) { // its second publisher may come too late
 					t.Error(err)
 				}
@@ -193,11 +193,11 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000)
 		for _, it := range content(t, s).Edition.Items {
-			if err := s.EditDraft(t.Context(), identity.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now); err != nil {
+			if err := s.EditDraft(t.Context(), authz.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
+		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
 			t.Errorf("a menu without an active item: %v", err)
 		}
 		if got := content(t, s).Edition.VersionID; got != versionID {
@@ -209,16 +209,16 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 func TestStore_refuses_what_is_not_there(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000)
-		_, noMenu := s.Draft(t.Context(), identity.System(), 99, now)
-		_, noVersion := s.Publish(t.Context(), identity.System(), 99, now)
-		_, noItem := s.SetQuota(t.Context(), identity.System(), 99, nil, now)
+		_, noMenu := s.Draft(t.Context(), authz.System(), 99, now)
+		_, noVersion := s.Publish(t.Context(), authz.System(), 99, now)
+		_, noItem := s.SetQuota(t.Context(), authz.System(), 99, nil, now)
 		for name, c := range map[string]struct{ got, want error }{
 			"draft of no menu":       {noMenu, catalog.ErrMenu},
 			"publish no version":     {noVersion, catalog.ErrVersion},
 			"quota of no item":       {noItem, catalog.ErrItem},
-			"edit no version":        {s.EditDraft(t.Context(), identity.System(), 99, item, catalog.Entry{}, now), catalog.ErrVersion},
-			"edit no item":           {s.EditDraft(t.Context(), identity.System(), v.ID, 99, catalog.Entry{}, now), catalog.ErrItem},
-			"edit a stranger's item": {s.EditDraft(t.Context(), identity.System(), v.ID, 22, catalog.Entry{}, now), catalog.ErrItem},
+			"edit no version":        {s.EditDraft(t.Context(), authz.System(), 99, item, catalog.Entry{}, now), catalog.ErrVersion},
+			"edit no item":           {s.EditDraft(t.Context(), authz.System(), v.ID, 99, catalog.Entry{}, now), catalog.ErrItem},
+			"edit a stranger's item": {s.EditDraft(t.Context(), authz.System(), v.ID, 22, catalog.Entry{}, now), catalog.ErrItem},
 		} {
 			if !errors.Is(c.got, c.want) {
 				t.Errorf("%s: %v", name, c.got)
@@ -231,7 +231,7 @@ func TestStore_SetQuota(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
 		for _, want := range []*int64{new(int64(0)), new(int64(50)), nil} {
-			b, err := s.SetQuota(t.Context(), identity.System(), item, want, now)
+			b, err := s.SetQuota(t.Context(), authz.System(), item, want, now)
 			if err != nil || b != branchID {
 				t.Fatalf("branch %d, %v", b, err)
 			}
@@ -250,15 +250,15 @@ func TestStore_SetQuota(t *testing.T) {
 func TestStore_Publish_changes_only_its_own_quotas(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // item 11 keeps its quota of 20
-		if err := s.EditDraft(t.Context(), identity.System(), v.ID, 13, catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}, now); err != nil {
+		if err := s.EditDraft(t.Context(), authz.System(), v.ID, 13, catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
 		for _, it := range []int64{item, 13} { // both get a quota of 0
-			if _, err := s.SetQuota(t.Context(), identity.System(), it, new(int64(0)), now); err != nil {
+			if _, err := s.SetQuota(t.Context(), authz.System(), it, new(int64(0)), now); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); err != nil {
+		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); err != nil {
 			t.Fatal(err)
 		}
 		got := content(t, s).Quotas
@@ -286,21 +286,21 @@ func TestStore_calls_the_hook(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.SetQuota(t.Context(), identity.System(), item, new(int64(5)), now); err != nil {
+		if _, err := s.SetQuota(t.Context(), authz.System(), item, new(int64(5)), now); err != nil {
 			t.Fatal(err)
 		}
 		v := draft(t, s, 70000) // with a quota of 20
-		if err := s.EditDraft(t.Context(), identity.System(), v.ID, 14, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
+		if err := s.EditDraft(t.Context(), authz.System(), v.ID, 14, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); err != nil {
+		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff([]string{"1/11=5", "1/11=20", "1/14=none"}, calls); d != "" {
 			t.Error(d)
 		}
 		fails = true
-		if _, err := s.SetQuota(t.Context(), identity.System(), item, nil, now); err == nil {
+		if _, err := s.SetQuota(t.Context(), authz.System(), item, nil, now); err == nil {
 			t.Error("the hook's error was swallowed")
 		}
 		if got := content(t, s).Quotas[item]; got != 20 {
@@ -313,7 +313,7 @@ func TestStore_calls_the_hook(t *testing.T) {
 func TestStore_other_branches(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // two changes
-		far := identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{branchID + 1}}
+		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 		before := content(t, s)
 		_, noMenu := s.Draft(t.Context(), far, menuID, now)
 		_, noVersion := s.Publish(t.Context(), far, v.ID, now)
@@ -331,7 +331,7 @@ func TestStore_other_branches(t *testing.T) {
 		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
 			t.Error(d)
 		}
-		audit, err := identitysql.VerifyAudit(t.Context(), db)
+		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
 			t.Errorf("%+v, %v", audit, err)
 		}

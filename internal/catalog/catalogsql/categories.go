@@ -6,11 +6,12 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
@@ -26,7 +27,7 @@ var (
 
 // lockBranches locks the branches whose menus show a category or a dish and returns their ids. It fails with
 // catalog.ErrShared if the actor may not see one of them.
-func lockBranches(ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64) ([]int64, error) {
+func lockBranches(ctx context.Context, tx sqldb.Tx, by authz.Actor, q *sqldb.Stmt, id int64) ([]int64, error) {
 	branches, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], q, id)
 	for _, b := range branches {
 		if err == nil && !by.Sees(b) {
@@ -86,7 +87,7 @@ func categoryNote(h catalog.Category) note {
 
 // PutCategory changes a category, or creates one for id 0. A new category without a position is the last.
 func (s *Store) PutCategory(
-	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.CategoryChange,
+	ctx context.Context, by authz.Actor, id int64, now time.Time, change catalog.CategoryChange,
 ) (h catalog.Category, branches []int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if id == 0 {
@@ -108,7 +109,7 @@ func (s *Store) PutCategory(
 			now.UnixMilli(), by.String())
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "category", decimal(id))
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionCategoryEdited, "category", id, 0).
 			WithBefore(categoryNote(was)).WithAfter(categoryNote(h)))
 	})
 	return h, branches, err
@@ -118,7 +119,7 @@ func (s *Store) PutCategory(
 const sortLast = -1
 
 func addCategory(
-	ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time, change catalog.CategoryChange,
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time, change catalog.CategoryChange,
 ) (catalog.Category, error) {
 	h, err := change(catalog.Category{Sort: sortLast})
 	if err == nil {
@@ -140,8 +141,8 @@ func addCategory(
 	if h, err = selectCategory(ctx, tx, id); err != nil {
 		return h, err
 	}
-	return h, identitysql.RecordAudit(ctx, tx,
-		auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).WithAfter(categoryNote(h)))
+	return h, auditsql.Record(ctx, tx,
+		auditEntry(by, now, audit.ActionCategoryEdited, "category", id, 0).WithAfter(categoryNote(h)))
 }
 
 // textsJSON converts optional texts for a JSON column.
@@ -153,7 +154,7 @@ func textsJSON(t catalog.Texts) string {
 }
 
 // DeleteCategory deletes a category. The foreign key of dishes refuses one in use.
-func (s *Store) DeleteCategory(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
+func (s *Store) DeleteCategory(ctx context.Context, by authz.Actor, id int64, now time.Time) error {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		was, err := selectCategory(ctx, tx, id)
 		if err != nil {
@@ -164,8 +165,8 @@ func (s *Store) DeleteCategory(ctx context.Context, by identity.Actor, id int64,
 			return err
 		}
 		documentsql.Deleted(tx, now, "category", decimal(id), version)
-		return identitysql.RecordAudit(ctx, tx,
-			auditEntry(by, now, identity.ActionCategoryDeleted, "category", id, 0).WithBefore(categoryNote(was)))
+		return auditsql.Record(ctx, tx,
+			auditEntry(by, now, audit.ActionCategoryDeleted, "category", id, 0).WithBefore(categoryNote(was)))
 	})
 	if errors.Is(err, sqldb.ErrForeignKey) {
 		return catalog.ErrCategoryInUse

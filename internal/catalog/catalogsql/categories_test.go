@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
-	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 )
 
@@ -196,7 +196,7 @@ func TestStore_Retire_races(t *testing.T) {
 			}
 			var retired, added error
 			var wg sync.WaitGroup
-			wg.Go(func() { retired = c.Retire(t.Context(), identity.System(), d.ID) })
+			wg.Go(func() { retired = c.Retire(t.Context(), authz.System(), d.ID) })
 			wg.Go(func() { _, added = s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5}, now) })
 			wg.Wait()
 			gone, kept := retired == nil && errors.Is(added, catalog.ErrDishRetired), added == nil && errors.Is(retired, catalog.ErrDishInUse)
@@ -215,7 +215,7 @@ func TestStore_PutDish_while_publishing(t *testing.T) {
 		for range 5 {
 			v := draft(t, s, 70000)
 			wg.Go(func() {
-				if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); err != nil {
+				if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); err != nil {
 					t.Error(err)
 				}
 			})

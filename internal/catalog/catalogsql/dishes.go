@@ -6,10 +6,11 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
@@ -44,7 +45,7 @@ func dishNote(d catalog.Dish) note {
 
 // PutDish changes a dish, or creates one for id 0.
 func (s *Store) PutDish(
-	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.DishChange,
+	ctx context.Context, by authz.Actor, id int64, now time.Time, change catalog.DishChange,
 ) (d catalog.Dish, branches []int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
@@ -71,11 +72,11 @@ func (s *Store) PutDish(
 		}
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "dish", decimal(d.ID))
-		entry := auditEntry(by, now, identity.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
+		entry := auditEntry(by, now, audit.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
 		if id != 0 {
 			entry = entry.WithBefore(dishNote(was))
 		}
-		return identitysql.RecordAudit(ctx, tx, entry)
+		return auditsql.Record(ctx, tx, entry)
 	})
 	if errors.Is(err, sqldb.ErrForeignKey) { // the category is the only foreign key of a dish
 		err = catalog.ErrCategory
@@ -97,7 +98,7 @@ func checkImage(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.
 	return err
 }
 
-func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Dish, now time.Time) (int64, error) {
+func writeDish(ctx context.Context, tx sqldb.Tx, by authz.Actor, d catalog.Dish, now time.Time) (int64, error) {
 	var image *string
 	if d.ImageURL != "" {
 		image = &d.ImageURL
@@ -112,7 +113,7 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Di
 }
 
 // Retire retires a dish. Its row stays, because orders, carts and closed versions refer to it.
-func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
+func (s *Store) Retire(ctx context.Context, by authz.Actor, id int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
 			return err
@@ -130,7 +131,7 @@ func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now tim
 		}
 		tx.QueueExactly(1, stmt("dish_retire"), id, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "dish", decimal(id))
-		return identitysql.RecordAudit(ctx, tx,
-			auditEntry(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
+		return auditsql.Record(ctx, tx,
+			auditEntry(by, now, audit.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
 	})
 }

@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
 // SetQuota changes an item's standing quota and calls the hook for the cap of the current business date.
-func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (
+func (s *Store) SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time) (
 	branch int64, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -29,14 +30,14 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 		if err := s.setQuota(ctx, tx, branch, item, quota); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			auditEntry(by, now, identity.ActionQuotaSet, "menuItem", item, branch).WithBefore(before).WithAfter(quota))
+		return auditsql.Record(ctx, tx,
+			auditEntry(by, now, audit.ActionQuotaSet, "menuItem", item, branch).WithBefore(before).WithAfter(quota))
 	})
 	return branch, err
 }
 
-func auditEntry(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.AuditEntry {
-	return identity.NewAuditEntry(by, now, action, kind, strconv.FormatInt(id, 10), branch)
+func auditEntry(by authz.Actor, now time.Time, action, kind string, id, branch int64) audit.Entry {
+	return audit.NewEntry(by, now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
 // setQuota changes a standing quota; drafts that have the old quota follow. The cap of an item that is off stays 0: the
@@ -52,7 +53,7 @@ func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, q
 }
 
 // Draft creates a draft from the menu's published version, or an empty one if there is none.
-func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (
+func (s *Store) Draft(ctx context.Context, by authz.Actor, menu int64, now time.Time) (
 	v catalog.Version, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -67,15 +68,15 @@ func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now ti
 		if v, err = selectVersion(ctx, tx, id); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			auditEntry(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
+		return auditsql.Record(ctx, tx,
+			auditEntry(by, now, audit.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
 	})
 	return v, err
 }
 
 // EditDraft sets the entry of a menu item in a draft.
 func (s *Store) EditDraft(
-	ctx context.Context, by identity.Actor, version, item int64, e catalog.Entry, now time.Time,
+	ctx context.Context, by authz.Actor, version, item int64, e catalog.Entry, now time.Time,
 ) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
@@ -88,7 +89,7 @@ func (s *Store) EditDraft(
 
 // putEntry writes an entry of a draft. The caller holds the branch's lock.
 func putEntry(
-	ctx context.Context, tx sqldb.Tx, by identity.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
 	n, err := tx.Exec(ctx, stmt("entry_put"), version, item, e.Price, e.Quota, sqldb.Flag(e.Active), e.Sort)
 	if err != nil {
@@ -97,7 +98,7 @@ func putEntry(
 	if n == 0 {
 		return entryRefusal(ctx, tx, version, item)
 	}
-	return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+	return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionMenuEdited, "menuVersion", version, branch).
 		WithAfter(entryNote{item, e.Price, e.Quota, e.Active, e.Sort}))
 }
 
@@ -136,7 +137,7 @@ type entryNote struct {
 
 // Publish closes the branch's published version and publishes the draft with its items, prices and quotas, in one
 // transaction. It does nothing for a version that is published already.
-func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (
+func (s *Store) Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (
 	v catalog.Version, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -161,8 +162,8 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if v, err = selectVersion(ctx, tx, version); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			auditEntry(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
+		return auditsql.Record(ctx, tx,
+			auditEntry(by, now, audit.ActionMenuPublished, "menuVersion", version, v.BranchID))
 	})
 	return v, err
 }
@@ -216,7 +217,7 @@ func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 // the previous lock holder committed. It returns the error missing for an unknown row and for a branch that the actor
 // may not see.
 func lockBranch(
-	ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64, missing error,
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, q *sqldb.Stmt, id int64, missing error,
 ) (int64, error) {
 	branch, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], q, id)
 	if err == nil && (!found || !by.Sees(branch)) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
@@ -34,7 +35,7 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 // that hold the counter; later orders find nothing left. Counters of later business dates start with a cap of 0 up to
 // LastDate.
 func (s *Store) TakeOff(
-	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
+	ctx context.Context, by authz.Actor, item int64, until catalog.Until, now time.Time,
 ) (at catalog.ItemRef, a catalog.OffItem, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
@@ -62,20 +63,20 @@ func (s *Store) TakeOff(
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemOff, "menuItem", item, branch).
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionItemOff, "menuItem", item, branch).
 			WithAfter(map[string]any{"until": sqldb.NullMillis(a.Until)}))
 	})
 	return at, a, err
 }
 
 // Restore puts an item back on sale. It does nothing for an item that is not off.
-func (s *Store) Restore(ctx context.Context, by identity.Actor, item int64, now time.Time) (catalog.ItemRef, error) {
+func (s *Store) Restore(ctx context.Context, by authz.Actor, item int64, now time.Time) (catalog.ItemRef, error) {
 	return s.restore(ctx, by, item, now, func(catalog.OffItem) bool { return true })
 }
 
 // restore restores an item that is off if wanted accepts it. wanted runs under the branch's lock.
 func (s *Store) restore(
-	ctx context.Context, by identity.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
+	ctx context.Context, by authz.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
 ) (at catalog.ItemRef, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
@@ -92,7 +93,7 @@ func (s *Store) restore(
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemRestored, "menuItem", item, branch).
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionItemRestored, "menuItem", item, branch).
 			WithBefore(map[string]any{"until": sqldb.NullMillis(it.Until), "by": it.By}))
 	})
 	return at, err
@@ -108,7 +109,7 @@ func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) 
 	var branches []int64
 	var failures []error
 	for _, item := range items {
-		at, err := s.restore(ctx, identity.System(), item, now, func(a catalog.OffItem) bool {
+		at, err := s.restore(ctx, authz.System(), item, now, func(a catalog.OffItem) bool {
 			return !a.Until.IsZero() && !a.Until.After(now)
 		})
 		failures = append(failures, err)

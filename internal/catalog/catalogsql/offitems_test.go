@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	cook = identity.Actor{Kind: identity.Account, UserID: 9, Branches: []int64{branchID}}
-	far  = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{branchID + 1}}
+	cook = authz.Actor{Kind: authz.Account, UserID: 9, Branches: []int64{branchID}}
+	far  = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 )
 
 // caps records the calls of the hook.
@@ -89,7 +89,7 @@ func TestStore_TakeOff(t *testing.T) {
 		if c := content(t, s); len(c.Off) != 0 || c.Revision != revision {
 			t.Errorf("restoring an item that is not off changed something: %v, %d", c.Off, c.Revision-revision)
 		}
-		log, err := identitysql.VerifyAudit(t.Context(), db)
+		log, err := auditsql.Verify(t.Context(), db)
 		if err != nil || log.Entries != 4 {
 			t.Errorf("%+v, %v", log, err)
 		}
@@ -104,7 +104,7 @@ func TestStore_RestoreDue(t *testing.T) {
 		var calls caps
 		s := catalogsql.New(db, calls.hook)
 		for id, until := range map[int64]catalog.Until{11: {At: now.Add(time.Hour)}, 12: {}, 13: {At: now.Add(2 * time.Hour)}, 22: {At: now.Add(time.Hour)}} {
-			if _, _, err := s.TakeOff(t.Context(), identity.System(), id, until, now); err != nil {
+			if _, _, err := s.TakeOff(t.Context(), authz.System(), id, until, now); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
@@ -24,7 +25,7 @@ func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, erro
 
 // AddMenu creates a menu.
 func (s *Store) AddMenu(
-	ctx context.Context, by identity.Actor, m catalog.Menu, now time.Time,
+	ctx context.Context, by authz.Actor, m catalog.Menu, now time.Time,
 ) (catalog.Menu, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), m.BranchID, catalog.ErrBranch); err != nil {
@@ -33,7 +34,7 @@ func (s *Store) AddMenu(
 		if m.ID, err = sqldb.Scalar[int64](ctx, tx, stmt("menu_insert"), m.BranchID, m.Name); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionMenuCreated, "menu", m.ID, m.BranchID).
 			WithAfter(map[string]string{"name": m.Name}))
 	})
 	return m, err
@@ -41,7 +42,7 @@ func (s *Store) AddMenu(
 
 // Versions returns a page of a menu's versions, newest first, and their total number.
 func (s *Store) Versions(
-	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
+	ctx context.Context, by authz.Actor, menu int64, limit, offset int,
 ) ([]catalog.Version, int64, error) {
 	branch, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("menu_branch"), menu)
 	if err == nil && (!found || !by.Sees(branch)) {
@@ -54,7 +55,7 @@ func (s *Store) Versions(
 }
 
 // visibleVersion returns a version, or catalog.ErrVersion if the actor may not see its branch.
-func (s *Store) visibleVersion(ctx context.Context, by identity.Actor, id int64) (catalog.Version, error) {
+func (s *Store) visibleVersion(ctx context.Context, by authz.Actor, id int64) (catalog.Version, error) {
 	v, err := selectVersion(ctx, s.db, id)
 	if err == nil && !by.Sees(v.BranchID) {
 		return catalog.Version{}, catalog.ErrVersion
@@ -63,7 +64,7 @@ func (s *Store) visibleVersion(ctx context.Context, by identity.Actor, id int64)
 }
 
 // Lines returns a version and its lines in menu order.
-func (s *Store) Lines(ctx context.Context, by identity.Actor, version int64) (catalog.Version, []catalog.Line, error) {
+func (s *Store) Lines(ctx context.Context, by authz.Actor, version int64) (catalog.Version, []catalog.Line, error) {
 	v, err := s.visibleVersion(ctx, by, version)
 	if err != nil {
 		return v, nil, err
@@ -94,7 +95,7 @@ func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]cata
 }
 
 // VersionContent returns the content of any version. A draft's quotas are those that publishing would set.
-func (s *Store) VersionContent(ctx context.Context, by identity.Actor, version int64) (c catalog.Content, err error) {
+func (s *Store) VersionContent(ctx context.Context, by authz.Actor, version int64) (c catalog.Content, err error) {
 	v, lines, err := s.Lines(ctx, by, version)
 	if err != nil {
 		return c, err
@@ -113,7 +114,7 @@ func (s *Store) VersionContent(ctx context.Context, by identity.Actor, version i
 
 // AddLine puts a dish on a draft.
 func (s *Store) AddLine(
-	ctx context.Context, by identity.Actor, version, dish int64, e catalog.Entry, now time.Time,
+	ctx context.Context, by authz.Actor, version, dish int64, e catalog.Entry, now time.Time,
 ) (line catalog.Line, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
@@ -159,7 +160,7 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, e
 }
 
 // RemoveLine removes an item from a draft.
-func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item int64, now time.Time) error {
+func (s *Store) RemoveLine(ctx context.Context, by authz.Actor, version, item int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
@@ -175,13 +176,13 @@ func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item
 			}
 			return catalog.ErrItem
 		}
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionMenuEdited, "menuVersion", version, branch).
 			WithBefore(map[string]int64{"menuItem": item}))
 	})
 }
 
 // Discard deletes a draft.
-func (s *Store) Discard(ctx context.Context, by identity.Actor, version int64, now time.Time) error {
+func (s *Store) Discard(ctx context.Context, by authz.Actor, version int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion)
 		if err != nil {
@@ -192,6 +193,6 @@ func (s *Store) Discard(ctx context.Context, by identity.Actor, version int64, n
 		}
 		tx.Queue(stmt("version_clear"), version)
 		tx.QueueExactly(1, stmt("version_delete"), version)
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
+		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionMenuDiscarded, "menuVersion", version, branch))
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
-	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 )
 
@@ -188,7 +188,7 @@ func TestStore_ChangeBranch(t *testing.T) {
 		}
 		_, edited := h.Edit(t.Context(), far, branchID, catalog.BranchEdit{Open: new(true)})
 		_, paused := h.Pause(t.Context(), far, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
-		_, resumed := h.Resume(t.Context(), identity.Actor{}, branchID)
+		_, resumed := h.Resume(t.Context(), authz.Actor{}, branchID)
 		_, seen := h.Branch(t.Context(), far, branchID)
 		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
 			if !errors.Is(err, catalog.ErrBranch) {

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
@@ -32,19 +32,19 @@ import (
 // crew authenticates the accounts in who by their tokens, until dismiss removes them.
 type crew struct {
 	mu  sync.Mutex
-	who map[string]identity.Actor
+	who map[string]authz.Actor
 }
 
-func (c *crew) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (c *crew) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a, ok := c.who[token]; ok {
 		return a, nil
 	}
-	return identity.Actor{}, identity.ErrInvalidToken
+	return authz.Actor{}, authz.ErrInvalidToken
 }
 
-func (*crew) Authorize(*identity.Actor, int) error { return nil }
+func (*crew) Authorize(*authz.Actor, int) error { return nil }
 
 func (c *crew) dismiss(token string) {
 	c.mu.Lock()
@@ -68,9 +68,9 @@ var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 // openGalley starts a galley whose board polls the database at the interval every.
 func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *galley {
 	t.Helper()
-	g := &galley{Restaurant: r, now: now, crew: &crew{who: map[string]identity.Actor{
-		"cook":   {Kind: identity.Account, UserID: 3, Session: "s", Branches: []int64{1}},
-		"across": {Kind: identity.Account, UserID: 4, Session: "t", Branches: []int64{2}},
+	g := &galley{Restaurant: r, now: now, crew: &crew{who: map[string]authz.Actor{
+		"cook":   {Kind: authz.Account, UserID: 3, Session: "s", Branches: []int64{1}},
+		"across": {Kind: authz.Account, UserID: 4, Session: "t", Branches: []int64{2}},
 	}}}
 	g.ledger = orderingsql.NewLedger(r.DB, orderingtest.NoAdmission{}, now)
 	t.Cleanup(g.ledger.Stop)
@@ -88,7 +88,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	}
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
-	s.SetAuthenticator(identityhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: identityhttp.Places(s.API().Routes())})
+	s.SetAuthenticator(authzhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: authzhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	g.url = server.URL

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/telemetry"
@@ -225,11 +225,11 @@ func openPage(d ordering.Detail) string {
 
 // receiverRoute is the permission to see an order's receiver. Without it, responses contain neither name, phone,
 // address nor note, because cooks do not need them.
-var receiverRoute = identity.RouteKey{Method: "GET", Path: "/api/orders/{id}/receiver"}
+var receiverRoute = authz.RouteKey{Method: "GET", Path: "/api/orders/{id}/receiver"}
 
 // visibleReceiver returns the receiver, or an empty one if the caller lacks the permission.
 func visibleReceiver(ctx context.Context, r ordering.Receiver) ordering.Receiver {
-	if !identity.MayUse(ctx, receiverRoute) {
+	if !authz.MayUse(ctx, receiverRoute) {
 		return ordering.Receiver{}
 	}
 	return r
@@ -277,7 +277,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
 func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffReceiver], error) {
-	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
+	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
 	switch {
 	case err != nil:
 		return nil, err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 )
 
@@ -75,7 +75,7 @@ type memberEventsInput struct {
 
 // memberEvents streams one order of a member until the member's session is no longer admitted.
 func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
-	by := identity.ActorOf(ctx)
+	by := authz.ActorOf(ctx)
 	changed, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.MemberOrder(ctx, by, in.ID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 	}
 	return httpapi.Feed{Key: by.String() + " " + by.Session, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
 		read := func(ctx context.Context) (ordering.Detail, error) {
-			return r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
+			return r.orders.MemberOrder(ctx, authz.ActorOf(ctx), in.ID)
 		}
 		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language).Body }
 		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, s.Admitted, read, show})

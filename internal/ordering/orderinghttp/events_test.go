@@ -13,10 +13,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
@@ -91,8 +91,8 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, now)
 	t.Cleanup(l.Stop)
 	o := &onlookers{
-		galley: &galley{Restaurant: r, ledger: l, now: now, crew: &crew{who: map[string]identity.Actor{
-			"member": {Kind: identity.Account, UserID: 7, Session: "s"},
+		galley: &galley{Restaurant: r, ledger: l, now: now, crew: &crew{who: map[string]authz.Actor{
+			"member": {Kind: authz.Account, UserID: 7, Session: "s"},
 		}}},
 		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
 	}
@@ -105,7 +105,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 		t.Fatal(err)
 	}
 	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
-	s.SetAuthenticator(identityhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
+	s.SetAuthenticator(authzhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	o.url = server.URL

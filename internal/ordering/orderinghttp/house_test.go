@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
@@ -158,7 +158,7 @@ func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghtt
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	server.SetAuthenticator(identityhttp.Authenticator{})
+	server.SetAuthenticator(authzhttp.Authenticator{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, led)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
 		VNPay: calling{v}, LINEPay: returning{}, OrderPage: "/app/orders/", MemberPage: "/shop/orders/",

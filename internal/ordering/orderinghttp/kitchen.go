@@ -7,10 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/text"
 )
@@ -65,14 +65,14 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 			return nil, err
 		}
 	}
-	b, err := r.hub.Get(ctx, identity.ActorOf(ctx), branch)
+	b, err := r.hub.Get(ctx, authz.ActorOf(ctx), branch)
 	if err != nil {
 		return nil, err
 	}
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
-	body := r.boardOf(b, boardView{station, identity.MayUse(ctx, receiverRoute)})
+	body := r.boardOf(b, boardView{station, authz.MayUse(ctx, receiverRoute)})
 	return &boardOutput{http.StatusOK, &body}, nil
 }
 
@@ -88,7 +88,7 @@ func (r boardRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	by := identity.ActorOf(ctx)
+	by := authz.ActorOf(ctx)
 	screen, end, err := r.hub.Follow(ctx, by, branch)
 	if err != nil {
 		return httpapi.Feed{}, err
@@ -102,7 +102,7 @@ func (r boardRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.
 func (r boardRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
-			l := boardView{receivers: identity.MayUse(ctx, receiverRoute)}
+			l := boardView{receivers: authz.MayUse(ctx, receiverRoute)}
 			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
 				return
 			}
@@ -124,7 +124,7 @@ func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, b
 		}
 		now, err := s.Admitted(ctx)
 		if fault.KindOf(err) != fault.Unavailable {
-			return err == nil && identity.ActorOf(now).Sees(branch)
+			return err == nil && authz.ActorOf(now).Sees(branch)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput)
 	if in.Body != nil {
 		s.Version = in.Body.Version
 	}
-	o, err := r.orders.Step(ctx, identity.ActorOf(ctx), s)
+	o, err := r.orders.Step(ctx, authz.ActorOf(ctx), s)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ type markInput struct {
 }
 
 func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Output[Progress], error) {
-	o, err := r.orders.MarkItem(ctx, identity.ActorOf(ctx), ordering.MarkItem{
+	o, err := r.orders.MarkItem(ctx, authz.ActorOf(ctx), ordering.MarkItem{
 		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,
 	})
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 )
@@ -78,7 +78,7 @@ type staffOrdersOutput struct {
 // branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch.
 func branchOf(ctx context.Context, text string) (int64, error) {
 	branch, err := parseID(text)
-	if err == nil && !identity.ActorOf(ctx).Sees(branch) {
+	if err == nil && !authz.ActorOf(ctx).Sees(branch) {
 		err = catalog.ErrBranch
 	}
 	return branch, err
@@ -123,7 +123,7 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 		return nil
 	}
 	s := ordering.ParseSearch(text)
-	if !identity.MayUse(ctx, receiverRoute) { // else a search would reveal what the response hides
+	if !authz.MayUse(ctx, receiverRoute) { // else a search would reveal what the response hides
 		s = s.WithoutReceiver()
 	}
 	return &s

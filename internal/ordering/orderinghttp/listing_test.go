@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/payment"
@@ -49,7 +49,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetAuthenticator(identityhttp.Authenticator{})
+	server.SetAuthenticator(authzhttp.Authenticator{})
 	s := &shelf{}
 	orderinghttp.Lists(server.API(), s)
 	web := httptest.NewServer(server)

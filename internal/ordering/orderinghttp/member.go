@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 )
@@ -101,7 +101,7 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutpu
 	if err != nil { // before limited: an invalid request must not use up the limit
 		return nil, err
 	}
-	who := identity.ActorOf(ctx)
+	who := authz.ActorOf(ctx)
 	if err := httpapi.Allow(ctx, "order_guest", who.String()); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ type memberOrdersOutput struct {
 }
 
 func (r routes) memberOrders(ctx context.Context, in *memberOrdersInput) (*memberOrdersOutput, error) {
-	orders, total, err := r.orders.MemberOrders(ctx, identity.ActorOf(ctx), in.Size, (in.Page-1)*in.Size)
+	orders, total, err := r.orders.MemberOrders(ctx, authz.ActorOf(ctx), in.Size, (in.Page-1)*in.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func memberDetailOf(d ordering.Detail, l httpapi.Language) *httpapi.Output[membe
 }
 
 func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.Output[memberDetail], error) {
-	d, err := r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
+	d, err := r.orders.MemberOrder(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.
 }
 
 func (r routes) memberCancel(ctx context.Context, in *memberInput) (*httpapi.Output[canceled], error) {
-	o, err := r.orders.MemberCancel(ctx, identity.ActorOf(ctx), in.ID)
+	o, err := r.orders.MemberCancel(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ type memberPayInput struct {
 
 func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*httpapi.Output[Summary], error) {
 	o, page, err := r.orders.MemberPay(
-		ctx, identity.ActorOf(ctx), in.ID, payment.Method(in.Body.Method), in.client(),
+		ctx, authz.ActorOf(ctx), in.ID, payment.Method(in.Body.Method), in.client(),
 	)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ type memberMoreTimeInput struct {
 }
 
 func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*httpapi.Output[memberDetail], error) {
-	d, err := r.orders.MemberExtendDeadline(ctx, identity.ActorOf(ctx), in.ID, in.Body.PayBy)
+	d, err := r.orders.MemberExtendDeadline(ctx, authz.ActorOf(ctx), in.ID, in.Body.PayBy)
 	if err != nil {
 		return nil, err
 	}

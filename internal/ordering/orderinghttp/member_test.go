@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/cart/carttest"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/limit"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
@@ -40,15 +40,15 @@ import (
 // door authenticates the account whose id is the token, and authorizes every route.
 type door struct{}
 
-func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrInvalidToken
+		return authz.Actor{}, authz.ErrInvalidToken
 	}
-	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+	return authz.Actor{Kind: authz.Account, UserID: id}, nil
 }
 
-func (door) Authorize(*identity.Actor, int) error { return nil }
+func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // shop is a server process for members. It shares the admission cache in Redis with the guests' orders.
 type shop struct {
@@ -93,7 +93,7 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	}
 	carthttp.Register(s.server.API(), h.Carts)
 	orderinghttp.Register(s.server.API(), orders, guests{h.Visit}, nil, l)
-	s.server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	s.server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return s
 }
 

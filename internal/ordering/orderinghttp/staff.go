@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -46,7 +46,7 @@ type staffOrderInput struct {
 }
 
 func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffDetail], error) {
-	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
+	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Out
 }
 
 func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*httpapi.Output[canceled], error) {
-	o, err := r.orders.StaffCancel(ctx, identity.ActorOf(ctx), in.ID)
+	o, err := r.orders.StaffCancel(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*httpapi.O
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return nil, payment.ErrMethod
 	}
-	o, err := r.orders.TakeAtCounter(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Late)
+	o, err := r.orders.TakeAtCounter(ctx, authz.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Late)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r routes) day(ctx context.Context, in *dayInput) (*dayOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !identity.ActorOf(ctx).Sees(branch) {
+	if !authz.ActorOf(ctx).Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
 	d, err := r.daybook.Day(ctx, stock.Scope{Branch: branch, Date: in.Date})
@@ -160,7 +160,7 @@ type refundInput struct {
 
 func (r routes) refund(ctx context.Context, in *refundInput) (*httpapi.Output[refund], error) {
 	b := in.Body
-	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), ordering.Refund{
+	f, err := r.orders.Refund(ctx, authz.ActorOf(ctx), ordering.Refund{
 		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
 		ClientTxnID: b.ClientTxnID,
 	})
@@ -178,7 +178,7 @@ type finishInput struct {
 
 func (r routes) finishRefund(ctx context.Context, in *finishInput) (*httpapi.Output[refund], error) {
 	f, err := r.orders.RecordRefundResult(
-		ctx, identity.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
+		ctx, authz.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
 	)
 	return httpapi.Answer(refundOf, f, err)
 }
@@ -189,7 +189,7 @@ type paymentInput struct {
 }
 
 func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*httpapi.Output[staffDetail], error) {
-	d, err := r.orders.CheckNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
+	d, err := r.orders.CheckNow(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ type judgeInput struct {
 
 func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*httpapi.Output[staffDetail], error) {
 	o, err := r.orders.RecordOutcome(
-		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
+		ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
 	)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ type clearInput struct {
 }
 
 func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*httpapi.Output[staffDetail], error) {
-	d, err := r.orders.ClearMismatch(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
+	d, err := r.orders.ClearMismatch(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exception
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.orders.Exceptions(ctx, identity.ActorOf(ctx), branch)
+	e, err := r.orders.Exceptions(ctx, authz.ActorOf(ctx), branch)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingtest"
@@ -311,7 +311,7 @@ func (s *tale) refund() {
 
 // sendDue sends the refunds that are due or were rejected, as the staff do.
 func (s *tale) sendDue() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
 	s.v.noted(err)
 	for _, r := range d.Refunds {
 		switch {
@@ -343,7 +343,7 @@ func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 // portalFirst refunds a part in the portal and records it afterwards, twice. It does nothing while another refund is in
 // progress, because two refunds of the same amount could not be told apart.
 func (s *tale) portalFirst() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
 	s.v.noted(err)
 	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !owed(d, a) })
@@ -361,7 +361,7 @@ func (s *tale) portalFirst() {
 
 // stray replays requests of old browsers and sends forged ones.
 func (s *tale) stray() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
 	s.v.noted(err)
 	for _, a := range d.Attempts {
 		if a.Method == payment.LINEPay {
@@ -410,7 +410,7 @@ func (v *village) staff() {
 		if s.order.ID == "" {
 			continue
 		}
-		d, err := v.orders.StaffOrder(v.t.Context(), identity.System(), s.order.ID)
+		d, err := v.orders.StaffOrder(v.t.Context(), authz.System(), s.order.ID)
 		v.noted(err)
 		given := seenInConsole(d, back)
 		for _, r := range d.Refunds {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -171,7 +171,7 @@ func (m *kitchen) refund(t *rapid.T) {
 }
 
 // anybody is an actor with all permissions.
-var anybody = identity.Actor{Kind: identity.Service, AllBranches: true}
+var anybody = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 func (m *kitchen) step(t *rapid.T) {
 	kinds := []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}

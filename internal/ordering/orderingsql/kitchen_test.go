@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -26,7 +26,7 @@ import (
 	"comanda/internal/uid"
 )
 
-var cook = identity.Actor{Kind: identity.Account, UserID: 3}
+var cook = authz.Actor{Kind: authz.Account, UserID: 3}
 
 func step(order string, kind ordering.StepKind, version int64) ordering.Command {
 	return &ordering.Step{OrderID: order, Kind: kind, Version: version, By: cook, Today: "2026-02-26"}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -295,7 +295,7 @@ func TestLedger_audit(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, stock.Unlimited)
 		now := db.Now()
-		by := identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{1}}
+		by := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 		var ids []string
 		for i := range 12 {
 			res, err := l.Do(t.Context(), r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1}))
@@ -324,7 +324,7 @@ func TestLedger_audit(t *testing.T) {
 		if _, failures := l.DoAll(t.Context(), commands); errors.Join(failures...) != nil {
 			t.Fatal(failures)
 		}
-		audit, err := identitysql.VerifyAudit(t.Context(), db)
+		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 6 || len(audit.Broken) != 0 {
 			t.Errorf("%+v, %v", audit, err)
 		}

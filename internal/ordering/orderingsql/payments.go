@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -58,13 +58,13 @@ func (l *Ledger) ClaimRefunds(ctx context.Context, now time.Time, most int) ([]p
 
 // ClearMismatches implements ordering.Payments. It takes the audit log's lock last, in line with the ledger's lock
 // order.
-func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error {
+func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e audit.Entry) error {
 	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		n, err := paymentsql.ClearMismatches(ctx, tx, attempt, e.At)
 		if err != nil || n == 0 {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, e)
+		return auditsql.Record(ctx, tx, e)
 	})
 }
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -46,7 +46,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	if err != nil {
 		return nil, err
 	}
-	return entries, identitysql.RecordAudit(ctx, tx, b.Audit...)
+	return entries, auditsql.Record(ctx, tx, b.Audit...)
 }
 
 // queueDocuments queues the refresh of the documents of placed and changed orders, of placed orders' items, which never

@@ -18,10 +18,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -86,7 +86,7 @@ func open(t *testing.T) *house {
 	do(orderingtest.Pay(paid.ID, now))
 	run("step", paid.ID, noon.Add(2*time.Minute).UnixMilli(), noon.Add(10*time.Minute).UnixMilli(), noon.Add(11*time.Minute).UnixMilli())
 	do(&ordering.Refund{
-		OrderID: paid.ID, NewID: uid.New(now), Amount: 1000, Note: "cold", By: identity.System(),
+		OrderID: paid.ID, NewID: uid.New(now), Amount: 1000, Note: "cold", By: authz.System(),
 	})
 	run("page", left.ID)
 	do(&ordering.Settle{
@@ -107,7 +107,7 @@ func serve(t *testing.T, desk *report.Service) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.SetAuthenticator(identityhttp.Authenticator{})
+	s.SetAuthenticator(authzhttp.Authenticator{})
 	Register(s.API(), desk)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)

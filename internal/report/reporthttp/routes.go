@@ -10,10 +10,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/report"
 )
@@ -91,7 +91,7 @@ func add[V view, I any, P interface {
 		if err != nil {
 			return nil, catalog.ErrBranch
 		}
-		span, closed, err := r.service.Open(ctx, identity.ActorOf(ctx), branch, asked.From, asked.To)
+		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), branch, asked.From, asked.To)
 		if err != nil {
 			return nil, err
 		}

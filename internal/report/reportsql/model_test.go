@@ -17,10 +17,10 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
-	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -162,7 +162,7 @@ func (m *machine) end(t *rapid.T) {
 	c := orderingtest.End(m.pick(t), rapid.SampledFrom([]ordering.CancelReason{
 		ordering.UserCanceled, ordering.StaffCanceled, ordering.Expired,
 	}).Draw(t, "reason"))
-	c.By = identity.System()
+	c.By = authz.System()
 	if _, err := m.led.Do(context.Background(), c); err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (m *machine) end(t *rapid.T) {
 func (m *machine) refund(t *rapid.T) {
 	_, err := m.led.Do(context.Background(), &ordering.Refund{
 		OrderID: m.pick(t), NewID: uid.New(m.now()), Amount: rapid.Int64Range(0, 1500).Draw(t, "amount"), Note: "cold",
-		By: identity.System(),
+		By: authz.System(),
 	})
 	if err != nil && !errors.Is(err, ordering.ErrNotRefundable) {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func (m *machine) finish(t *rapid.T) {
 	id := m.pick(t)
 	for _, f := range m.order(t, id).Refunds {
 		m.do(t, &ordering.RecordRefundResult{
-			OrderID: id, RefundID: f.ID, State: payment.RefundDone, Note: "given back", By: identity.System(),
+			OrderID: id, RefundID: f.ID, State: payment.RefundDone, Note: "given back", By: authz.System(),
 		})
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -27,7 +27,7 @@ func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*htt
 	if err != nil {
 		return nil, err
 	}
-	page, total, err := s.Items.Reservations(ctx, identity.ActorOf(ctx), stock.ReservationFilter{
+	page, total, err := s.Items.Reservations(ctx, authz.ActorOf(ctx), stock.ReservationFilter{
 		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.Offset(),
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ type recipeIn struct {
 }
 
 func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*httpapi.Output[recipe], error) {
-	lines, err := s.Recipes.Recipe(ctx, identity.ActorOf(ctx), in.ID)
+	lines, err := s.Recipes.Recipe(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ type setRecipeIn struct {
 }
 
 func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*httpapi.Output[recipe], error) {
-	who := identity.ActorOf(ctx)
+	who := authz.ActorOf(ctx)
 	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
 		return nil, err
 	}

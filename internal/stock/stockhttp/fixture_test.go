@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
@@ -42,15 +42,15 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 // fakeAuth admits staff of branch 1, of branch 2 and of both to every route.
 type fakeAuth struct{}
 
-func (fakeAuth) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (fakeAuth) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	branches := map[string][]int64{"one": {1}, "two": {2}, "both": {1, 2}}[token]
 	if branches == nil {
-		return identity.Actor{}, identity.ErrInvalidToken
+		return authz.Actor{}, authz.ErrInvalidToken
 	}
-	return identity.Actor{Kind: identity.Account, UserID: 7, Branches: branches}, nil
+	return authz.Actor{Kind: authz.Account, UserID: 7, Branches: branches}, nil
 }
 
-func (fakeAuth) Authorize(*identity.Actor, int) error { return nil }
+func (fakeAuth) Authorize(*authz.Actor, int) error { return nil }
 
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
@@ -146,7 +146,7 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	stockhttp.Inventory(server.API(), rooms)
 	stockhttp.Staff(server.API(), rooms)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
-	server.SetAuthenticator(identityhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
+	server.SetAuthenticator(authzhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
 	h.server = server
 }
 

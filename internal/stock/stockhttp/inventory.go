@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -78,7 +78,7 @@ func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*httpapi.Outpu
 	if err != nil {
 		return nil, err
 	}
-	return levelOf(s.Items.Level(ctx, identity.ActorOf(ctx), branch, in.ItemID))
+	return levelOf(s.Items.Level(ctx, authz.ActorOf(ctx), branch, in.ItemID))
 }
 
 type setIn struct {
@@ -94,7 +94,7 @@ func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*httpapi.Output[le
 	if err != nil {
 		return nil, err
 	}
-	return levelOf(s.Items.SetAvailable(ctx, identity.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
+	return levelOf(s.Items.SetAvailable(ctx, authz.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
 }
 
 type lookIn struct {
@@ -119,7 +119,7 @@ func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (*lookOut, error)
 	if err != nil {
 		return nil, err
 	}
-	who := identity.ActorOf(ctx)
+	who := authz.ActorOf(ctx)
 	branch, err := s.Items.ResolveBranch(ctx, who, named)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -72,7 +72,7 @@ func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*reserveOu
 	if err != nil {
 		return nil, err
 	}
-	r, created, err := s.Reservations.Reserve(ctx, identity.ActorOf(ctx), stock.ReservationRequest{
+	r, created, err := s.Reservations.Reserve(ctx, authz.ActorOf(ctx), stock.ReservationRequest{
 		ID: in.Body.OrderID, Branch: branch, Items: skuLines(in.Body.Items), TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ type reservationIn struct {
 }
 
 func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*httpapi.Output[Reservation], error) {
-	r, err := s.Reservations.Find(ctx, identity.ActorOf(ctx), in.OrderID)
+	r, err := s.Reservations.Find(ctx, authz.ActorOf(ctx), in.OrderID)
 	return httpapi.Answer(reservationOf, r, err)
 }
 
@@ -100,10 +100,10 @@ type settled struct {
 }
 
 // settlement confirms, cancels or returns a reservation.
-type settlement func(ctx context.Context, who identity.Actor, id string) (stock.Reservation, error)
+type settlement func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
 
 func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Output[settled], error) {
-	r, err := end(ctx, identity.ActorOf(ctx), in.OrderID)
+	r, err := end(ctx, authz.ActorOf(ctx), in.OrderID)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/stock"
 )
 
@@ -98,7 +98,7 @@ func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Output[http
 	if err != nil {
 		return nil, err
 	}
-	page, total, err := s.Items.Levels(ctx, identity.ActorOf(ctx), stock.LevelFilter{
+	page, total, err := s.Items.Levels(ctx, authz.ActorOf(ctx), stock.LevelFilter{
 		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.Offset(),
 	})
 	if err != nil {
@@ -139,7 +139,7 @@ func (s staffRoutes) add(ctx context.Context, in *addIn) (*httpapi.Output[item],
 	}
 	t := in.Body.item()
 	t.Branch, t.SKU = branch, in.Body.ItemID
-	return itemResponse(s.Items.Add(ctx, identity.ActorOf(ctx), t))
+	return itemResponse(s.Items.Add(ctx, authz.ActorOf(ctx), t))
 }
 
 type editIn struct {
@@ -150,7 +150,7 @@ type editIn struct {
 func (s staffRoutes) edit(ctx context.Context, in *editIn) (*httpapi.Output[item], error) {
 	t := in.Body.item()
 	t.ID = in.ID
-	return itemResponse(s.Items.Update(ctx, identity.ActorOf(ctx), t))
+	return itemResponse(s.Items.Update(ctx, authz.ActorOf(ctx), t))
 }
 
 type adjustIn struct {
@@ -165,7 +165,7 @@ type adjustIn struct {
 }
 
 func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*httpapi.Output[item], error) {
-	return itemResponse(s.Items.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
+	return itemResponse(s.Items.Adjust(ctx, authz.ActorOf(ctx), in.ID, stock.Adjustment{
 		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
 	}))
 }
@@ -188,7 +188,7 @@ type adjustmentsIn struct {
 func (s staffRoutes) adjustments(
 	ctx context.Context, in *adjustmentsIn,
 ) (*httpapi.Output[httpapi.Listed[adjustment]], error) {
-	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.Offset())
+	page, total, err := s.Items.Adjustments(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.Offset())
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/keyspace"
 	"comanda/internal/queue"
 	"comanda/internal/redisdb"
@@ -215,7 +215,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 		reservations := stocksql.NewReservations(k.db, k.syncer, time.Now)
 		defer reservations.Stop()
 		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Create: true}
-		level, err := reservations.Adjust(t.Context(), identity.System(), flour)
+		level, err := reservations.Adjust(t.Context(), authz.System(), flour)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
@@ -37,7 +37,7 @@ func newPantry(t *testing.T, redis *redisdb.DB) *stockFixture {
 		cancel()
 		loop.Wait()
 	})
-	level, err := p.reservations.Adjust(t.Context(), identity.Actor{Kind: identity.Console, AllBranches: true}, stock.Adjustment{
+	level, err := p.reservations.Adjust(t.Context(), authz.Actor{Kind: authz.Console, AllBranches: true}, stock.Adjustment{
 		Branch: 1, SKU: "rice", Kind: stock.Received, Units: 10, Create: true,
 	})
 	if err != nil {

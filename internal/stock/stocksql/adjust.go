@@ -5,9 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/event/outbox"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/uid"
@@ -16,7 +17,7 @@ import (
 // Adjust changes the available units of a stock item, writes an adjustment and an audit row, and queues the change
 // for the admission cache. With a.Create it creates a missing item. An adjustment already made under the key of a is
 // not repeated: Adjust returns the level that it left.
-func (r *Reservations) Adjust(ctx context.Context, by identity.Actor, a stock.Adjustment) (level stock.Level, err error) {
+func (r *Reservations) Adjust(ctx context.Context, by authz.Actor, a stock.Adjustment) (level stock.Level, err error) {
 	for range maxAttempts {
 		err = r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 			level, err = r.adjust(ctx, tx, by, a)
@@ -30,7 +31,7 @@ func (r *Reservations) Adjust(ctx context.Context, by identity.Actor, a stock.Ad
 }
 
 func (r *Reservations) adjust(
-	ctx context.Context, tx sqldb.Tx, by identity.Actor, a stock.Adjustment,
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, a stock.Adjustment,
 ) (level stock.Level, err error) {
 	now, made := r.now(), false
 	if a.Create {
@@ -78,15 +79,15 @@ func (r *Reservations) adjust(
 	if err != nil || outcome == stock.AlreadyApplied && !made {
 		return level, err
 	}
-	return level, identitysql.RecordAudit(ctx, tx, entryOf(by, a, before.Left(), available, now))
+	return level, auditsql.Record(ctx, tx, entryOf(by, a, before.Left(), available, now))
 }
 
 // entryOf returns the audit row of an adjustment. One that only created an item has changed no number.
-func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.AuditEntry {
+func entryOf(by authz.Actor, a stock.Adjustment, before, after int64, now time.Time) audit.Entry {
 	if before == after {
-		return identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
+		return audit.NewEntry(by, now, audit.ActionStockEdited, "stockItem", a.SKU, a.Branch)
 	}
-	return identity.NewAuditEntry(by, now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
+	return audit.NewEntry(by, now, audit.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
 		WithBefore(map[string]any{"available": before}).
 		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }
@@ -106,7 +107,7 @@ func (r *Reservations) queueCounted(tx sqldb.Tx, balances *stock.Balances, key s
 	return err
 }
 
-func queueAdjustment(tx sqldb.Tx, by identity.Actor, a stock.Adjustment, l stock.Level, change int64, now time.Time) {
+func queueAdjustment(tx sqldb.Tx, by authz.Actor, a stock.Adjustment, l stock.Level, change int64, now time.Time) {
 	var key *string
 	digest := ""
 	if a.ClientTxnID != "" {

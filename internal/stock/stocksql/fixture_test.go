@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
@@ -23,7 +23,7 @@ import (
 )
 
 // keeper is who fills the shelves; as another system, who takes from them.
-var syncer = identity.Actor{Kind: identity.Service, AllBranches: true}
+var syncer = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 // fixture is a branch's stock in a database and a Redis, and two processes that work on it.
 type fixture struct {

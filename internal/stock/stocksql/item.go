@@ -4,9 +4,10 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/event/outbox"
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 )
@@ -38,7 +39,7 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now 
 }
 
 // Add creates a stock item without units.
-func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item) error {
+func (r *Reservations) Add(ctx context.Context, by authz.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		made, err := ensureItem(ctx, tx, t.Branch, t.SKU, now)
@@ -56,13 +57,13 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 		}
 		t.ID = found[0].ID
 		update(tx, t, now)
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
 	})
 }
 
 // Update changes the name, unit and alarm threshold of a stock item.
-func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.Item) error {
+func (r *Reservations) Update(ctx context.Context, by authz.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		before, found, err := sqldb.One(ctx, tx, scanItem, stmt("thing_lock"), t.ID)
@@ -78,8 +79,8 @@ func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.It
 			return err
 		}
 		update(tx, t, now)
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionStockEdited, "stockItem", t.SKU, t.Branch).
 				WithBefore(auditText(before)).WithAfter(auditText(t)))
 	})
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"pgregory.net/rapid"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/eventtest"
 	"comanda/internal/event/inbox"
-	"comanda/internal/identity"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -93,7 +93,7 @@ func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *consumerFixture
 // receive puts stock items on the shelf.
 func (e *consumerFixture) receive(t testing.TB, units map[string]int64) {
 	t.Helper()
-	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
+	owner := authz.Actor{Kind: authz.Service, AllBranches: true}
 	for sku, n := range units {
 		_, err := e.reservations.Adjust(t.Context(), owner, stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Create: true})
 		if err != nil {

@@ -5,14 +5,15 @@ import (
 	"maps"
 	"strconv"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 )
 
 // Recipe returns the stock that one portion of a menu item consumes, and the item's branch.
-func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
+func (l *Store) Recipe(ctx context.Context, by authz.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
 	if branch, err = visibleItemBranch(ctx, l.db, by, stmt("recipe_branch"), item); err != nil {
 		return 0, nil, err
 	}
@@ -21,7 +22,7 @@ func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (bran
 }
 
 // visibleItemBranch returns the branch of a menu item, or ErrMenuItemNotFound if the actor may not see it.
-func visibleItemBranch(ctx context.Context, c sqldb.Conn, by identity.Actor, q *sqldb.Stmt, item int64) (int64, error) {
+func visibleItemBranch(ctx context.Context, c sqldb.Conn, by authz.Actor, q *sqldb.Stmt, item int64) (int64, error) {
 	branch, found, err := sqldb.One(ctx, c, sqldb.Value[int64], q, item)
 	if err == nil && (!found || !by.Sees(branch)) {
 		err = stock.ErrMenuItemNotFound
@@ -38,7 +39,7 @@ func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, err
 
 // SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.
 func (l *Store) SetRecipe(
-	ctx context.Context, by identity.Actor, item int64, lines []stock.SKULine,
+	ctx context.Context, by authz.Actor, item int64, lines []stock.SKULine,
 ) (branch int64, err error) {
 	err = l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if branch, err = visibleItemBranch(ctx, tx, by, stmt("recipe_lock"), item); err != nil {
@@ -58,9 +59,9 @@ func (l *Store) SetRecipe(
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
 		}
-		entry := identity.NewAuditEntry(by, l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
+		entry := audit.NewEntry(by, l.db.Now(), audit.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
 			WithBefore(amounts(before)).WithAfter(amounts(lines))
-		return identitysql.RecordAudit(ctx, tx, entry)
+		return auditsql.Record(ctx, tx, entry)
 	})
 	return branch, err
 }

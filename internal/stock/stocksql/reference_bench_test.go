@@ -14,7 +14,7 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"comanda/internal/identity"
+	"comanda/internal/authz"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
@@ -47,7 +47,7 @@ func benchmarkOurs(b *testing.B) {
 	syncer := stock.NewSyncer(stock.SyncerConfig{Cache: cache, Store: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
 	reservations := stocksql.NewReservations(db, syncer, db.Now)
 	fixture := &stock.ReservationService{Store: reservations, Admission: syncer, Now: db.Now}
-	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
+	owner := authz.Actor{Kind: authz.Service, AllBranches: true}
 	for i := range benchItems {
 		_, err := reservations.Adjust(b.Context(), owner, stock.Adjustment{
 			Branch: 1, SKU: "item-" + strconv.Itoa(i), Kind: stock.Received, Units: stock.MaxAvailable, Create: true,

@@ -11,10 +11,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
-	"comanda/internal/keyspace/audit"
+	"comanda/internal/keyspace/keyaudit"
 	"comanda/internal/system"
 )
 
@@ -76,8 +76,8 @@ func answered[T any](v T, err error) (*answer[T], error) {
 
 // everywhere refuses accounts that are restricted to some branches, because the data is not separated by branch.
 func everywhere(ctx context.Context) error {
-	if !identity.ActorOf(ctx).AllBranches {
-		return identity.ErrForbidden
+	if !authz.ActorOf(ctx).AllBranches {
+		return authz.ErrForbidden
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (r routes) replay(ctx context.Context, in *replayInput) (*answer[system.Rep
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	return answered(r.service.Replay(ctx, identity.ActorOf(ctx), in.ID))
+	return answered(r.service.Replay(ctx, authz.ActorOf(ctx), in.ID))
 }
 
 type replayAllInput struct {
@@ -164,11 +164,11 @@ func (r routes) replayAll(ctx context.Context, in *replayAllInput) (*answer[repl
 		return nil, err
 	}
 	f := system.DeadLetterFilter{Consumer: in.Consumer, Type: in.Type}
-	sum, left, err := r.service.ReplayAll(ctx, identity.ActorOf(ctx), f)
+	sum, left, err := r.service.ReplayAll(ctx, authz.ActorOf(ctx), f)
 	return answered(replayAllBody{sum, left}, err)
 }
 
-func (r routes) keys(ctx context.Context, _ *struct{}) (*answer[audit.Report], error) {
+func (r routes) keys(ctx context.Context, _ *struct{}) (*answer[keyaudit.Report], error) {
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[syst
 		return answered(r.service.Reconcile(ctx, 0))
 	}
 	branch, err := strconv.ParseInt(in.BranchID, 10, 64)
-	if err != nil || !identity.ActorOf(ctx).Sees(branch) {
+	if err != nil || !authz.ActorOf(ctx).Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
 	return answered(r.service.Reconcile(ctx, branch))

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 )
 
 func (s *staff) registerCodes(a *httpapi.API) {
@@ -45,7 +45,7 @@ type secretFile struct {
 }
 
 func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
-	b, tables, err := s.floor.Codes(ctx, identity.ActorOf(ctx), in.BranchID, in.TableIDs)
+	b, tables, err := s.floor.Codes(ctx, authz.ActorOf(ctx), in.BranchID, in.TableIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
 }
 
 func (s *staff) code(ctx context.Context, in *rotateIn) (*secretFile, error) {
-	t, err := s.floor.Code(ctx, identity.ActorOf(ctx), in.ID)
+	t, err := s.floor.Code(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/visit"
 )
 
@@ -210,7 +210,7 @@ func TestCodes_are_secrets(t *testing.T) {
 	if code := s.qr(t); strings.Contains(s.log.String()+fmt.Sprint(w.Header()), code) {
 		t.Error("a code is in the log or in a header")
 	}
-	audit, err := identitysql.VerifyAudit(t.Context(), s.db)
+	audit, err := auditsql.Verify(t.Context(), s.db)
 	if err != nil || audit.Entries != 2 {
 		t.Errorf("%+v, %v", audit, err)
 	}

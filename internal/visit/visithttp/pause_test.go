@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
-	"comanda/internal/identity"
 )
 
 // A guest who scans while the branch is paused gets the reason and the end, in a locale of the branch that they read.
@@ -20,7 +20,7 @@ func TestLanding_paused(t *testing.T) {
 	house := &catalog.BranchAdmin{Store: store, Menus: catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock.Now), Now: s.clock.Now}
 	until := s.clock.Now().Add(time.Hour).Truncate(time.Second)
 	texts := catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}
-	if _, err := house.Pause(t.Context(), identity.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}); err != nil {
+	if _, err := house.Pause(t.Context(), authz.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}); err != nil {
 		t.Fatal(err)
 	}
 	qr := s.qr(t)

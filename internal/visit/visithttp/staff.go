@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/visit"
 )
@@ -74,11 +74,11 @@ type party struct {
 }
 
 // tableOf converts a table. It leaves out the QR token for accounts below manager, because the token admits guests.
-func (s *staff) tableOf(a identity.Actor, t visit.Table) table {
+func (s *staff) tableOf(a authz.Actor, t visit.Table) table {
 	out := table{
 		ID: decimal(t.ID), BranchID: decimal(t.BranchID), Label: t.Label, Seats: t.Seats, IsActive: t.Active,
 	}
-	if a.Kind != identity.Account || identity.RankOf(a.Role) >= identity.RankManager {
+	if a.Kind != authz.Account || authz.RankOf(a.Role) >= authz.RankManager {
 		out.QRToken, out.Link = t.QR, s.link(t)
 	}
 	if p := t.Party; p != nil {
@@ -102,14 +102,14 @@ type tableList struct {
 
 // tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
 func (s *staff) tables(ctx context.Context, in *tablesIn) (*httpapi.Output[tableList], error) {
-	all, err := s.floor.Tables(ctx, identity.ActorOf(ctx), in.BranchID)
+	all, err := s.floor.Tables(ctx, authz.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	list := tableList{Items: []table{}, Total: len(all)}
 	all = all[min(in.offset(), len(all)):]
 	for _, t := range all[:min(in.Size, len(all))] {
-		list.Items = append(list.Items, s.tableOf(identity.ActorOf(ctx), t))
+		list.Items = append(list.Items, s.tableOf(authz.ActorOf(ctx), t))
 	}
 	return httpapi.OutputOf(list), nil
 }
@@ -119,11 +119,11 @@ type rotateIn struct {
 }
 
 func (s *staff) rotate(ctx context.Context, in *rotateIn) (*httpapi.Output[table], error) {
-	t, err := s.floor.RotateQR(ctx, identity.ActorOf(ctx), in.ID)
+	t, err := s.floor.RotateQR(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(authz.ActorOf(ctx), t)), nil
 }
 
 type visitInfo struct {
@@ -166,7 +166,7 @@ type visitList struct {
 }
 
 func (s *staff) visits(ctx context.Context, in *visitsIn) (*httpapi.Output[visitList], error) {
-	page, total, err := s.floor.Visits(ctx, identity.ActorOf(ctx), visit.Filter{
+	page, total, err := s.floor.Visits(ctx, authz.ActorOf(ctx), visit.Filter{
 		Branch: in.BranchID, Status: in.Status, Offset: in.offset(), Limit: in.Size,
 	})
 	if err != nil {
@@ -184,6 +184,6 @@ type closeIn struct {
 }
 
 func (s *staff) close(ctx context.Context, in *closeIn) (*httpapi.Output[visitInfo], error) {
-	v, err := s.floor.Close(ctx, identity.ActorOf(ctx), in.ID)
+	v, err := s.floor.Close(ctx, authz.ActorOf(ctx), in.ID)
 	return httpapi.Answer(visitInfoOf, v, err)
 }

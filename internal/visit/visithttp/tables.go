@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/visit"
 )
 
@@ -36,13 +36,13 @@ func (s *staff) addTable(ctx context.Context, in *addTableIn) (*httpapi.Output[t
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.floor.AddTable(ctx, identity.ActorOf(ctx), visit.Table{
+	t, err := s.floor.AddTable(ctx, authz.ActorOf(ctx), visit.Table{
 		BranchID: branch, Label: in.Body.Label, Seats: in.Body.Seats,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(authz.ActorOf(ctx), t)), nil
 }
 
 type editTableIn struct {
@@ -55,11 +55,11 @@ type editTableIn struct {
 }
 
 func (s *staff) editTable(ctx context.Context, in *editTableIn) (*httpapi.Output[table], error) {
-	t, err := s.floor.EditTable(ctx, identity.ActorOf(ctx), in.ID, visit.TableEdit{
+	t, err := s.floor.EditTable(ctx, authz.ActorOf(ctx), in.ID, visit.TableEdit{
 		Label: in.Body.Label, Seats: in.Body.Seats, Active: in.Body.IsActive,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OutputOf(s.tableOf(identity.ActorOf(ctx), t)), nil
+	return httpapi.OutputOf(s.tableOf(authz.ActorOf(ctx), t)), nil
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity/identityhttp"
 	"comanda/internal/limit"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -53,7 +53,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetAuthenticator(identityhttp.Authenticator{})
+	server.SetAuthenticator(authzhttp.Authenticator{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemoryBindings(), menus, s.clock.Now)

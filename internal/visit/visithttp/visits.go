@@ -10,9 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
-	"comanda/internal/identity"
 	"comanda/internal/visit"
 )
 
@@ -45,7 +45,7 @@ func (s *staff) open(ctx context.Context, in *openIn) (*httpapi.Output[visitInfo
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.floor.Seat(ctx, identity.ActorOf(ctx), table)
+	v, err := s.floor.Seat(ctx, authz.ActorOf(ctx), table)
 	return httpapi.Answer(visitInfoOf, v, err)
 }
 
@@ -59,7 +59,7 @@ func (s *staff) move(ctx context.Context, in *moveIn) (*httpapi.Output[visitInfo
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.floor.Move(ctx, identity.ActorOf(ctx), in.ID, table)
+	v, err := s.floor.Move(ctx, authz.ActorOf(ctx), in.ID, table)
 	return httpapi.Answer(visitInfoOf, v, err)
 }
 
@@ -77,7 +77,7 @@ func (s *staff) answer(ctx context.Context, in *answerIn) (*httpapi.Output[visit
 	if in.Body != nil {
 		reason = visit.CallReason(in.Body.Reason)
 	}
-	v, err := s.floor.Answer(ctx, identity.ActorOf(ctx), in.ID, reason)
+	v, err := s.floor.Answer(ctx, authz.ActorOf(ctx), in.ID, reason)
 	return httpapi.Answer(visitInfoOf, v, err)
 }
 

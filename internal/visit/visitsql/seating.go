@@ -5,14 +5,15 @@ import (
 	"errors"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 )
 
 // Seat opens a visit at a table that is in use and has no open visit.
-func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.OpenRequest) (v visit.Visit, err error) {
+func (s *Store) Seat(ctx context.Context, by authz.Actor, e visit.OpenRequest) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		t, err := lockTable(ctx, tx, by, e.TableID)
 		if err != nil {
@@ -31,8 +32,8 @@ func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.OpenRequest
 		if v, _, err = selectVisit(ctx, tx, e.VisitID); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatNoteOf(v)))
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, e.Now, audit.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatNoteOf(v)))
 	})
 	return v, err
 }
@@ -51,7 +52,7 @@ func selectVisit(ctx context.Context, conn sqldb.Conn, id string) (visit.Visit, 
 
 // Move moves a visit to another table. It locks that table first, so that a scan of its code either comes before and
 // takes the table, or comes after and joins the moved visit.
-func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table int64, now time.Time) (
+func (s *Store) Move(ctx context.Context, by authz.Actor, id string, table int64, now time.Time) (
 	v visit.Visit, moved bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -75,15 +76,15 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 		if v, _, err = selectVisit(ctx, tx, id); err != nil || !moved {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionVisitMoved, "visit", id, v.BranchID).
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionVisitMoved, "visit", id, v.BranchID).
 				WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
 	})
 	return v, moved, err
 }
 
 // lockVisit locks an open visit until the end of the transaction: it can be neither closed nor moved.
-func lockVisit(ctx context.Context, tx sqldb.Tx, by identity.Actor, id string) (visit.Visit, error) {
+func lockVisit(ctx context.Context, tx sqldb.Tx, by authz.Actor, id string) (visit.Visit, error) {
 	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("visit_lock"), id)
 	if err != nil {
 		return visit.Visit{}, err
@@ -138,7 +139,7 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 
 // Answer ends calls. For an actor who may not see the visit it fails with visit.ErrVisit, which rolls the change back.
 func (s *Store) Answer(
-	ctx context.Context, by identity.Actor, id string, reason visit.CallReason,
+	ctx context.Context, by authz.Actor, id string, reason visit.CallReason,
 ) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, stmt("visit_answer"), id, string(reason)); err != nil {

@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 )
 
 // lockTable locks a table until the end of the transaction, which also keeps phones from joining or opening a visit
 // there. QR and Party of the result are not set.
-func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (visit.Table, error) {
+func lockTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, id int64) (visit.Table, error) {
 	t, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (visit.Table, error) {
 		t, active := visit.Table{ID: id}, 0
 		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &active)
@@ -42,7 +43,7 @@ type tableNote struct {
 func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t.Active} }
 
 // AddTable creates a table with its QR token.
-func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, now time.Time) (visit.Table, error) {
+func (s *Store) AddTable(ctx context.Context, by authz.Actor, t visit.Table, now time.Time) (visit.Table, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		id, err := sqldb.Scalar[int64](ctx, tx, stmt("table_insert"), t.BranchID, t.Label, t.Seats)
 		if err != nil {
@@ -52,15 +53,15 @@ func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, 
 		if t, err = selectTable(ctx, tx, id); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).
 				WithAfter(tableNoteOf(t)))
 	})
 	return t, err
 }
 
 // EditTable changes a table.
-func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e visit.TableEdit, now time.Time) (
+func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit.TableEdit, now time.Time) (
 	t visit.Table, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -83,8 +84,8 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, sqldb.Flag(t.Active)); err != nil {
 				return labelTaken(err)
 			}
-			err = identitysql.RecordAudit(ctx, tx,
-				identity.NewAuditEntry(by, now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
+			err = auditsql.Record(ctx, tx,
+				audit.NewEntry(by, now, audit.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
 					WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(t)))
 			if err != nil {
 				return err
@@ -105,15 +106,15 @@ func labelTaken(err error) error {
 
 // RecordPrinted records in the audit log which tables' codes were printed, without the tokens.
 func (s *Store) RecordPrinted(
-	ctx context.Context, by identity.Actor, branch int64, tables []int64, now time.Time,
+	ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time,
 ) error {
 	subject, id := "branch", strconv.FormatInt(branch, 10)
 	if len(tables) == 1 {
 		subject, id = "table", strconv.FormatInt(tables[0], 10)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionCodesPrinted, subject, id, branch).
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionCodesPrinted, subject, id, branch).
 				WithAfter(map[string][]int64{"tables": tables}))
 	})
 }

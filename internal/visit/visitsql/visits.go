@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"comanda/internal/identity"
-	"comanda/internal/identity/identitysql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 )
@@ -29,7 +30,7 @@ func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int,
 }
 
 // Close closes a visit. For an actor who may not see it, it fails with visit.ErrVisit, which rolls the change back.
-func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why visit.CloseReason, now time.Time) (
+func (s *Store) Close(ctx context.Context, by authz.Actor, id string, why visit.CloseReason, now time.Time) (
 	v visit.Visit, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -47,14 +48,14 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 		case closed == 0:
 			return nil
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionVisitClosed, "visit", id, v.BranchID))
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionVisitClosed, "visit", id, v.BranchID))
 	})
 	return v, err
 }
 
 // RotateQR revokes a table's QR token, adds a new one and closes the open visit.
-func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
+func (s *Store) RotateQR(ctx context.Context, by authz.Actor, table int64, qr string, now time.Time) (
 	t visit.Table, closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -72,8 +73,8 @@ func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr
 		if t, err = selectTable(ctx, tx, table); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx,
-			identity.NewAuditEntry(by, now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
 				WithAfter(map[string][]string{"closedVisits": closed}))
 	})
 	return t, closed, err

@@ -2230,6 +2230,131 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Account: {
+            /** @enum {string} */
+            accountStatus: "PENDING" | "ACTIVE" | "DISABLED";
+            address: string | null;
+            /** Format: int64 */
+            age: number | null;
+            /** @description Where a member of the staff works. */
+            branchIds: string[];
+            city: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string | null;
+            deviceId: string | null;
+            email: string | null;
+            firstName: string | null;
+            /** @enum {string|null} */
+            gender: "MALE" | "FEMALE" | "OTHER" | null;
+            /** @description latitude,longitude in degrees. */
+            geolocation: string | null;
+            googleId: string | null;
+            id: string;
+            occupation: string | null;
+            phone: string | null;
+            /** @description A JSON object for the client's own use. */
+            profile: unknown;
+            province: string | null;
+            /** @description The e-mail address is verified. */
+            registered: boolean;
+            role: string;
+            roleId: string;
+            surname: string | null;
+            /** Format: int64 */
+            trustScore: number;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string | null;
+            username: string | null;
+            /** Format: int64 */
+            version: number;
+        };
+        AccountChanges: {
+            address?: string;
+            /** Format: int64 */
+            age?: number;
+            city?: string;
+            deviceId?: string;
+            firstName?: string;
+            /** @description MALE, FEMALE, OTHER, or empty to remove it. */
+            gender?: string;
+            geolocation?: string;
+            occupation?: string;
+            phone?: string;
+            /** @description Replaces the whole object. */
+            profile?: unknown;
+            province?: string;
+            surname?: string;
+            username?: string;
+        };
+        AccountColleague: {
+            name: string;
+            role: string;
+            userId: string;
+        };
+        AccountColleagueList: {
+            items: components["schemas"]["AccountColleague"][];
+            /** Format: int64 */
+            total: number;
+        };
+        AccountGrant: {
+            /** @description The bearer token of the other routes. */
+            accessToken: string;
+            /**
+             * Format: int64
+             * @description Seconds until the access token expires.
+             */
+            expiresIn: number;
+            /** @description Valid once, for the next pair. */
+            refreshToken: string;
+            user: components["schemas"]["Account"];
+        };
+        AccountListedAccount: {
+            items: components["schemas"]["Account"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        AccountPostBody: {
+            /** @description Branch ids; required unless the role works in all branches. */
+            branches?: string[];
+            roleId: string;
+        };
+        AccountSent: {
+            /**
+             * Format: int64
+             * @description Seconds until a code expires, if one was sent.
+             */
+            expiresIn: number;
+        };
+        AccountSession: {
+            address: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The session of this request. */
+            current: boolean;
+            device: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: string;
+            /**
+             * Format: date-time
+             * @description Some seconds behind.
+             */
+            lastSeenAt: string;
+        };
+        AccountSessionList: {
+            items: components["schemas"]["AccountSession"][];
+            /** Format: int64 */
+            total: number;
+        };
+        AccountVerified: {
+            verified: boolean;
+        };
         AddInBody: {
             branchId: string;
             /** @description Letters, digits, dots, hyphens and underscores. */
@@ -2267,36 +2392,81 @@ export interface components {
              */
             quantity: number;
         };
-        AuditFamily: {
-            /** Format: int64 */
-            bytes: number;
-            /** Format: int64 */
-            keys: number;
-            pattern: string;
-            type: string;
+        AuditEntry: {
+            action: string;
+            actor: string;
+            /** @description Client address; empty without a request, and in entries older than this field. */
+            address: string;
+            /** @description The new value; null if there is none. */
+            after: unknown;
+            /** Format: date-time */
+            at: string;
+            /** @description The old value; null if there was none. */
+            before: unknown;
+            branchId: string | null;
+            /** @description Hash of this entry, chained to all entries before it. */
+            hash: string;
+            requestId: string;
+            seq: string;
+            subject: string;
         };
-        AuditFinding: {
+        AuditListedEntry: {
+            items: components["schemas"]["AuditEntry"][];
             /** Format: int64 */
-            count: number;
-            kind: string;
-            samples: string[];
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
         };
-        AuditNode: {
-            addr: string;
+        AuthzListedPermission: {
+            items: components["schemas"]["AuthzPermission"][];
             /** Format: int64 */
-            keys: number;
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
         };
-        AuditReport: {
-            clean: boolean;
-            families: components["schemas"]["AuditFamily"][];
-            findings: components["schemas"]["AuditFinding"][];
+        AuthzListedRole: {
+            items: components["schemas"]["AuthzRole"][];
             /** Format: int64 */
-            keys: number;
-            /** Format: double */
-            keysPerSecond: number;
-            nodes: components["schemas"]["AuditNode"][];
-            /** Format: double */
-            seconds: number;
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        AuthzOwnPermissions: {
+            /** @description The routes that you may use, such as GET /api/tables. */
+            permissions: string[];
+        };
+        AuthzPermission: {
+            apiPath: string;
+            /** Format: date-time */
+            createdAt: string;
+            id: string;
+            method: string;
+            module: string;
+            name: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            version: number;
+        };
+        AuthzRole: {
+            /** Format: date-time */
+            createdAt: string;
+            description: string;
+            id: string;
+            /** @description Built in: cannot be renamed or deleted. */
+            isDelivered: boolean;
+            name: string;
+            permissionIds: string[];
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            version: number;
         };
         CallInBody: {
             /** @enum {string} */
@@ -2896,211 +3066,41 @@ export interface components {
             surname?: string;
             username?: string;
         };
-        IdentityAccount: {
-            /** @enum {string} */
-            accountStatus: "PENDING" | "ACTIVE" | "DISABLED";
-            address: string | null;
-            /** Format: int64 */
-            age: number | null;
-            /** @description Where a member of the staff works. */
-            branchIds: string[];
-            city: string | null;
-            /** Format: date-time */
-            createdAt: string;
-            createdBy: string | null;
-            deviceId: string | null;
-            email: string | null;
-            firstName: string | null;
-            /** @enum {string|null} */
-            gender: "MALE" | "FEMALE" | "OTHER" | null;
-            /** @description latitude,longitude in degrees. */
-            geolocation: string | null;
-            googleId: string | null;
-            id: string;
-            occupation: string | null;
-            phone: string | null;
-            /** @description A JSON object for the client's own use. */
-            profile: unknown;
-            province: string | null;
-            /** @description The e-mail address is verified. */
-            registered: boolean;
-            role: string;
-            roleId: string;
-            surname: string | null;
-            /** Format: int64 */
-            trustScore: number;
-            /** Format: date-time */
-            updatedAt: string;
-            updatedBy: string | null;
-            username: string | null;
-            /** Format: int64 */
-            version: number;
-        };
-        IdentityChanges: {
-            address?: string;
-            /** Format: int64 */
-            age?: number;
-            city?: string;
-            deviceId?: string;
-            firstName?: string;
-            /** @description MALE, FEMALE, OTHER, or empty to remove it. */
-            gender?: string;
-            geolocation?: string;
-            occupation?: string;
-            phone?: string;
-            /** @description Replaces the whole object. */
-            profile?: unknown;
-            province?: string;
-            surname?: string;
-            username?: string;
-        };
-        IdentityColleague: {
-            name: string;
-            role: string;
-            userId: string;
-        };
-        IdentityColleagueList: {
-            items: components["schemas"]["IdentityColleague"][];
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityEntry: {
-            action: string;
-            actor: string;
-            /** @description Client address; empty without a request, and in entries older than this field. */
-            address: string;
-            /** @description The new value; null if there is none. */
-            after: unknown;
-            /** Format: date-time */
-            at: string;
-            /** @description The old value; null if there was none. */
-            before: unknown;
-            branchId: string | null;
-            /** @description Hash of this entry, chained to all entries before it. */
-            hash: string;
-            requestId: string;
-            seq: string;
-            subject: string;
-        };
-        IdentityGrant: {
-            /** @description The bearer token of the other routes. */
-            accessToken: string;
-            /**
-             * Format: int64
-             * @description Seconds until the access token expires.
-             */
-            expiresIn: number;
-            /** @description Valid once, for the next pair. */
-            refreshToken: string;
-            user: components["schemas"]["IdentityAccount"];
-        };
-        IdentityListedAccount: {
-            items: components["schemas"]["IdentityAccount"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityListedEntry: {
-            items: components["schemas"]["IdentityEntry"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityListedPermission: {
-            items: components["schemas"]["IdentityPermission"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityListedRole: {
-            items: components["schemas"]["IdentityRole"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityOwnPermissions: {
-            /** @description The routes that you may use, such as GET /api/tables. */
-            permissions: string[];
-        };
-        IdentityPermission: {
-            apiPath: string;
-            /** Format: date-time */
-            createdAt: string;
-            id: string;
-            method: string;
-            module: string;
-            name: string;
-            /** Format: date-time */
-            updatedAt: string;
-            /** Format: int64 */
-            version: number;
-        };
-        IdentityPostBody: {
-            /** @description Branch ids; required unless the role works in all branches. */
-            branches?: string[];
-            roleId: string;
-        };
-        IdentityRole: {
-            /** Format: date-time */
-            createdAt: string;
-            description: string;
-            id: string;
-            /** @description Built in: cannot be renamed or deleted. */
-            isDelivered: boolean;
-            name: string;
-            permissionIds: string[];
-            /** Format: date-time */
-            updatedAt: string;
-            /** Format: int64 */
-            version: number;
-        };
-        IdentitySent: {
-            /**
-             * Format: int64
-             * @description Seconds until a code expires, if one was sent.
-             */
-            expiresIn: number;
-        };
-        IdentitySession: {
-            address: string;
-            /** Format: date-time */
-            createdAt: string;
-            /** @description The session of this request. */
-            current: boolean;
-            device: string;
-            /** Format: date-time */
-            expiresAt: string;
-            id: string;
-            /**
-             * Format: date-time
-             * @description Some seconds behind.
-             */
-            lastSeenAt: string;
-        };
-        IdentitySessionList: {
-            items: components["schemas"]["IdentitySession"][];
-            /** Format: int64 */
-            total: number;
-        };
-        IdentityVerified: {
-            verified: boolean;
-        };
         JudgeInputBody: {
             reason: string;
             /** @enum {string} */
             state: "PAID" | "FAILED";
+        };
+        KeyauditFamily: {
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            keys: number;
+            pattern: string;
+            type: string;
+        };
+        KeyauditFinding: {
+            /** Format: int64 */
+            count: number;
+            kind: string;
+            samples: string[];
+        };
+        KeyauditNode: {
+            addr: string;
+            /** Format: int64 */
+            keys: number;
+        };
+        KeyauditReport: {
+            clean: boolean;
+            families: components["schemas"]["KeyauditFamily"][];
+            findings: components["schemas"]["KeyauditFinding"][];
+            /** Format: int64 */
+            keys: number;
+            /** Format: double */
+            keysPerSecond: number;
+            nodes: components["schemas"]["KeyauditNode"][];
+            /** Format: double */
+            seconds: number;
         };
         LoginInBody: {
             /** @description Either this or username. */
@@ -4755,7 +4755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityListedEntry"];
+                    "application/json": components["schemas"]["AuditListedEntry"];
                 };
             };
             /** @description Error */
@@ -6511,7 +6511,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityListedPermission"];
+                    "application/json": components["schemas"]["AuthzListedPermission"];
                 };
             };
             /** @description Error */
@@ -6931,7 +6931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityListedRole"];
+                    "application/json": components["schemas"]["AuthzListedRole"];
                 };
             };
             /** @description Error */
@@ -6964,7 +6964,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityRole"];
+                    "application/json": components["schemas"]["AuthzRole"];
                 };
             };
             /** @description Error */
@@ -6995,7 +6995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityRole"];
+                    "application/json": components["schemas"]["AuthzRole"];
                 };
             };
             /** @description Error */
@@ -7059,7 +7059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityRole"];
+                    "application/json": components["schemas"]["AuthzRole"];
                 };
             };
             /** @description Error */
@@ -7094,7 +7094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityRole"];
+                    "application/json": components["schemas"]["AuthzRole"];
                 };
             };
             /** @description Error */
@@ -7489,7 +7489,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditReport"];
+                    "application/json": components["schemas"]["KeyauditReport"];
                 };
             };
             /** @description Error */
@@ -7825,7 +7825,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityListedAccount"];
+                    "application/json": components["schemas"]["AccountListedAccount"];
                 };
             };
             /** @description Error */
@@ -7858,7 +7858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -7889,7 +7889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -7914,7 +7914,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IdentityChanges"];
+                "application/json": components["schemas"]["AccountChanges"];
             };
         };
         responses: {
@@ -7924,7 +7924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -7955,7 +7955,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -7986,7 +7986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -8011,7 +8011,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IdentityPostBody"];
+                "application/json": components["schemas"]["AccountPostBody"];
             };
         };
         responses: {
@@ -8021,7 +8021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -8226,7 +8226,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityGrant"];
+                    "application/json": components["schemas"]["AccountGrant"];
                 };
             };
             /** @description Error */
@@ -8293,7 +8293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentitySent"];
+                    "application/json": components["schemas"]["AccountSent"];
                 };
             };
             /** @description Error */
@@ -8326,7 +8326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityVerified"];
+                    "application/json": components["schemas"]["AccountVerified"];
                 };
             };
             /** @description Error */
@@ -8386,7 +8386,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityColleagueList"];
+                    "application/json": components["schemas"]["AccountColleagueList"];
                 };
             };
             /** @description Error */
@@ -8419,7 +8419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityGrant"];
+                    "application/json": components["schemas"]["AccountGrant"];
                 };
             };
             /** @description Error */
@@ -8452,7 +8452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityGrant"];
+                    "application/json": components["schemas"]["AccountGrant"];
                 };
             };
             /** @description Error */
@@ -8485,7 +8485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -8518,7 +8518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -9696,7 +9696,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -9719,7 +9719,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["IdentityChanges"];
+                "application/json": components["schemas"]["AccountChanges"];
             };
         };
         responses: {
@@ -9729,7 +9729,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAccount"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */
@@ -9793,7 +9793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityOwnPermissions"];
+                    "application/json": components["schemas"]["AuthzOwnPermissions"];
                 };
             };
             /** @description Error */
@@ -9880,7 +9880,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentitySessionList"];
+                    "application/json": components["schemas"]["AccountSessionList"];
                 };
             };
             /** @description Error */

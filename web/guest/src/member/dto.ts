@@ -2,12 +2,12 @@ import type { components } from '@shared/api/schema'
 
 type Schemas = components['schemas']
 
-export type Account = Schemas['IdentityAccount']
-export type Grant = Schemas['IdentityGrant']
-export type Changes = Omit<Schemas['IdentityChanges'], '$schema'>
+export type Account = Schemas['Account']
+export type Grant = Schemas['AccountGrant']
+export type Changes = Omit<Schemas['AccountChanges'], '$schema'>
 export type Registration = Omit<Schemas['RegisterInBody'], '$schema'>
 export type Credentials = Omit<Schemas['LoginInBody'], '$schema'>
-export type Session = Schemas['IdentitySession']
+export type Session = Schemas['AccountSession']
 export type Purpose = Schemas['CodeInBody']['purpose']
 
 export type Place = Schemas['CatalogPublicBranch']

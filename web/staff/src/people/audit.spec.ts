@@ -5,7 +5,7 @@ import { language } from '../shell/i18n'
 import { choices, dayBounds, filled, pretty, useActions } from './audit'
 
 const names = import.meta.glob<Record<string, string>>('./actions/*.json', { eager: true, import: 'default' })
-const [declared = ''] = Object.values(import.meta.glob<string>('../../../../internal/identity/audit.go', { eager: true, query: '?raw', import: 'default' }))
+const [declared = ''] = Object.values(import.meta.glob<string>('../../../../internal/audit/audit.go', { eager: true, query: '?raw', import: 'default' }))
 
 test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, and nothing else has', (l) => {
   const codes = [...declared.matchAll(/^\tAction\w+\s+= "(\w+)"/gm)].map((m) => m[1] ?? '')

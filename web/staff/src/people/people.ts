@@ -3,11 +3,11 @@ import { api } from '../shell/session'
 
 type Schemas = components['schemas']
 
-export type Account = Schemas['IdentityAccount']
-export type Role = Schemas['IdentityRole']
-export type Permission = Schemas['IdentityPermission']
-export type Entry = Schemas['IdentityEntry']
-export type Session = Schemas['IdentitySession']
+export type Account = Schemas['Account']
+export type Role = Schemas['AuthzRole']
+export type Permission = Schemas['AuthzPermission']
+export type Entry = Schemas['AuditEntry']
+export type Session = Schemas['AccountSession']
 
 /** The most of anything that one answer lists. */
 const size = 100

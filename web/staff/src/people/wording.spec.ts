@@ -7,7 +7,7 @@ import { moduleName, permissionName, purpose, useWording, type Wording } from '.
 const wordings = import.meta.glob<Wording>('./permissions/*.json', { eager: true, import: 'default' })
 const [openapi = ''] = Object.values(import.meta.glob<string>('../../../../docs/openapi.yaml', { eager: true, query: '?raw', import: 'default' }))
 const rooms = import.meta.glob<string>(['../../../../internal/{app,web,*/*http}/*.go', '!**/*_test.go'], { eager: true, query: '?raw', import: 'default' })
-const [delivered = ''] = Object.values(import.meta.glob<string>('../../../../internal/identity/role.go', { eager: true, query: '?raw', import: 'default' }))
+const [delivered = ''] = Object.values(import.meta.glob<string>('../../../../internal/authz/role.go', { eager: true, query: '?raw', import: 'default' }))
 
 // Which routes are permissions: see Policy.Permitted in internal/httpapi.
 const permitted = ['staff', 'admin', 'member']

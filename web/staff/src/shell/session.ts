@@ -15,7 +15,7 @@ export type Route = {
   [P in keyof paths]: { [V in Verb]: [NonNullable<paths[P][V]>] extends [never] ? never : `${Uppercase<V>} ${P}` }[Verb]
 }[keyof paths]
 
-type Account = components['schemas']['IdentityAccount']
+type Account = components['schemas']['Account']
 
 /** The user who is logged in, and their permissions. */
 export interface Person {

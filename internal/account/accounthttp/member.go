@@ -1,0 +1,279 @@
+package accounthttp
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/authz"
+	"comanda/internal/httpapi"
+	"comanda/internal/telemetry"
+)
+
+// Member registers the routes for users' own accounts. With secure, cookies are sent over https only.
+func Member(a *httpapi.API, accounts *account.Service, secure bool) {
+	m := &memberRoutes{accounts, secure}
+	m.registerPublic(a)
+	m.registerOwn(a)
+	m.registerPins(a)
+}
+
+// registerPublic registers the routes that need no login.
+func (m *memberRoutes) registerPublic(a *httpapi.API) {
+	op := httpapi.Operations("Members")
+	httpapi.Register(a, op("register", http.MethodPost, "/auth/register",
+		"Creates an account and e-mails the code that verifies its address", http.StatusCreated), httpapi.Public, m.register)
+	httpapi.Register(a, op("login", http.MethodPost, "/auth/login",
+		"Begins a session, by e-mail address or username", http.StatusOK), httpapi.Public, m.login)
+	httpapi.Register(a, op("refresh", http.MethodPost, "/auth/refresh",
+		"Exchanges a refresh token for a new pair of tokens", http.StatusOK), httpapi.Public, m.refresh)
+	httpapi.Register(a, op("logout", http.MethodPost, "/auth/logout",
+		"Ends the session of the access token, or of a refresh token", http.StatusNoContent), httpapi.Public, m.logout)
+	httpapi.Register(a, op("otp-request", http.MethodPost, "/auth/otp/request",
+		"E-mails a one-time code, if an account can use it", http.StatusAccepted), httpapi.Public, m.requestCode)
+	httpapi.Register(a, op("otp-verify", http.MethodPost, "/auth/otp/verify",
+		"Verifies an e-mail address with the code sent to it", http.StatusOK), httpapi.Public, m.verifyCode)
+	httpapi.Register(a, op("password-reset", http.MethodPost, "/auth/password/reset",
+		"Sets a new password with a code and ends every session", http.StatusNoContent), httpapi.Public, m.resetPassword)
+}
+
+// registerOwn registers the routes that need a login.
+func (m *memberRoutes) registerOwn(a *httpapi.API) {
+	op := httpapi.Operations("Members")
+	httpapi.Register(a, op("me", http.MethodGet, "/me", "Returns your account", http.StatusOK), httpapi.Member, m.me)
+	httpapi.Register(a, op("me-change", http.MethodPatch, "/me", "Changes your profile",
+		http.StatusOK), httpapi.Member, m.changeMe)
+	httpapi.Register(a, op("me-sessions", http.MethodGet, "/me/sessions", "Lists your sessions",
+		http.StatusOK), httpapi.Member, m.sessions)
+	httpapi.Register(a, op("me-session-end", http.MethodDelete, "/me/sessions/{id}", "Ends one of your sessions",
+		http.StatusNoContent), httpapi.Member, m.endSession)
+	httpapi.Register(a, op("me-password", http.MethodPost, "/me/password", "Changes your password and ends your other sessions",
+		http.StatusNoContent), httpapi.Member, m.changePassword)
+}
+
+// memberRoutes are the routes for users' own accounts.
+type memberRoutes struct {
+	accounts *account.Service
+	secure   bool
+}
+
+type registerIn struct {
+	CallerIn
+
+	Body struct {
+		Details
+
+		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
+		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Taken exactly as it is sent."`
+	}
+}
+
+func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*httpapi.Output[Account], error) {
+	u, err := m.accounts.Register(ctx, account.Registration{
+		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
+	}, in.caller)
+	return httpapi.Answer(accountOf, u, err)
+}
+
+type loginIn struct {
+	CallerIn
+	DeviceCookieIn
+
+	Body struct {
+		Email    string           `json:"email,omitempty" text:"line" maxLength:"254" doc:"Either this or username."`
+		Username string           `json:"username,omitempty" text:"line" maxLength:"254"`
+		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128"`
+	}
+}
+
+// grant is the response of a login or a refresh.
+type grant struct {
+	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
+	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
+	RefreshToken string  `json:"refreshToken" doc:"Valid once, for the next pair."`
+	User         Account `json:"user"`
+}
+
+func grantOf(g account.IssuedTokens) *httpapi.Output[grant] {
+	return httpapi.OutputOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
+}
+
+type loginOut struct {
+	DeviceCookieOut
+
+	Body grant
+}
+
+func (m *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+	in.caller.DeviceCookie = string(in.DeviceCookie)
+	g, err := m.accounts.Login(ctx, account.Credentials{
+		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
+	}, in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return &loginOut{m.setDeviceCookie(g.DeviceCookie), grantOf(g).Body}, nil
+}
+
+type refreshIn struct {
+	Body struct {
+		RefreshToken telemetry.Secret `json:"refreshToken" maxLength:"128"`
+	}
+}
+
+func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*httpapi.Output[grant], error) {
+	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
+	if err != nil {
+		return nil, err
+	}
+	return grantOf(g), nil
+}
+
+type logoutIn struct {
+	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer."`
+	Body          *struct {
+		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used if the access token has expired."`
+	}
+}
+
+// noContent is the output of routes that answer 204.
+type noContent struct{}
+
+func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*noContent, error) {
+	var access, refresh string
+	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {
+		access = token
+	}
+	if in.Body != nil {
+		refresh = string(in.Body.RefreshToken)
+	}
+	return nil, m.accounts.Logout(ctx, access, refresh)
+}
+
+type codeIn struct {
+	CallerIn
+
+	Body struct {
+		Purpose string `json:"purpose" enum:"VERIFY,RESET"`
+		Email   string `json:"email" text:"line" maxLength:"254"`
+	}
+}
+
+type sent struct {
+	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
+}
+
+func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*httpapi.Output[sent], error) {
+	err := m.accounts.RequestCode(ctx, account.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OutputOf(sent{int64(account.CodeTTL.Seconds())}), nil
+}
+
+type verifyIn struct {
+	CallerIn
+
+	Body struct {
+		Purpose string           `json:"purpose" enum:"VERIFY" doc:"Codes for a new password belong to /auth/password/reset."`
+		Email   string           `json:"email" text:"line" maxLength:"254"`
+		Code    telemetry.Secret `json:"code" maxLength:"16"`
+	}
+}
+
+type verified struct {
+	Verified bool `json:"verified"`
+}
+
+func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*httpapi.Output[verified], error) {
+	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OutputOf(verified{true}), nil
+}
+
+type resetIn struct {
+	CallerIn
+
+	Body struct {
+		Email    string           `json:"email" text:"line" maxLength:"254"`
+		Code     telemetry.Secret `json:"code" maxLength:"16"`
+		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128"`
+	}
+}
+
+func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*noContent, error) {
+	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
+}
+
+func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*httpapi.Output[Account], error) {
+	u, err := m.accounts.Me(ctx, authz.ActorOf(ctx))
+	return httpapi.Answer(accountOf, u, err)
+}
+
+type changeIn struct{ Body changes }
+
+func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*httpapi.Output[Account], error) {
+	u, err := m.accounts.ChangeMe(ctx, authz.ActorOf(ctx), in.Body.changes())
+	return httpapi.Answer(accountOf, u, err)
+}
+
+type session struct {
+	ID         string    `json:"id"`
+	Device     string    `json:"device"`
+	Address    string    `json:"address"`
+	Current    bool      `json:"current" doc:"The session of this request."`
+	CreatedAt  time.Time `json:"createdAt"`
+	LastSeenAt time.Time `json:"lastSeenAt" doc:"Some seconds behind."`
+	ExpiresAt  time.Time `json:"expiresAt"`
+}
+
+type sessionList struct {
+	Items []session `json:"items"`
+	Total int       `json:"total"`
+}
+
+// sessions returns all sessions in one page: an account has at most account.MaxSessions.
+func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Output[sessionList], error) {
+	who := authz.ActorOf(ctx)
+	all, err := m.accounts.Sessions(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	list := sessionList{make([]session, len(all)), len(all)}
+	for i, s := range all {
+		list.Items[i] = session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
+	}
+	return httpapi.OutputOf(list), nil
+}
+
+type endIn struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+func (m *memberRoutes) endSession(ctx context.Context, in *endIn) (*noContent, error) {
+	return nil, m.accounts.EndSession(ctx, authz.ActorOf(ctx), in.ID)
+}
+
+type passwordIn struct {
+	DeviceCookieIn
+
+	Body struct {
+		CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
+		NewPassword     telemetry.Secret `json:"newPassword" minLength:"10" maxLength:"128"`
+	}
+}
+
+type passwordOut struct{ DeviceCookieOut }
+
+func (m *memberRoutes) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
+	marks, err := m.accounts.ChangePassword(ctx, authz.ActorOf(ctx),
+		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.DeviceCookie))
+	if err != nil {
+		return nil, err
+	}
+	return &passwordOut{m.setDeviceCookie(marks)}, nil
+}

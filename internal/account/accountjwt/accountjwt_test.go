@@ -1,0 +1,196 @@
+package accountjwt_test
+
+import (
+	"comanda/internal/account"
+	"comanda/internal/account/accountjwt"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	noon = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	key  = []byte(strings.Repeat("k", 32))
+	old  = []byte(strings.Repeat("o", 32))
+)
+
+func tokens(t testing.TB, key []byte) *accountjwt.Codec {
+	t.Helper()
+	tokens, err := accountjwt.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+func claims() account.Claims {
+	return account.Claims{
+		ID: "an id", UserID: 7, Session: "a session", IssuedAt: noon, ExpiresAt: noon.Add(account.AccessTokenTTL),
+	}
+}
+
+func sign(t testing.TB, tokens *accountjwt.Codec) string {
+	t.Helper()
+	text, err := tokens.Sign(claims())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestCodec(t *testing.T) {
+	tok := tokens(t, key)
+	text := sign(t, tok)
+	got, err := tok.Parse(text, noon.Add(time.Minute))
+	if d := cmp.Diff(claims(), got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if again := sign(t, tok); again != text {
+		t.Error("equal claims have different tokens")
+	}
+	if len(text) > 450 {
+		t.Errorf("a token has %d bytes", len(text))
+	}
+	payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(text, ".")[1])
+	var said map[string]any
+	if err := json.Unmarshal(payload, &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"iss", "aud", "sub", "exp", "nbf", "iat", "jti", "sid"} {
+		if said[name] == nil {
+			t.Errorf("claim %s is missing", name)
+		}
+		delete(said, name)
+	}
+	if len(said) > 0 {
+		t.Errorf("unexpected claims: %v", said)
+	}
+}
+
+// A replaced key is invalid from that moment on.
+func TestCodec_SetKey(t *testing.T) {
+	tok := tokens(t, old)
+	before := sign(t, tok)
+	if err := tok.SetKey(key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tok.Parse(before, noon); err == nil {
+		t.Error("a token of the replaced key was accepted")
+	}
+	if _, err := tokens(t, key).Parse(sign(t, tok), noon); err != nil {
+		t.Errorf("the new key does not sign: %v", err)
+	}
+	if err := tok.SetKey(key[:31]); err == nil {
+		t.Error("a short key was accepted")
+	}
+}
+
+func TestNew_refuses(t *testing.T) {
+	for _, key := range [][]byte{nil, {}, key[:31]} {
+		if _, err := accountjwt.New(key); err == nil {
+			t.Errorf("a key of %d bytes was accepted", len(key))
+		}
+	}
+}
+
+// Every token here is wrong in exactly one way.
+func TestParse_refuses(t *testing.T) {
+	good := sign(t, tokens(t, key))
+	var header map[string]any
+	var body jwt.MapClaims
+	for i, into := range []any{&header, &body} {
+		data, _ := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[i])
+		if err := json.Unmarshal(data, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forge := func(method jwt.SigningMethod, with any, change func(header map[string]any, body jwt.MapClaims)) string {
+		h, b := maps.Clone(header), maps.Clone(body)
+		h["alg"] = method.Alg()
+		change(h, b)
+		text, err := (&jwt.Token{Header: h, Claims: b, Method: method}).SignedString(with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	said := func(name string, v any) string {
+		return forge(jwt.SigningMethodHS256, key, func(_ map[string]any, b jwt.MapClaims) {
+			if b[name] = v; v == nil {
+				delete(b, name)
+			}
+		})
+	}
+	headed := func(name string, v any) string {
+		return forge(jwt.SigningMethodHS256, key, func(h map[string]any, _ jwt.MapClaims) { h[name] = v })
+	}
+	as := func(map[string]any, jwt.MapClaims) {}
+	_, private, _ := ed25519.GenerateKey(nil)
+	parts := strings.Split(good, ".")
+	tok := tokens(t, key)
+	if _, err := tok.Parse(forge(jwt.SigningMethodHS256, key, as), noon); err != nil {
+		t.Fatalf("the test's own token is refused: %v", err)
+	}
+	for name, text := range map[string]string{
+		"nothing": "", "no token": "a.b.c", "two parts": parts[0] + "." + parts[1], "no signature": parts[0] + "." + parts[1] + ".",
+		"another key":       forge(jwt.SigningMethodHS256, old, as),
+		"none":              forge(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, as),
+		"HS512":             forge(jwt.SigningMethodHS512, key, as),
+		"EdDSA":             forge(jwt.SigningMethodEdDSA, private, as),
+		"an unknown kid":    headed("kid", "0badc0de"),
+		"no kid":            headed("kid", nil),
+		"a kid of another":  headed("kid", []string{"a"}),
+		"another type":      headed("typ", "JWT"),
+		"another issuer":    said("iss", "someone"),
+		"another audience":  said("aud", "someone"),
+		"no audience":       said("aud", nil),
+		"no end":            said("exp", nil),
+		"no beginning":      said("nbf", nil),
+		"no issue":          said("iat", nil),
+		"no id":             said("jti", nil),
+		"no session":        said("sid", nil),
+		"no user":           said("sub", nil),
+		"a user of letters": said("sub", "seven"),
+		"user 0":            said("sub", "0"),
+		"over":              said("exp", noon.Add(-3*time.Second).Unix()),
+		"not yet":           said("nbf", noon.Add(3*time.Second).Unix()),
+		"issued later":      said("iat", noon.Add(3*time.Second).Unix()),
+		"too long":          said("more", strings.Repeat("x", 4096)),
+		"another body": parts[0] + "." + strings.Split(forge(jwt.SigningMethodHS256, old,
+			func(_ map[string]any, b jwt.MapClaims) { b["sub"] = "8" }), ".")[1] + "." + parts[2],
+	} {
+		if c, err := tok.Parse(text, noon); err == nil {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// FuzzParse checks that no text but the signed token is accepted.
+func FuzzParse(f *testing.F) {
+	tok := tokens(f, key)
+	good := sign(f, tok)
+	f.Add(good)
+	f.Add("a.b.c")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := tok.Parse(text, noon); err == nil && c != claims() {
+			t.Errorf("%q was accepted as %+v", text, c)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	tok := tokens(b, key)
+	text := sign(b, tok)
+	for b.Loop() {
+		if _, err := tok.Parse(text, noon); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

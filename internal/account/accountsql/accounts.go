@@ -1,0 +1,198 @@
+package accountsql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/authz"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/uid"
+)
+
+// Accounts is account.UserStore, account.SessionStore, account.PinStore, account.CodeStore and account.AuthStore
+// on a database.
+//
+// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Rotate alone locks a
+// session without its account; it takes no other lock after it.
+type Accounts struct{ db *sqldb.DB }
+
+// NewAccounts returns a store on a database.
+func NewAccounts(db *sqldb.DB) *Accounts { return &Accounts{db} }
+
+// Find returns the account with an e-mail address or a username.
+func (s *Accounts) Find(ctx context.Context, email, username string) (account.User, bool, error) {
+	return sqldb.One(ctx, s.db, scanUser, stmt("account_find"), email, username)
+}
+
+// User returns an account, or authz.ErrUser.
+func (s *Accounts) User(ctx context.Context, id int64) (account.User, error) {
+	return oneUser(ctx, s.db, stmt("account_select"), id)
+}
+
+// LockUser returns an account and locks its row until the transaction ends, or returns authz.ErrUser. Lock the
+// account before changing it or ending its sessions.
+func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (account.User, error) {
+	return oneUser(ctx, tx, stmt("account_lock"), id)
+}
+
+func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (account.User, error) {
+	return sqldb.Get(ctx, conn, authz.ErrUser, scanUser, q, id)
+}
+
+// Register creates an account with its first code and queues the e-mail.
+func (s *Accounts) Register(
+	ctx context.Context, u account.User, c account.Code, l account.Email,
+) (account.User, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		made, err := InsertUser(ctx, tx, u)
+		if err != nil {
+			return err
+		}
+		u, c.UserID = made, made.ID
+		tx.Queue(stmt("cap_add"), actionSend, c.Destination, c.SentAt.UnixMilli())
+		putCode(tx, c)
+		return QueueEmail(tx, c.SentAt, l)
+	})
+	return u, s.uniqueError(ctx, u, err)
+}
+
+// InsertUser creates an account with the role named by u, at u.CreatedAt by u.CreatedBy, and returns it with its id. A
+// taken unique value returns sqldb.ErrUnique; see UniqueError.
+func InsertUser(ctx context.Context, tx sqldb.Tx, u account.User) (account.User, error) {
+	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, stmt("account_insert"),
+		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
+		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
+		null(u.City), null(u.Geolocation), extra(u), sqldb.Flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+	if err != nil {
+		return u, err
+	}
+	u.ID, u.RoleID, u.UpdatedAt, u.UpdatedBy, u.Version = ids[0], ids[1], u.CreatedAt, u.CreatedBy, 1
+	documentsql.Changed(tx, u.CreatedAt, userEntity, strconv.FormatInt(u.ID, 10))
+	return u, nil
+}
+
+// userEntity is the document kind of accounts.
+const userEntity = "user"
+
+// UpdateProfile applies change to an account's profile.
+func (s *Accounts) UpdateProfile(
+	ctx context.Context, id int64, now time.Time, change func(account.Profile) (account.Profile, error),
+) (u account.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if u, err = LockUser(ctx, tx, id); err != nil {
+			return err
+		}
+		if u.Profile, err = change(u.Profile); err != nil {
+			return err
+		}
+		u, err = WriteProfile(ctx, tx, u, now, "user:"+strconv.FormatInt(id, 10))
+		return err
+	})
+	return u, s.uniqueError(ctx, u, err)
+}
+
+// WriteProfile updates the profile of a locked account, except its e-mail address, and returns the account after it.
+func WriteProfile(
+	ctx context.Context, tx sqldb.Tx, u account.User, now time.Time, by string,
+) (account.User, error) {
+	_, err := tx.Exec(ctx, stmt("account_update"),
+		u.ID, null(u.Username), null(u.Phone), null(u.DeviceID), null(u.Address), null(u.Gender), null(u.FirstName),
+		null(u.Surname), u.Age, null(u.Occupation), null(u.Province), null(u.City), null(u.Geolocation), extra(u),
+		now.UnixMilli(), by)
+	if err != nil {
+		return u, err
+	}
+	u.UpdatedAt, u.UpdatedBy, u.Version = now, by, u.Version+1
+	documentsql.Changed(tx, now, userEntity, strconv.FormatInt(u.ID, 10))
+	return u, nil
+}
+
+func (s *Accounts) uniqueError(ctx context.Context, u account.User, err error) error {
+	return UniqueError(ctx, s.db, u, err)
+}
+
+// UniqueError translates sqldb.ErrUnique of an account, after its transaction was rolled back, into the error of the
+// taken value. Other errors are returned unchanged.
+func UniqueError(ctx context.Context, db *sqldb.DB, u account.User, err error) error {
+	if !errors.Is(err, sqldb.ErrUnique) {
+		return err
+	}
+	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p account.Profile, err error) {
+		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
+		return p, err
+	}, stmt("account_taken"), u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
+	if taken := account.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
+		return taken
+	}
+	return account.ErrTaken.Because(err) // the other account has changed the value since
+}
+
+// QueueEmail adds an e-mail to the outbox of the transaction.
+func QueueEmail(tx sqldb.Tx, now time.Time, l account.Email) error {
+	fields, err := json.Marshal(l.Fields)
+	if err != nil {
+		return err
+	}
+	tx.Queue(stmt("mail_insert"), uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(),
+		l.Expires.UnixMilli())
+	return nil
+}
+
+func scanUser(r sqldb.Rows) (u account.User, err error) {
+	var age *int64
+	var profile, branches string
+	var registered, from, created, updated int64
+	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,
+		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &age, &u.Occupation, &u.Province, &u.City,
+		&u.Geolocation, &u.TrustScore, &profile, &registered, &from, &u.Failures, &created, &updated, &u.CreatedBy,
+		&u.UpdatedBy, &u.Version, &branches)
+	if age != nil {
+		years := int(*age)
+		u.Age = &years
+	}
+	if profile != "{}" {
+		u.Extra = json.RawMessage(profile)
+	}
+	if u.Registered = registered == 1; from > 0 {
+		u.ValidFrom = sqldb.Instant(from)
+	}
+	u.CreatedAt, u.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
+	u.Branches = idList(branches)
+	return u, err
+}
+
+// null stores an empty text as NULL, so that it matches no lookup and no unique index.
+func null(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func extra(u account.User) string {
+	if u.Extra == nil {
+		return "{}"
+	}
+	return string(u.Extra)
+}
+
+// idList parses ids joined by commas.
+func idList(s string) []int64 {
+	if s == "" {
+		return nil
+	}
+	var ids []int64
+	for part := range strings.SplitSeq(s, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

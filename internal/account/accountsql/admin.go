@@ -1,0 +1,242 @@
+package accountsql
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzsql"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// UserAdmin is account.UserAdminStore and account.SetupStore on a database.
+//
+// Changes of permissions lock in one order: the roles, the account, its sessions, the audit log. So the data that the
+// rules were checked against cannot change before the commit.
+type UserAdmin struct{ db *sqldb.DB }
+
+// NewUserAdmin returns a store on a database.
+func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
+
+// Users returns a page of accounts by id, and their total.
+func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.User, int64, error) {
+	registered := int64(-1) // both
+	if f.Registered != nil {
+		registered = sqldb.Flag(*f.Registered)
+	}
+	args := []any{
+		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch),
+	}
+	return sqldb.Page(ctx, s.db, scanUser, stmt("admin_user_count"), stmt("admin_user_list"), f.Limit, f.Offset, args...)
+}
+
+// pattern returns a LIKE pattern that finds text anywhere, with LIKE's own characters escaped by !.
+func pattern(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
+}
+
+// adminTx is the transaction of one administrative change of accounts.
+type adminTx struct{ *authzsql.Change }
+
+// beginAdmin locks the roles and reads the principal with its current permissions.
+func beginAdmin(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (adminTx, error) {
+	c, err := authzsql.BeginChange(ctx, tx, by, now)
+	return adminTx{c}, err
+}
+
+// target locks the account to be changed, if the principal may change it.
+func (d adminTx) target(ctx context.Context, id int64) (account.User, error) {
+	u, err := LockUser(ctx, d.Tx, id)
+	if err != nil {
+		return u, err
+	}
+	r, err := authzsql.SelectRole(ctx, d.Tx, u.RoleID)
+	if err == nil {
+		err = d.Principal.MayChange(authz.Principal{ID: u.ID, Role: r, Branches: u.Branches})
+	}
+	return u, err
+}
+
+// assignable returns the role and the branches of an assignment, if the principal may assign them.
+func (d adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Role, []int64, error) {
+	r, err := authzsql.SelectRole(ctx, d.Tx, p.RoleID)
+	if err != nil {
+		return r, nil, err
+	}
+	branches := authz.BranchesOf(r.Name, p.Branches)
+	if err := d.Principal.MayAssign(r, branches); err != nil {
+		return r, nil, err
+	}
+	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
+	if err == nil && n != int64(len(branches)) {
+		err = authz.ErrNoBranch
+	}
+	return r, branches, err
+}
+
+// anotherOwner returns authz.ErrLastOwner if u is the only active owner.
+func (d adminTx) anotherOwner(ctx context.Context, u account.User) error {
+	if u.Role != authz.RoleOwner || u.Status != account.Active {
+		return nil
+	}
+	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_owner_count"), u.ID)
+	if err == nil && n == 0 {
+		err = authz.ErrLastOwner
+	}
+	return err
+}
+
+// endAccess ends the sessions of an account and queues the revocation that every process reads.
+func (d adminTx) endAccess(ctx context.Context, u account.User, why account.EndReason) ([]string, error) {
+	authzsql.QueueRevocations(d.Tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: d.Now})
+	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
+}
+
+// changed finishes the change of an account: it queues its document, writes the audit entry and returns the account
+// after it.
+func (d adminTx) changed(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
+	documentsql.Changed(d.Tx, d.Now, userEntity, strconv.FormatInt(id, 10))
+	u, err := oneUser(ctx, d.Tx, stmt("account_select"), id)
+	if err != nil {
+		return u, err
+	}
+	return u, auditsql.Record(ctx, d.Tx, e)
+}
+
+// userEntry returns a new audit entry about an account.
+func (d adminTx) userEntry(action string, user int64) audit.Entry {
+	return audit.NewEntry(d.By, d.Now, action, "user", strconv.FormatInt(user, 10), 0)
+}
+
+// auditedUser is what the audit log stores of an account's role, branches and status.
+type auditedUser struct {
+	Role     string         `json:"role"`
+	Branches []int64        `json:"branches,omitempty"`
+	Status   account.Status `json:"status"`
+}
+
+// Create creates an account with a role and branches.
+func (s *UserAdmin) Create(
+	ctx context.Context, by authz.Actor, u account.User, p account.Assignment,
+) (made account.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := beginAdmin(ctx, tx, by, u.CreatedAt)
+		if err != nil {
+			return err
+		}
+		r, branches, err := d.assignable(ctx, p)
+		if err != nil {
+			return err
+		}
+		u.Role = r.Name
+		if made, err = InsertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		tx.Queue(stmt("admin_branch_put"), made.ID, sqldb.IDs(branches))
+		made.Branches = branches
+		return auditsql.Record(ctx, tx,
+			d.userEntry(audit.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
+	})
+	return made, UniqueError(ctx, s.db, u, err)
+}
+
+// Update applies change to an account's profile. The audit log does not store profile data.
+func (s *UserAdmin) Update(
+	ctx context.Context, by authz.Actor, id int64, now time.Time,
+	change func(account.Profile) (account.Profile, error),
+) (u account.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := beginAdmin(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		if u, err = d.target(ctx, id); err != nil {
+			return err
+		}
+		if u.Profile, err = change(u.Profile); err != nil {
+			return err
+		}
+		if u, err = WriteProfile(ctx, tx, u, now, by.String()); err != nil {
+			return err
+		}
+		return auditsql.Record(ctx, tx, d.userEntry(audit.ActionUserUpdated, id))
+	})
+	return u, UniqueError(ctx, s.db, u, err)
+}
+
+// Assign changes a user's role and branches.
+func (s *UserAdmin) Assign(
+	ctx context.Context, by authz.Actor, id int64, p account.Assignment, now time.Time,
+) (u account.User, ended []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := beginAdmin(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		was, err := d.target(ctx, id)
+		if err != nil {
+			return err
+		}
+		r, branches, err := d.assignable(ctx, p)
+		if err != nil {
+			return err
+		}
+		if r.Name != authz.RoleOwner {
+			if err := d.anotherOwner(ctx, was); err != nil {
+				return err
+			}
+		}
+		tx.QueueExactly(1, stmt("admin_post_set"), id, r.ID, now.UnixMilli(), by.String())
+		tx.Queue(stmt("admin_branch_clear"), id)
+		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
+		if ended, err = d.endAccess(ctx, was, account.EndRole); err != nil {
+			return err
+		}
+		u, err = d.changed(ctx, id, d.userEntry(audit.ActionPrivileges, id).
+			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{r.Name, branches, was.Status}))
+		return err
+	})
+	return u, ended, err
+}
+
+// SetStatus enables or disables an account. It does nothing if the account has the status already.
+func (s *UserAdmin) SetStatus(
+	ctx context.Context, by authz.Actor, id int64, to account.Status, now time.Time,
+) (u account.User, ended []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		ended = nil // the transaction may be retried
+		d, err := beginAdmin(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		if u, err = d.target(ctx, id); err != nil || u.Status == to {
+			return err
+		}
+		was, action, from := u, audit.ActionUserEnabled, int64(0) // from 0: no session has to end
+		if to == account.Disabled {
+			action, from = audit.ActionUserDisabled, now.UnixMilli()
+			if err := d.anotherOwner(ctx, u); err != nil {
+				return err
+			}
+		}
+		tx.QueueExactly(1, stmt("admin_status_set"), id, string(to), from, now.UnixMilli(), by.String())
+		if to == account.Disabled {
+			if ended, err = d.endAccess(ctx, u, account.EndDisabled); err != nil {
+				return err
+			}
+		}
+		u, err = d.changed(ctx, id, d.userEntry(action, id).
+			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{was.Role, was.Branches, to}))
+		return err
+	})
+	return u, ended, err
+}

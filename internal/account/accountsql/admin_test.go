@@ -1,0 +1,412 @@
+package accountsql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"comanda/internal/account"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/uid"
+)
+
+var adminTestStmts = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`
+		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+		VALUES ($1, 'Test', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 60, 0)`)},
+	"revoked.sql": {Data: []byte(`SELECT COUNT(*) FROM auth_revocation WHERE kind = $1 AND subject = $2`)},
+	"living.sql":  {Data: []byte(`SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND ended_at IS NULL`)},
+})
+
+var syncAt = time.UnixMilli(1_000_000).UTC()
+
+// syncRoles creates the built-in roles, with a route for every kind of role.
+func syncRoles(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	routes := []authz.Permission{
+		{Name: "own", Method: "GET", Path: "/me", Module: "MEMBERS", Own: true},
+		{Name: "order", Method: "GET", Path: "/api/orders/{id}", Module: "ORDERS"},
+		{Name: "cancel", Method: "POST", Path: "/api/orders/{id}/cancel", Module: "ORDERS"},
+		{Name: "grant", Method: "PUT", Path: "/api/roles/{id}/permissions", Module: "ROLES"},
+	}
+	if err := authzsql.SyncPermissions(t.Context(), db, routes, syncAt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// entries returns the number of entries of the audit log, which must be sound.
+func entries(t *testing.T, db *sqldb.DB) int64 {
+	t.Helper()
+	r, err := auditsql.Verify(t.Context(), db)
+	if err != nil || len(r.Broken) > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return r.Entries
+}
+
+// adminEnv is an installation with an owner and three branches.
+type adminEnv struct {
+	db     *sqldb.DB
+	people *UserAdmin
+	roles  *authzsql.Roles
+	byName map[string]authz.Role
+	owner  account.User
+	now    time.Time
+}
+
+func newAdminEnv(t *testing.T, db *sqldb.DB) *adminEnv {
+	t.Helper()
+	h := &adminEnv{db: db, people: NewUserAdmin(db), roles: authzsql.NewRoles(db), byName: map[string]authz.Role{}, now: syncAt}
+	syncRoles(t, db)
+	for id := range 3 {
+		if _, err := db.Exec(t.Context(), adminTestStmts.Must("branch"), id+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := h.roles.Roles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		h.byName[r.Name] = r
+	}
+	if _, err := h.people.AddCode(t.Context(), "code", h.now); err != nil {
+		t.Fatal(err)
+	}
+	if h.owner, err = h.people.CreateOwner(t.Context(), "code", user("owner", authz.RoleOwner), account.Caller{}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func user(name, role string) account.User {
+	return account.User{
+		Profile: account.Profile{Email: name + "@house.example", Username: name}, Role: role, Status: account.Active,
+		CreatedAt: syncAt, CreatedBy: "system",
+	}
+}
+
+// hire creates an account as the operator.
+func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) account.User {
+	t.Helper()
+	u, err := h.people.Create(t.Context(), authz.System(), user(name, ""), h.assignment(role, branches...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (h *adminEnv) assignment(role string, branches ...int64) account.Assignment {
+	return account.Assignment{RoleID: h.byName[role].ID, Branches: branches}
+}
+
+func (h *adminEnv) number(t *testing.T, name string, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Scalar[int64](t.Context(), h.db, adminTestStmts.Must(name), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// login begins a session.
+func (h *adminEnv) login(t *testing.T, u account.User) {
+	t.Helper()
+	s := account.Session{
+		ID: uid.New(h.now), UserID: u.ID, TokenHash: uid.New(h.now), CreatedAt: h.now, RotatedAt: h.now, LastSeenAt: h.now,
+		IdleUntil: h.now.Add(time.Hour), ExpiresAt: h.now.Add(time.Hour),
+	}
+	if _, _, err := NewAccounts(h.db).Begin(t.Context(), u, s, account.LoginProof{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFault(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) || want == nil && err != nil {
+		t.Errorf("%s: %v, want %v", what, err, want)
+	}
+}
+
+func TestUserAdmin_Assign(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		manager := h.hire(t, "manager", "MANAGER", 1)
+		cook := h.hire(t, "cook", "KITCHEN", 1)
+		h.login(t, cook)
+		h.now = h.now.Add(time.Minute)
+		u, ended, err := h.people.Assign(t.Context(), manager.Actor("s"), cook.ID, h.assignment("CASHIER", 1), h.now)
+		if err != nil || u.Role != "CASHIER" || !slices.Equal(u.Branches, []int64{1}) || len(ended) != 1 || u.Version != 2 {
+			t.Fatalf("%+v, ended %v, %v", u, ended, err)
+		}
+		if !u.ValidFrom.Equal(h.now) || h.number(t, "living", cook.ID) != 0 ||
+			h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) != 1 || h.number(t, "revoked", "SESSION", ended[0]) != 1 {
+			t.Errorf("their sessions are still live: %+v", u)
+		}
+		for what, c := range map[string]struct {
+			by   account.User
+			of   int64
+			post account.Assignment
+			want error
+		}{
+			"a manager makes an administrator":  {manager, cook.ID, h.assignment("ADMIN"), authz.ErrRank},
+			"a manager assigns another branch":  {manager, cook.ID, h.assignment("CASHIER", 2), authz.ErrNoBranch},
+			"a manager changes the owner":       {manager, h.owner.ID, h.assignment("CASHIER", 1), authz.ErrUser},
+			"a cashier raises themselves":       {u, cook.ID, h.assignment("MANAGER", 1), authz.ErrRank},
+			"the last owner steps down":         {h.owner, h.owner.ID, h.assignment("ADMIN"), authz.ErrLastOwner},
+			"an unknown role":                   {h.owner, cook.ID, account.Assignment{RoleID: 99}, authz.ErrRole},
+			"an unknown branch":                 {h.owner, cook.ID, h.assignment("CASHIER", 9), authz.ErrNoBranch},
+			"an unknown account":                {h.owner, 99, h.assignment("CASHIER", 1), authz.ErrUser},
+			"an owner by what they were before": {cook, cook.ID, h.assignment("MANAGER", 1), authz.ErrRank},
+		} {
+			_, _, err := h.people.Assign(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
+			wantFault(t, what, err, c.want)
+		}
+	})
+}
+
+func TestUserAdmin_SetStatus(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		admin, cook := h.hire(t, "admin", "ADMIN"), h.hire(t, "cook", "KITCHEN", 1)
+		h.login(t, cook)
+		set := func(by account.User, id int64, s account.Status) ([]string, error) {
+			_, ended, err := h.people.SetStatus(t.Context(), by.Actor("s"), id, s, h.now)
+			return ended, err
+		}
+		if ended, err := set(admin, cook.ID, account.Disabled); err != nil || len(ended) != 1 {
+			t.Errorf("%v, %v", ended, err)
+		}
+		before := entries(t, db)
+		if ended, err := set(admin, cook.ID, account.Disabled); err != nil || len(ended) != 0 {
+			t.Errorf("once more: %v, %v", ended, err)
+		}
+		if entries(t, db) != before {
+			t.Error("an entry without a change")
+		}
+		_, err := set(cook, cook.ID, account.Active)
+		wantFault(t, "a disabled account enables itself", err, authz.ErrForbidden)
+		_, err = set(h.owner, h.owner.ID, account.Disabled)
+		wantFault(t, "the last owner is disabled", err, authz.ErrLastOwner)
+		_, err = set(admin, h.owner.ID, account.Disabled)
+		wantFault(t, "an administrator disables an owner", err, authz.ErrRank)
+		_, err = set(admin, cook.ID, account.Active)
+		wantFault(t, "enabled again", err, nil)
+	})
+}
+
+// Two owners disable each other concurrently: one stays active.
+func TestUserAdmin_keeps_one_owner(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		second := h.hire(t, "second", "OWNER")
+		var wg sync.WaitGroup
+		failures := make([]error, 2)
+		for i, pair := range [][2]account.User{{h.owner, second}, {second, h.owner}} {
+			wg.Go(func() {
+				ctx := context.WithoutCancel(t.Context())
+				_, _, failures[i] = h.people.SetStatus(ctx, pair[0].Actor("s"), pair[1].ID, account.Disabled, h.now)
+			})
+		}
+		wg.Wait()
+		if (failures[0] == nil) == (failures[1] == nil) {
+			t.Errorf("%v", failures)
+		}
+	})
+}
+
+func TestUserAdmin_Users(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		h.hire(t, "cook_1", "KITCHEN", 1)
+		h.hire(t, "cook_2", "KITCHEN", 1, 2)
+		u := user("anh", "")
+		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
+		if _, err := h.people.Create(t.Context(), authz.System(), u, h.assignment("USER")); err != nil {
+			t.Fatal(err)
+		}
+		no := false
+		for what, c := range map[string]struct {
+			f    account.UserFilter
+			want int64
+		}{
+			"all":                          {account.UserFilter{EveryBranch: true}, 4},
+			"of branch 1":                  {account.UserFilter{Branches: []int64{1}}, 2},
+			"of branch 2 and 3":            {account.UserFilter{Branches: []int64{2, 3}}, 1},
+			"of none":                      {account.UserFilter{}, 0},
+			"province and city":            {account.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Ba Đình"}, 1},
+			"in other capital letters A-Z": {account.UserFilter{EveryBranch: true, Province: "hà nội", City: "BA Đình"}, 1},
+			"another city":                 {account.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Huế"}, 0},
+			"not registered":               {account.UserFilter{EveryBranch: true, Registered: &no}, 3},
+			"not registered, of branch 2":  {account.UserFilter{Branches: []int64{2}, Registered: &no}, 1},
+			"a role":                       {account.UserFilter{EveryBranch: true, Role: "KITCHEN"}, 2},
+			"a part of a name":             {account.UserFilter{EveryBranch: true, Query: "cook"}, 2},
+			"a part as it is written":      {account.UserFilter{EveryBranch: true, Query: "ANH"}, 1},
+			"LIKE characters":              {account.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
+			"an escaped underscore":        {account.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
+			"closed accounts":              {account.UserFilter{EveryBranch: true, Status: account.Disabled}, 0},
+		} {
+			c.f.Limit = 3
+			page, total, err := h.people.Users(t.Context(), c.f)
+			if err != nil || total != c.want || int64(len(page)) != min(3, c.want) {
+				t.Errorf("%s: %d of %d, %v", what, len(page), total, err)
+			}
+		}
+	})
+}
+
+func TestRoles_change(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		admin, owner := h.hire(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
+		chef, err := h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
+		if err != nil || len(chef.Permissions) != 1 { // one's own affairs
+			t.Fatalf("%+v, %v", chef, err)
+		}
+		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
+		wantFault(t, "the same name", err, authz.ErrRoleName)
+		all := h.byName["OWNER"].Permissions
+		if chef, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all, h.now); err != nil || len(chef.Permissions) != 4 {
+			t.Fatalf("%+v, %v", chef, err)
+		}
+		if h.number(t, "revoked", "ROLE", fmt.Sprint(chef.ID)) != 1 {
+			t.Error("no revocation was written")
+		}
+		// Administrators can neither grant nor revoke a permission that they have lost.
+		if _, err := h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
+		wantFault(t, "revoking more than one has", err, authz.ErrExceedsOwnRights)
+		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
+		wantFault(t, "granting more than one has", err, authz.ErrExceedsOwnRights)
+		_, err = h.people.Create(t.Context(), admin, user("chef", ""), account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		wantFault(t, "creating a user with more permissions", err, authz.ErrExceedsOwnRights)
+		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
+		wantFault(t, "revoking from owners", err, authz.ErrOwnerAll)
+		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
+		wantFault(t, "an unknown permission", err, authz.ErrPermission)
+
+		u, err := h.people.Create(t.Context(), owner, user("chef", ""), account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "a role in use", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRoleUsed)
+		if _, _, err := h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "an unused role", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
+		wantFault(t, "once more", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRole)
+		err = h.roles.DeleteRole(t.Context(), owner, h.byName["STAFF"].ID, h.now)
+		wantFault(t, "a built-in role", err, authz.ErrDelivered)
+	})
+}
+
+func TestUserAdmin_CreateOwner(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncRoles(t, db)
+		people := NewUserAdmin(db)
+		for i := range 2 * maxSetupCodes {
+			needed, err := people.AddCode(t.Context(), fmt.Sprint("code", i), syncAt.Add(time.Duration(i)*time.Second))
+			if err != nil || !needed {
+				t.Fatal(needed, err)
+			}
+		}
+		for code, want := range map[string]bool{"code0": false, "code15": true, "code8": true, "code": false} {
+			if got, err := people.HasCode(t.Context(), code); got != want || err != nil {
+				t.Errorf("%s: %t, %v", code, got, err)
+			}
+		}
+		_, err := people.CreateOwner(t.Context(), "code0", user("nobody", authz.RoleOwner), account.Caller{})
+		wantFault(t, "an old code", err, account.ErrSetup)
+		var wg sync.WaitGroup
+		failures := make([]error, 4)
+		for i := range failures {
+			wg.Go(func() {
+				_, failures[i] = people.CreateOwner(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
+					user(fmt.Sprint("owner", i), authz.RoleOwner), account.Caller{})
+			})
+		}
+		wg.Wait()
+		made := 0
+		for _, err := range failures {
+			if err == nil {
+				made++
+			} else {
+				wantFault(t, "a second owner", err, account.ErrSetup)
+			}
+		}
+		if made != 1 {
+			t.Errorf("%d owners were created: %v", made, failures)
+		}
+		if needed, err := people.AddCode(t.Context(), "late", syncAt); needed || err != nil {
+			t.Errorf("a code was stored beside an owner: %v", err)
+		}
+	})
+}
+
+// Under random operations every change has exactly one audit entry; refused and empty changes have none.
+func TestAudit_one_entry_per_change(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		ids := []int64{h.owner.ID, h.hire(t, "a", "ADMIN").ID, h.hire(t, "m", "MANAGER", 1).ID, h.hire(t, "c", "CASHIER", 1, 2).ID}
+		made := 0
+		rapid.Check(t, func(t *rapid.T) {
+			ctx := context.Background()
+			audit, err := auditsql.Verify(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := audit.Entries
+			for range rapid.IntRange(1, 6).Draw(t, "changes") {
+				by, err := NewAccounts(db).User(ctx, rapid.SampledFrom(ids).Draw(t, "by"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				of := rapid.SampledFrom(ids).Draw(t, "of")
+				before, err := NewAccounts(db).User(ctx, of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				role := rapid.SampledFrom([]string{"OWNER", "ADMIN", "MANAGER", "CASHIER", "USER"}).Draw(t, "role")
+				changed := false
+				switch rapid.IntRange(0, 3).Draw(t, "what") {
+				case 0:
+					_, _, err = h.people.Assign(ctx, by.Actor("s"), of, h.assignment(role, 1), h.now)
+					changed = err == nil
+				case 1:
+					to := rapid.SampledFrom([]account.Status{account.Active, account.Disabled}).Draw(t, "to")
+					_, _, err = h.people.SetStatus(ctx, by.Actor("s"), of, to, h.now)
+					changed = err == nil && before.Status != to
+				case 2:
+					made++
+					u := user(fmt.Sprintf("user-%d", made), "")
+					_, err = h.people.Create(ctx, by.Actor("s"), u, h.assignment(role, 1))
+					changed = err == nil
+				case 3:
+					_, err = h.people.Update(ctx, by.Actor("s"), of, h.now,
+						func(p account.Profile) (account.Profile, error) { return p, nil })
+					changed = err == nil
+				}
+				if changed {
+					want++
+				}
+			}
+			audit, err = auditsql.Verify(ctx, db)
+			if err != nil || audit.Entries != want || len(audit.Broken) > 0 {
+				t.Fatalf("%d entries, want %d: %+v %v", audit.Entries, want, audit.Broken, err)
+			}
+		})
+	})
+}

@@ -1,0 +1,162 @@
+package accountsql
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// Names of counters: codes sent and tried per address, attempts without a code, and failed logins of unknown accounts
+// and of known devices. actionTryNone and actionNobody are never limited; they exist so that a refusal costs the same
+// write (S2, S7).
+const (
+	actionSend    = "code_send"
+	actionTry     = "code_try"
+	actionTryNone = "code_try_none"
+	actionNobody  = "login_nobody"
+	actionDevice  = "login_device"
+)
+
+// Send counts a code for its destination and stores it, unless the limit is reached.
+func (s *Accounts) Send(ctx context.Context, c account.Code, l account.Email) (wait time.Duration, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		wait, err = countWithin(ctx, tx, actionSend, c.Destination, account.SendWindows, c.SentAt)
+		if err != nil || wait > 0 || c.UserID == 0 {
+			return err
+		}
+		putCode(tx, c)
+		return QueueEmail(tx, c.SentAt, l)
+	})
+	return wait, err
+}
+
+// countWithin counts one event of a subject unless a window is full, and then returns how long to wait. Each event is a
+// row, so that windows slide; the windows bound their number.
+func countWithin(
+	ctx context.Context, tx sqldb.Tx, action, subject string, windows []account.Window, now time.Time,
+) (time.Duration, error) {
+	tx.Queue(stmt("cap_lock"), action, subject)
+	buckets, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), action, subject, now.Add(-24*time.Hour).UnixMilli())
+	if err != nil {
+		return 0, err
+	}
+	var times []time.Time
+	for _, b := range buckets {
+		for range b[1] {
+			times = append(times, sqldb.Instant(b[0]))
+		}
+	}
+	wait := account.RetryAfter(windows, times, now)
+	if wait == 0 {
+		tx.Queue(stmt("cap_add"), action, subject, now.UnixMilli())
+	}
+	return wait, nil
+}
+
+// putCode queues a code; it replaces the account's previous code for the purpose.
+func putCode(tx sqldb.Tx, c account.Code) {
+	tx.Queue(stmt("otp_put"), string(c.Purpose), c.UserID, c.Hash, c.SentAt.UnixMilli(), c.ExpiresAt.UnixMilli())
+}
+
+// Try counts an attempt, then compares.
+func (s *Accounts) Try(
+	ctx context.Context, given account.Code, now time.Time, matches func(hash string) bool,
+) (ok bool, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The update locks the code's row, so concurrent attempts count one after the other.
+		kept, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("otp_attempt"), string(given.Purpose), given.UserID,
+			account.CodeAttempts, now.UnixMilli())
+		if ok = false; err != nil { // reset: a retried transaction may have set it
+			return err
+		}
+		if !found {
+			return countMissingCode(ctx, tx, given.Destination, s.db.Now())
+		}
+		wait, err := countWithin(ctx, tx, actionTry, given.Destination, account.TryWindows, now)
+		if err != nil || wait > 0 {
+			return err
+		}
+		if err := tx.Flush(ctx); err != nil { // S6: both counts are written before the comparison
+			return err
+		}
+		ok = matches(kept)
+		return nil
+	})
+	return ok && err == nil, err
+}
+
+// countMissingCode does the same work as an attempt where there is no code: the response time must not reveal whether
+// there is an account (S7). It takes no lock: floods of guesses at a used-up code must not queue for connections.
+func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
+	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), actionTryNone, destination,
+		now.UnixMilli()); err != nil {
+		return err
+	}
+	tx.Queue(stmt("cap_add"), actionTryNone, destination, now.UnixMilli())
+	return tx.Flush(ctx)
+}
+
+// VerifyEmail uses a code up and activates its account.
+func (s *Accounts) VerifyEmail(
+	ctx context.Context, c account.Code, now time.Time, l account.Email,
+) (used bool, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
+			return err
+		}
+		n, err := tx.Exec(ctx, stmt("account_prove"), c.UserID, now.UnixMilli())
+		if used = n == 1; err != nil || !used {
+			return err
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
+		return QueueEmail(tx, now, l)
+	})
+	return used, err
+}
+
+// ResetPassword uses a code up, sets a new password and ends all sessions.
+func (s *Accounts) ResetPassword(
+	ctx context.Context, c account.Code, now time.Time, passwordHash string, from account.Caller,
+) (used bool, ended []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
+			return err
+		}
+		n, err := tx.Exec(ctx, stmt("account_reset"), c.UserID, passwordHash, now.UnixMilli())
+		if used = n == 1; err != nil || !used {
+			return err
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
+		if ended, err = EndSessions(ctx, tx, c.UserID, account.EndPassword, "", now); err != nil {
+			return err
+		}
+		return recordPassword(ctx, tx, authz.Actor{UserID: c.UserID, Request: from.Request, Address: from.Address}, now)
+	})
+	return used, ended, err
+}
+
+// consumeCode uses a code up. Of concurrent calls one returns true.
+func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, stmt("otp_use"), string(c.Purpose), c.UserID, c.Hash, now.UnixMilli())
+	return n == 1, err
+}
+
+// recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
+// without one. Members are not recorded.
+func recordPassword(ctx context.Context, tx sqldb.Tx, who authz.Actor, now time.Time) error {
+	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
+	if err != nil || !authz.IsStaff(u.Role) {
+		return err
+	}
+	by := u.Actor(who.Session)
+	by.Request, by.Address = who.Request, who.Address
+	return auditsql.Record(ctx, tx,
+		audit.NewEntry(by, now, audit.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
+}

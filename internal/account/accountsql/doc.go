@@ -1,0 +1,2 @@
+// Package accountsql stores accounts, sessions, PINs, codes and the installation's keys in SQL.
+package accountsql

@@ -1,0 +1,257 @@
+package accountsql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzsql"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// Begin stores a session, see account.SessionStore.
+func (s *Accounts) Begin(
+	ctx context.Context, u account.User, fresh account.Session, p account.LoginProof,
+) (written account.Session, evicted []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The login was verified outside of this transaction: under the lock the account must still match it (S5).
+		now, err := LockUser(ctx, tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if now.PasswordHash != p.Hash || now.Status != account.Active || now.RoleID != u.RoleID {
+			return account.ErrLogin
+		}
+		written = fresh.StartedAfter(now.ValidFrom)
+		if p.PinHash == "" {
+			tx.QueueExactly(1, stmt("account_login"), u.ID, p.NewHash)
+		} else if n, err := tx.Exec(ctx, stmt("pin_forget"), u.ID, p.PinHash); err != nil || n == 0 {
+			return cmp.Or(err, error(account.ErrPin)) // the PIN was changed meanwhile
+		}
+		// MaxSessions-1 stay, because the new session is inserted below.
+		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_oldest"),
+			u.ID, written.CreatedAt.UnixMilli(), string(account.EndEvicted), account.MaxSessions-1); err != nil {
+			return err
+		}
+		revokeSessions(tx, evicted, written.CreatedAt)
+		insertSession(tx, written)
+		if !authz.IsStaff(u.Role) { // logins of members are not audited
+			return nil
+		}
+		by := u.Actor(written.ID)
+		by.Request, by.Address = p.Request, p.Address
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, written.CreatedAt, audit.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
+	})
+	return written, evicted, err
+}
+
+// insertSession queues the insertion of a session.
+func insertSession(tx sqldb.Tx, f account.Session) {
+	tx.QueueExactly(1, stmt("session_insert"), f.ID, f.UserID, f.TokenHash, f.RotatedAt.UnixMilli(), f.Device, f.Address,
+		f.CreatedAt.UnixMilli(), f.IdleUntil.UnixMilli(), f.ExpiresAt.UnixMilli())
+}
+
+// RecordFailure counts a wrong password. Failures of unknown accounts share one counter per day.
+func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
+	if user == 0 {
+		_, err := s.db.Exec(ctx, stmt("cap_add"), actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
+		return err
+	}
+	_, err := s.db.Exec(ctx, stmt("account_fail"), user, passwordHash)
+	return err
+}
+
+// RecordDeviceFailure counts a wrong password of a known device or of a session.
+func (s *Accounts) RecordDeviceFailure(ctx context.Context, device string, now time.Time) error {
+	_, err := s.db.Exec(ctx, stmt("cap_add"), actionDevice, device, now.UnixMilli())
+	return err
+}
+
+// DeviceFailures returns the number of wrong passwords of a device or session since an instant.
+func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time.Time) (n int64, err error) {
+	buckets, err := sqldb.Collect(ctx, s.db, sqldb.Pair, stmt("cap_list"), actionDevice, device, since.UnixMilli())
+	for _, b := range buckets {
+		n += b[1]
+	}
+	return n, err
+}
+
+// Rotate judges a refresh token and applies the verdict.
+func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.RotationResult, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		held, found, err := lockByToken(ctx, tx, r.TokenHash)
+		if err != nil || !found {
+			o = account.RotationResult{Verdict: account.RefreshUnknown}
+			return err
+		}
+		u, err := oneUser(ctx, tx, stmt("account_select"), held.UserID)
+		if err != nil {
+			return err
+		}
+		o = account.RotationResult{Verdict: held.JudgeRefresh(u, r.TokenHash, r.Now), User: u, Session: held}
+		switch o.Verdict {
+		case account.RefreshRotate:
+			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
+			rotate(tx, o.Session)
+		case account.RefreshReuse:
+			tx.Queue(stmt("session_end"), held.ID, u.ID, r.Now.UnixMilli(), string(account.EndReused))
+			revokeSessions(tx, []string{held.ID}, r.Now)
+		case account.RefreshUnknown, account.RefreshEnded, account.RefreshRepeat: // nothing to write
+		}
+		return nil
+	})
+	return o, err
+}
+
+// lockByToken locks the session of a refresh token. A concurrent request with the same token waits for the lock, then
+// finds the token spent and returns the same successor.
+func lockByToken(ctx context.Context, tx sqldb.Tx, tokenHash string) (account.Session, bool, error) {
+	s, found, err := sqldb.One(ctx, tx, scanSession, stmt("session_by_token"), tokenHash)
+	if err != nil || found {
+		return s, found, err
+	}
+	id, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("spent_select"), tokenHash)
+	if err != nil || !found {
+		return s, false, err
+	}
+	return sqldb.One(ctx, tx, scanSession, stmt("session_lock"), id)
+}
+
+// rotate queues the new refresh token and keeps the hash of the spent one, by which a later reuse is detected.
+func rotate(tx sqldb.Tx, s account.Session) {
+	tx.QueueExactly(1, stmt("session_rotate"), s.ID, s.TokenHash, s.PreviousHash, s.Successor, s.RotatedAt.UnixMilli(),
+		s.IdleUntil.UnixMilli())
+	tx.Queue(stmt("spent_insert"), s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
+}
+
+// FindByToken returns the session of a refresh token, also of a spent one.
+func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (account.Session, bool, error) {
+	return sqldb.One(ctx, s.db, scanSession, stmt("session_holder"), tokenHash)
+}
+
+// Sessions returns the live sessions of an account.
+func (s *Accounts) Sessions(ctx context.Context, user int64, now time.Time) ([]account.Session, error) {
+	return sqldb.Collect(ctx, s.db, scanSession, stmt("session_list"), user, now.UnixMilli())
+}
+
+// End ends a session of an account.
+func (s *Accounts) End(
+	ctx context.Context, user int64, session string, why account.EndReason, now time.Time,
+) (found bool, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		n, err := tx.Exec(ctx, stmt("session_end"), session, user, now.UnixMilli(), string(why))
+		if found = n == 1; err != nil || !found {
+			return err
+		}
+		revokeSessions(tx, []string{session}, now)
+		return nil
+	})
+	return found, err
+}
+
+// ChangePassword sets a new password and ends all sessions except keep.
+func (s *Accounts) ChangePassword(
+	ctx context.Context, user int64, p account.LoginProof, keep string, now time.Time,
+) (ended []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The statement compares p.Hash, the password that was verified before this transaction.
+		n, err := tx.Exec(ctx, stmt("account_password"), user, p.Hash, p.NewHash, now.UnixMilli())
+		if err != nil {
+			return err
+		}
+		if n == 0 { // changed concurrently
+			return account.ErrPassword
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(user, 10))
+		if ended, err = EndSessions(ctx, tx, user, account.EndPassword, keep, now); err != nil {
+			return err
+		}
+		return recordPassword(ctx, tx, authz.Actor{UserID: user, Session: keep, Request: p.Request, Address: p.Address}, now)
+	})
+	return ended, err
+}
+
+// EndSessions ends all sessions of an account except keep, which may be empty, within a transaction that has locked the
+// account, and queues the revocations that every process reads. It returns the ended sessions, for
+// account.Authenticator.Revoke after the commit.
+func EndSessions(
+	ctx context.Context, tx sqldb.Tx, user int64, why account.EndReason, keep string, now time.Time,
+) ([]string, error) {
+	ended, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_all"), user, now.UnixMilli(), string(why),
+		keep)
+	if err != nil {
+		return nil, err
+	}
+	revokeSessions(tx, ended, now)
+	return ended, nil
+}
+
+// revokeSessions queues revocations. A session ends once, so its id is also the id of its revocation.
+func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
+	if len(ids) == 0 {
+		return
+	}
+	all := make([]authz.Revocation, len(ids))
+	for i, id := range ids {
+		all[i] = authz.Revocation{ID: id, Kind: authz.RevokeSession, Subject: id, At: now}
+	}
+	authzsql.QueueRevocations(tx, all...)
+}
+
+// ActiveSession returns a live session of an active account.
+func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.Time) (account.ActiveSession, bool, error) {
+	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (account.ActiveSession, error) {
+		st := account.ActiveSession{Session: session}
+		var begun, expires int64
+		var branches string
+		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
+		st.StartedAt, st.ExpiresAt, st.Branches = sqldb.Instant(begun), sqldb.Instant(expires), idList(branches)
+		return st, err
+	}, stmt("session_standing"), session, now.UnixMilli())
+}
+
+// Revocations returns the revocations made since an instant.
+func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]authz.Revocation, error) {
+	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (v authz.Revocation, err error) {
+		var at int64
+		err = r.Scan(&v.ID, &v.Kind, &v.Subject, &at)
+		v.At = sqldb.Instant(at)
+		return v, err
+	}, stmt("revocation_list"), since.UnixMilli())
+}
+
+// SaveLastSeen updates the last activity of live sessions. It never moves one back.
+func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) error {
+	slices.SortFunc(all, func(a, b account.LastSeen) int { // one order of row locks, against deadlocks
+		if a.Session < b.Session {
+			return -1
+		}
+		return 1
+	})
+	_, err := s.db.Exec(ctx, stmt("session_seen"), sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return all[i].Session }).
+		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }).
+		Int("idle", func(i int) int64 { return all[i].IdleUntil.UnixMilli() }))
+	return err
+}
+
+func scanSession(r sqldb.Rows) (s account.Session, err error) {
+	var rotated, created, seen, idle, expires int64
+	var ended *int64
+	err = r.Scan(&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, &rotated, &s.Device, &s.Address, &created,
+		&seen, &idle, &expires, &ended)
+	s.RotatedAt, s.CreatedAt, s.LastSeenAt = sqldb.Instant(rotated), sqldb.Instant(created), sqldb.Instant(seen)
+	s.IdleUntil, s.ExpiresAt = sqldb.Instant(idle), sqldb.Instant(expires)
+	if ended != nil {
+		s.EndedAt = sqldb.Instant(*ended)
+	}
+	return s, err
+}

@@ -1,0 +1,241 @@
+// Package accounttest has fixtures for tests that need accounts: an environment with users on a database, a settable
+// clock, the queued e-mails, and a session cache with the suite that every cache passes.
+package accounttest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accountjwt"
+	"comanda/internal/account/accountsql"
+	"comanda/internal/authz"
+	"comanda/internal/sqldb"
+)
+
+// Clock is a clock that a test sets. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock set to noon of a Thursday in Hà Nội.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)} }
+
+// Now returns the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock forward.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// EventCounts counts the events of an account.Observer. It is safe for concurrent use.
+type EventCounts struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// Count returns how often an event occurred: login.ok, code.compared, reused.
+func (c *EventCounts) Count(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts[what]
+}
+
+func (c *EventCounts) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[what]++
+}
+
+// FastParams makes hashes cost almost nothing, for tests that are not about argon2.
+var FastParams = account.Argon2Params{Memory: 16, Time: 1, Threads: 1}
+
+// Password is the password of every account that an Env has created.
+const Password = "correct horse battery staple"
+
+// Env is the account service of one process on a database.
+type Env struct {
+	*account.Service
+
+	DB     *sqldb.DB
+	Store  *accountsql.Accounts
+	Clock  *Clock
+	Events *EventCounts
+}
+
+var (
+	stmts = sqldb.Load(fstest.MapFS{
+		"role.sql":   {Data: []byte("INSERT INTO role (name, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT (name) DO NOTHING")},
+		"letter.sql": {Data: []byte("SELECT template, locale, fields, expires_at FROM mail_outbox WHERE recipient = $1 ORDER BY id")},
+		"role_of.sql": {Data: []byte(
+			"UPDATE app_user SET role_id = (SELECT id FROM role WHERE name = $2) WHERE id = $1")},
+		"status.sql": {Data: []byte("UPDATE app_user SET status = $2 WHERE id = $1")},
+	})
+	roleInsert   = stmts.Must("role")
+	letterSelect = stmts.Must("letter")
+	roleOf       = stmts.Must("role_of")
+	statusSet    = stmts.Must("status")
+)
+
+// Open returns an environment on an empty database with the built-in roles.
+func Open(t testing.TB, db *sqldb.DB, memory account.SessionCache) *Env {
+	t.Helper()
+	for _, r := range authz.Delivered() {
+		if _, err := db.Exec(t.Context(), roleInsert, r.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return OpenAnother(t, db, memory, NewClock())
+}
+
+// OpenAnother returns the environment of another process on the same database.
+func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock *Clock) *Env {
+	t.Helper()
+	keys, err := accountsql.Keys(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := accountjwt.New(keys.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, heard := accountsql.NewAccounts(db), &EventCounts{counts: map[string]int{}}
+	h := &Env{DB: db, Store: store, Clock: clock, Events: heard, Service: &account.Service{
+		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: account.NewHasher(FastParams, 2), Tokens: tokens, Keys: keys,
+		Cache: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+		Authenticator: account.NewAuthenticator(tokens, store, memory, clock.Now, nil),
+		Observer: account.Observer{
+			Login: func(r string) { heard.add("login." + r) }, Code: func(e string) { heard.add("code." + e) },
+			Reused: func() { heard.add("reused") },
+		},
+	}}
+	h.Devices.SetKey(keys.Token.Derive("a test's devices"))
+	h.SyncRevocations(t)
+	return h
+}
+
+// SyncRevocations makes the authenticator read new revocations.
+func (h *Env) SyncRevocations(t testing.TB) {
+	t.Helper()
+	if err := h.Authenticator.SyncRevocations(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Caller returns the client of test requests.
+func Caller() account.Caller {
+	return account.Caller{Address: "192.0.2.7", Network: "192.0.2.7", Device: "a test", Locale: "en"}
+}
+
+// CreateMember registers a member and verifies the e-mail address.
+func (h *Env) CreateMember(t testing.TB, email string) account.User {
+	t.Helper()
+	u, err := h.Register(t.Context(), account.Registration{
+		Profile: account.Profile{Email: email}, Password: Password,
+	}, Caller())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.VerifyEmail(t.Context(), email, h.Code(t, email), Caller()); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// CreateStaff creates a staff account with a role.
+func (h *Env) CreateStaff(t testing.TB, email, role string) account.User {
+	t.Helper()
+	u := h.CreateMember(t, email)
+	h.SetRole(t, u.ID, role)
+	return u
+}
+
+// SetRole changes an account's role and nothing else.
+func (h *Env) SetRole(t testing.TB, user int64, role string) {
+	t.Helper()
+	if _, err := h.DB.Exec(t.Context(), roleOf, user, role); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Number returns the single number that a query selects.
+func (h *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
+	t.Helper()
+	n, err := sqldb.Scalar[int64](t.Context(), h.DB, q, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// SetStatus changes an account's status and nothing else.
+func (h *Env) SetStatus(t testing.TB, user int64, s account.Status) {
+	t.Helper()
+	if _, err := h.DB.Exec(t.Context(), statusSet, user, string(s)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustLogin logs an account in.
+func (h *Env) MustLogin(t testing.TB, email string) account.IssuedTokens {
+	t.Helper()
+	g, err := h.Login(t.Context(), account.Credentials{Email: email, Password: Password}, Caller())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Authenticate returns the error of authenticating an access token.
+func (h *Env) Authenticate(ctx context.Context, access string) error {
+	_, err := h.Authenticator.Authenticate(ctx, access)
+	return err
+}
+
+// Emails returns the e-mails queued to an address, oldest first.
+func (h *Env) Emails(t testing.TB, email string) []account.Email {
+	t.Helper()
+	all, err := sqldb.Collect(t.Context(), h.DB, func(r sqldb.Rows) (l account.Email, err error) {
+		var fields string
+		var expires int64
+		if err = r.Scan(&l.Template, &l.Locale, &fields, &expires); err == nil {
+			err = json.Unmarshal([]byte(fields), &l.Fields)
+		}
+		l.To, l.Expires = email, time.UnixMilli(expires).UTC()
+		return l, err
+	}, letterSelect, email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Code returns the code that was sent to an address last.
+func (h *Env) Code(t testing.TB, email string) string {
+	t.Helper()
+	for _, l := range slices.Backward(h.Emails(t, email)) {
+		if l.Fields[account.FieldCode] != "" {
+			open, err := h.Keys.OpenFields(l.Fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return open[account.FieldCode]
+		}
+	}
+	t.Fatalf("no code was sent to %s", email)
+	return ""
+}

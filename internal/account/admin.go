@@ -1,0 +1,122 @@
+package account
+
+import (
+	"comanda/internal/authz"
+	"context"
+	"time"
+)
+
+// Assignment is a user's role and branches.
+type Assignment struct {
+	RoleID   int64
+	Branches []int64
+}
+
+// UserFilter selects accounts. Zero values select all.
+type UserFilter struct {
+	Query      string // part of the e-mail address, username, phone number or name; lower case
+	Province   string
+	City       string
+	Role       string // name of a role
+	Registered *bool
+	Status     Status
+
+	EveryBranch bool    // also users without a branch
+	Branches    []int64 // otherwise users who work in one of these
+	Limit       int
+	Offset      int
+}
+
+// UserAdminStore stores accounts for administration, normally accountsql. Each change is one transaction that checks
+// the rules of Principal, writes the audit log and ends the sessions of a user who lost permissions; those are returned
+// as ended.
+type UserAdminStore interface {
+	Users(ctx context.Context, f UserFilter) (page []User, total int64, err error)
+	Create(ctx context.Context, by authz.Actor, u User, p Assignment) (User, error)
+	Update(ctx context.Context, by authz.Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
+	Assign(ctx context.Context, by authz.Actor, id int64, p Assignment, now time.Time) (u User, ended []string, err error)
+	SetStatus(ctx context.Context, by authz.Actor, id int64, s Status, now time.Time) (u User, ended []string, err error)
+}
+
+// Administration manages accounts. A revoked session ends at once in this process and within five seconds in every
+// other.
+type Administration struct {
+	Users    UserAdminStore
+	Accounts *Service
+	Now      func() time.Time
+}
+
+// ListUsers returns a page of the accounts that the actor may see, and their total.
+func (m *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFilter) ([]User, int64, error) {
+	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
+	return m.Users.Users(ctx, f)
+}
+
+// User returns an account that the actor may see, or ErrUser.
+func (m *Administration) User(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, err := m.Accounts.Users.User(ctx, id)
+	if err == nil && !by.Principal().SeesUser(u.principal()) {
+		return User{}, authz.ErrUser
+	}
+	return u, err
+}
+
+// principal returns the account for checks of visibility; it has no permissions.
+func (u User) principal() authz.Principal {
+	return authz.Principal{ID: u.ID, Role: authz.Role{ID: u.RoleID, Name: u.Role}, Branches: u.Branches}
+}
+
+// CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
+func (m *Administration) CreateUser(
+	ctx context.Context, by authz.Actor, p Profile, password string, as Assignment,
+) (User, error) {
+	p, err := p.normalizedNew()
+	if err != nil {
+		return User{}, err
+	}
+	hash := ""
+	if password != "" {
+		if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
+			return User{}, err
+		}
+		if hash, err = m.Accounts.Hasher.Hash(ctx, password); err != nil {
+			return User{}, err
+		}
+	}
+	return m.Users.Create(ctx, by, User{
+		Profile: p, PasswordHash: hash, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
+	}, as)
+}
+
+// UpdateUser changes the profile of an account.
+func (m *Administration) UpdateUser(ctx context.Context, by authz.Actor, id int64, c ProfileChanges) (User, error) {
+	return m.Users.Update(ctx, by, id, m.Now(), c.Apply)
+}
+
+// Assign changes a user's role and branches, and ends their sessions.
+func (m *Administration) Assign(ctx context.Context, by authz.Actor, id int64, p Assignment) (User, error) {
+	u, ended, err := m.Users.Assign(ctx, by, id, p, m.Now())
+	m.endAccess(ctx, u, ended, err)
+	return u, err
+}
+
+// Disable disables an account and ends its sessions.
+func (m *Administration) Disable(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, ended, err := m.Users.SetStatus(ctx, by, id, Disabled, m.Now())
+	m.endAccess(ctx, u, ended, err)
+	return u, err
+}
+
+// Enable activates an account that was disabled or never verified.
+func (m *Administration) Enable(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, _, err := m.Users.SetStatus(ctx, by, id, Active, m.Now())
+	return u, err
+}
+
+// endAccess makes this process refuse the user's sessions at once; others read the revocation from SQL.
+func (m *Administration) endAccess(ctx context.Context, u User, ended []string, err error) {
+	if err == nil && !u.ValidFrom.IsZero() {
+		m.Accounts.Authenticator.Revoke(authz.Revocation{Kind: authz.RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
+		m.Accounts.dropSessions(ctx, ended)
+	}
+}

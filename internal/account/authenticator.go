@@ -1,0 +1,295 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/authz"
+	"comanda/internal/cache"
+	"comanda/internal/fault"
+)
+
+const (
+	tokenCacheTTL     = time.Minute      // after it the session is read again
+	maxRevocationAge  = 5 * time.Second  // S4
+	revocationTTL     = 15 * time.Minute // longer than every access token lives
+	revocationOverlap = time.Minute      // longer than a transaction takes from its timestamp to its commit
+	lastSeenInterval  = 5 * time.Second  // minimum time between two writes per token
+)
+
+// LastSeen is the last activity of a session.
+type LastSeen struct {
+	Session   string
+	At        time.Time
+	IdleUntil time.Time
+}
+
+// AuthStore is the SQL side of an Authenticator, normally accountsql.
+type AuthStore interface {
+	// ActiveSession returns a live session of an active account.
+	ActiveSession(ctx context.Context, session string, now time.Time) (s ActiveSession, found bool, err error)
+	// Revocations returns the revocations made since an instant.
+	Revocations(ctx context.Context, since time.Time) ([]authz.Revocation, error)
+	// SaveLastSeen updates the last activity of sessions.
+	SaveLastSeen(ctx context.Context, all []LastSeen) error
+}
+
+// ErrRevocationsStale refuses every account while this process cannot read revocations.
+var ErrRevocationsStale = &fault.Error{
+	Kind: fault.Unavailable, Code: "identity_stale", RetryAfter: time.Second,
+	Detail: "Your session cannot be checked right now. Try again in a moment.",
+}
+
+// Authenticator resolves access tokens to actors. It caches valid tokens for tokenCacheTTL and reads revocations every
+// second; when they are older than maxRevocationAge it refuses every token (S4). It is safe for concurrent use.
+type Authenticator struct {
+	tokens TokenCodec
+	store  AuthStore
+	cache  SessionCache
+	now    func() time.Time
+	onRole func(role int64)
+
+	cached cache.Cache[[sha256.Size]byte, *cachedToken]
+
+	mu      sync.RWMutex
+	revoked map[string]time.Time // by session id
+	users   map[string]time.Time // by user id: sessions that started up to then are invalid
+	applied map[string]time.Time // revocations by row id, so that the overlap applies none twice
+	synced  time.Time            // revocations committed by then are known
+	evicted time.Time            // last eviction of expired tokens
+
+	lastSeenMu sync.Mutex
+	lastSeen   map[string]LastSeen
+}
+
+// cachedToken is a token that was verified.
+type cachedToken struct {
+	actor   authz.Actor
+	user    string // user id in decimal, the key of Authenticator.users
+	started time.Time
+	seenAt  atomic.Int64 // last activity that was recorded, Unix ms
+}
+
+// NewAuthenticator returns an authenticator that refuses every token until SyncRevocations has succeeded. onRole, which
+// may be nil, is called when the permissions of a role have changed, and with 0 when those of any role may have
+// changed, as at the start.
+func NewAuthenticator(
+	tokens TokenCodec, store AuthStore, cache SessionCache, now func() time.Time, onRole func(role int64),
+) *Authenticator {
+	return &Authenticator{
+		tokens: tokens, store: store, cache: cache, now: now, onRole: onRole,
+		revoked: map[string]time.Time{}, users: map[string]time.Time{}, applied: map[string]time.Time{},
+		lastSeen: map[string]LastSeen{},
+	}
+}
+
+// Authenticate returns the actor of an access token, or authz.ErrInvalidToken or ErrRevocationsStale.
+func (au *Authenticator) Authenticate(ctx context.Context, bearer string) (authz.Actor, error) {
+	if len(bearer) == 0 || len(bearer) > MaxAccessToken {
+		return authz.Actor{}, authz.ErrInvalidToken
+	}
+	now, key := au.now(), sha256.Sum256([]byte(bearer))
+	a, cached := au.cached.Get(key, now)
+	au.mu.RLock()
+	stale := now.Sub(au.synced) > maxRevocationAge
+	dead := cached && au.isRevoked(a)
+	au.mu.RUnlock()
+	switch {
+	case stale:
+		return authz.Actor{}, ErrRevocationsStale
+	case dead:
+		return authz.Actor{}, authz.ErrInvalidToken
+	case !cached:
+		var err error
+		if a, err = au.verify(ctx, bearer, key, now); err != nil {
+			return authz.Actor{}, err
+		}
+	}
+	au.recordLastSeen(a, now)
+	return a.actor, nil
+}
+
+// isRevoked reports whether a cached token was revoked. The caller holds the lock.
+func (au *Authenticator) isRevoked(a *cachedToken) bool {
+	if _, gone := au.revoked[a.actor.Session]; gone {
+		return true
+	}
+	from, ok := au.users[a.user]
+	return ok && !a.started.After(from)
+}
+
+// verify checks the signature and the session of a token that is not cached.
+func (au *Authenticator) verify(
+	ctx context.Context, bearer string, key [sha256.Size]byte, now time.Time,
+) (*cachedToken, error) {
+	c, err := au.tokens.Parse(bearer, now)
+	if err != nil {
+		return nil, authz.ErrInvalidToken
+	}
+	s, err := au.activeSession(ctx, c, now)
+	if err != nil {
+		return nil, err
+	}
+	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt}
+	expires := now.Add(tokenCacheTTL)
+	if c.ExpiresAt.Before(expires) {
+		expires = c.ExpiresAt
+	}
+	au.mu.Lock()
+	defer au.mu.Unlock()
+	if au.isRevoked(a) { // a revocation may have arrived since the session was read
+		return nil, authz.ErrInvalidToken
+	}
+	au.cached.Put(key, a, expires)
+	return a, nil
+}
+
+// activeSession reads a session from Redis, or from SQL on a miss or error.
+func (au *Authenticator) activeSession(ctx context.Context, c Claims, now time.Time) (ActiveSession, error) {
+	s, found, barred, err := au.cache.Get(ctx, c.Session, c.ID)
+	if err == nil && barred {
+		return ActiveSession{}, authz.ErrInvalidToken
+	}
+	if err == nil && found && s.UserID == c.UserID && now.Before(s.ExpiresAt) {
+		return s, nil
+	}
+	s, found, err = au.store.ActiveSession(ctx, c.Session, now)
+	if err != nil {
+		return ActiveSession{}, err
+	}
+	if !found || s.UserID != c.UserID {
+		return ActiveSession{}, authz.ErrInvalidToken
+	}
+	_ = au.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
+	return s, nil
+}
+
+// ClearCache drops all cached tokens. Call it after the signing key has changed.
+func (au *Authenticator) ClearCache() { au.cached.Clear() }
+
+// Revoke applies revocations to this process at once. They must be committed in SQL already.
+func (au *Authenticator) Revoke(all ...authz.Revocation) {
+	au.mu.Lock()
+	roles := au.apply(all)
+	au.mu.Unlock()
+	au.notifyRoles(roles)
+}
+
+// apply stores revocations and returns the roles that changed. The caller holds the lock.
+func (au *Authenticator) apply(all []authz.Revocation) (roles []string) {
+	for _, r := range all {
+		if _, known := au.applied[r.ID]; known && r.ID != "" {
+			continue
+		}
+		if r.ID != "" {
+			au.applied[r.ID] = r.At
+		}
+		switch r.Kind {
+		case authz.RevokeSession:
+			au.revoked[r.Subject] = r.At
+		case authz.RevokeUser:
+			if r.At.After(au.users[r.Subject]) {
+				au.users[r.Subject] = r.At
+			}
+		case authz.RevokeRole:
+			roles = append(roles, r.Subject)
+		}
+	}
+	return roles
+}
+
+func (au *Authenticator) notifyRoles(roles []string) {
+	if au.onRole == nil {
+		return
+	}
+	for _, role := range roles {
+		id, ok := parseDecimal(role)
+		if ok {
+			au.onRole(id)
+		}
+	}
+}
+
+// SyncRevocations reads the revocations that any process committed since the last call. Run it every second.
+func (au *Authenticator) SyncRevocations(ctx context.Context) error {
+	begun := au.now()
+	au.mu.RLock()
+	synced := au.synced
+	au.mu.RUnlock()
+	since := begun.Add(-revocationTTL)
+	gap := synced.Before(since) // at the start, or after a long outage
+	if after := synced.Add(-revocationOverlap); after.After(since) {
+		since = after
+	}
+	all, err := au.store.Revocations(ctx, since)
+	if err != nil {
+		return err
+	}
+	au.mu.Lock()
+	roles := au.apply(all)
+	au.evict(begun)
+	au.synced = begun
+	au.mu.Unlock()
+	if gap {
+		roles = []string{"0"}
+	}
+	au.notifyRoles(roles)
+	return nil
+}
+
+// evict drops what no valid token needs any more. The caller holds the lock.
+func (au *Authenticator) evict(now time.Time) {
+	old := now.Add(-revocationTTL - revocationOverlap)
+	for _, m := range []map[string]time.Time{au.revoked, au.users, au.applied} {
+		for id, at := range m {
+			if at.Before(old) {
+				delete(m, id)
+			}
+		}
+	}
+	if now.Sub(au.evicted) >= tokenCacheTTL {
+		au.evicted = now
+		au.cached.DeleteExpired(now)
+	}
+}
+
+// recordLastSeen records the activity of a session, at most once per lastSeenInterval and token.
+func (au *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
+	last := a.seenAt.Load()
+	if now.UnixMilli()-last < lastSeenInterval.Milliseconds() || !a.seenAt.CompareAndSwap(last, now.UnixMilli()) {
+		return
+	}
+	idle, _ := SessionLifetimes(a.actor.Role)
+	au.lastSeenMu.Lock()
+	defer au.lastSeenMu.Unlock()
+	au.lastSeen[a.actor.Session] = LastSeen{a.actor.Session, now, now.Add(idle)}
+}
+
+// FlushLastSeen writes the activity recorded since the last call. If the write fails it is kept for the next call.
+func (au *Authenticator) FlushLastSeen(ctx context.Context) error {
+	au.lastSeenMu.Lock()
+	seen := au.lastSeen
+	au.lastSeen = map[string]LastSeen{}
+	au.lastSeenMu.Unlock()
+	if len(seen) == 0 {
+		return nil
+	}
+	all := make([]LastSeen, 0, len(seen))
+	for _, s := range seen {
+		all = append(all, s)
+	}
+	err := au.store.SaveLastSeen(ctx, all)
+	if err != nil {
+		au.lastSeenMu.Lock()
+		defer au.lastSeenMu.Unlock()
+		for id, s := range seen {
+			if au.lastSeen[id].At.Before(s.At) {
+				au.lastSeen[id] = s
+			}
+		}
+	}
+	return err
+}

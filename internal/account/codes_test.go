@@ -1,0 +1,372 @@
+package account_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+)
+
+// reset sets lan's password with a code.
+func reset(t *testing.T, h *accounttest.Env, password string) {
+	t.Helper()
+	if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.ResetPassword(t.Context(), lan, h.Code(t, lan), password, accounttest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wrong returns a different code.
+func wrong(code string) string {
+	if code[0] == '9' {
+		return "0" + code[1:]
+	}
+	return string(code[0]+1) + code[1:]
+}
+
+func register(t *testing.T, h *accounttest.Env) account.User {
+	t.Helper()
+	u, err := h.Register(t.Context(), account.Registration{
+		Profile: account.Profile{Email: lan}, Password: accounttest.Password,
+	}, accounttest.Caller())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func verify(t *testing.T, h *accounttest.Env, code string) error {
+	t.Helper()
+	return h.VerifyEmail(t.Context(), lan, code, accounttest.Caller())
+}
+
+func TestVerifyEmail(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		u := register(t, h)
+		code := h.Code(t, lan)
+		wantFault(t, "wrong", verify(t, h, wrong(code)), account.ErrCode)
+		wantFault(t, "no code", verify(t, h, "abc"), account.ErrCode)
+		wantFault(t, "an unknown address", h.VerifyEmail(t.Context(), minh, code, accounttest.Caller()), account.ErrCode)
+		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()), account.ErrCode)
+		if err := verify(t, h, code); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", verify(t, h, code), account.ErrCode)
+		u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
+		if u.Status != account.Active || !u.Registered || u.Version != 2 || err != nil {
+			t.Errorf("%+v, %v", u, err)
+		}
+		all := h.Emails(t, lan)
+		if l := all[len(all)-1]; len(all) != 2 || l.Template != account.TemplateWelcome || l.Fields[account.FieldCode] != "" {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestVerifyEmail_expires(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		register(t, h)
+		code := h.Code(t, lan)
+		h.Clock.Advance(account.CodeTTL)
+		wantFault(t, "old", verify(t, h, code), account.ErrCode)
+		if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		next := h.Code(t, lan)
+		for range account.CodeAttempts {
+			wantFault(t, "wrong", verify(t, h, wrong(next)), account.ErrCode)
+		}
+		wantFault(t, "the sixth attempt", verify(t, h, next), account.ErrCode)
+		h.Clock.Advance(time.Minute)
+		if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "the one before", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
+		if err := verify(t, h, h.Code(t, lan)); err != nil {
+			t.Errorf("a new code has attempts of its own: %v", err)
+		}
+	})
+}
+
+// Of a thousand concurrent guesses at most five are compared with the code (S6).
+func TestVerifyEmail_storm(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		register(t, h)
+		code := h.Code(t, lan)
+		var all sync.WaitGroup
+		tickets := make(chan int, 1000)
+		for i := range 1000 {
+			tickets <- i
+		}
+		close(tickets)
+		for range 50 {
+			all.Go(func() {
+				for i := range tickets {
+					guess := fmt.Sprintf("%06d", i)
+					if guess == code {
+						guess = "999999"
+					}
+					if err := verify(t, h, guess); !errors.Is(err, account.ErrCode) {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := h.Events.Count("code.compared"); n != account.CodeAttempts {
+			t.Errorf("%d guesses were compared", n)
+		}
+		wantFault(t, "the right one afterwards", verify(t, h, code), account.ErrCode)
+	})
+}
+
+// Of concurrent requests with the right code, one succeeds.
+func TestVerifyEmail_race(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		register(t, h)
+		code := h.Code(t, lan)
+		errs := make([]error, account.CodeAttempts)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { errs[i] = verify(t, h, code) })
+		}
+		all.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			}
+		}
+		if won != 1 || h.Events.Count("code.accepted") != 1 {
+			t.Errorf("%d succeeded: %v", won, errs)
+		}
+	})
+}
+
+// An address has twenty attempts a day, however many codes are sent (S6).
+func TestTryWindows(t *testing.T) {
+	h := newSQLiteEnv(t)
+	register(t, h)
+	for i := range 5 {
+		if i > 0 {
+			h.Clock.Advance(time.Hour)
+			if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range account.CodeAttempts {
+			wantFault(t, "wrong", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
+		}
+	}
+	if n := h.Events.Count("code.compared"); n != 20 {
+		t.Errorf("%d attempts were compared, want 20", n)
+	}
+}
+
+func TestRequestCode_windows(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		for _, email := range []string{lan, minh} { // an unknown address is answered alike (S7)
+			sent := 0
+			var f *fault.Error
+			for range 24 * 60 / 5 {
+				err := h.RequestCode(t.Context(), account.Reset, email, accounttest.Caller())
+				switch {
+				case err == nil:
+					sent++
+				case !errors.As(err, &f) || f.Kind != fault.TooMany || f.RetryAfter <= 0:
+					t.Fatalf("%s: %v", email, err)
+				}
+				if again := h.RequestCode(t.Context(), account.Reset, email, accounttest.Caller()); fault.KindOf(again) != fault.TooMany {
+					t.Fatalf("%s, twice in a minute: %v", email, again)
+				}
+				h.Clock.Advance(5 * time.Minute)
+			}
+			want := 10
+			if email == lan {
+				want = 9 // registering sent one
+			}
+			if sent != want {
+				t.Errorf("%s: %d codes a day, want %d", email, sent, want)
+			}
+		}
+		if n := len(h.Emails(t, minh)); n != 0 {
+			t.Errorf("%d e-mails to an unknown address", n)
+		}
+	})
+}
+
+func TestRequestCode_only_where_it_helps(t *testing.T) {
+	h := newSQLiteEnv(t)
+	u := h.CreateMember(t, lan)
+	h.Clock.Advance(time.Minute)
+	ask := func(p account.Purpose) int {
+		t.Helper()
+		before := len(h.Emails(t, lan))
+		if err := h.RequestCode(t.Context(), p, lan, accounttest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Hour)
+		return len(h.Emails(t, lan)) - before
+	}
+	if n := ask(account.Verify); n != 0 {
+		t.Error("a code for an address that is verified already")
+	}
+	if n := ask(account.Reset); n != 1 {
+		t.Error("no code to reset a password")
+	}
+	h.SetStatus(t, u.ID, account.Disabled)
+	if n := ask(account.Reset); n != 0 {
+		t.Error("a code for a disabled account")
+	}
+	wantFault(t, "no purpose", h.RequestCode(t.Context(), "LOGIN", lan, accounttest.Caller()), account.ErrPurpose)
+}
+
+func TestResetPassword(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		u := h.CreateMember(t, lan)
+		before := h.MustLogin(t, lan)
+		h.Clock.Advance(time.Minute)
+		h.SyncRevocations(t)
+		if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		code := h.Code(t, lan)
+		hashes := h.Hasher.Stats().Computed
+		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, wrong(code), "another password", accounttest.Caller()), account.ErrCode)
+		if err := h.ResetPassword(t.Context(), lan, code, "short", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a short password: %v", err)
+		}
+		if n := h.Hasher.Stats().Computed - hashes; n != 0 {
+			t.Errorf("%d hashes without a right code", n)
+		}
+		if err := h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", h.ResetPassword(t.Context(), lan, code, "a third password", accounttest.Caller()), account.ErrCode)
+		wantFault(t, "the session", h.Authenticate(t.Context(), before.Access), authz.ErrInvalidToken)
+		_, err := h.Refresh(t.Context(), before.Refresh)
+		wantFault(t, "its refresh token", err, account.ErrRefresh)
+		if err := login(t, h, "another password"); err != nil {
+			t.Errorf("in the same millisecond: %v", err)
+		}
+		u, err = h.Me(t.Context(), authz.Actor{UserID: u.ID})
+		if err != nil || u.Failures != 0 || u.Version != 3 {
+			t.Errorf("%+v, %v", u, err)
+		}
+	})
+}
+
+func TestResetPassword_staff_length(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateStaff(t, lan, authz.RoleCashier)
+	h.Clock.Advance(time.Minute)
+	if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+	code := h.Code(t, lan)
+	if err := h.ResetPassword(t.Context(), lan, code, "fourteen chars", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("14 characters: %v", err)
+	}
+	if err := h.ResetPassword(t.Context(), lan, code, lan, accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("her own address: %v", err)
+	}
+	if err := h.ResetPassword(t.Context(), lan, code, "fifteen chars !", accounttest.Caller()); err != nil {
+		t.Errorf("a refused password used the code up: %v", err)
+	}
+}
+
+// Password changes of staff are audited, within a session or by a code; those of members are not.
+func TestStaffPasswords_are_audited(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		audited := func() (actors []string) {
+			f := audit.Filter{EveryBranch: true, To: h.Clock.Now().Add(time.Hour), Limit: 10}
+			all, _, err := auditsql.NewLog(h.DB).Entries(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range all {
+				if e.Action == audit.ActionPassword {
+					actors = append(actors, e.Actor+" of "+e.Subject)
+				}
+			}
+			return actors
+		}
+		changes := func() {
+			t.Helper()
+			next := "a password that is long enough"
+			u := h.MustLogin(t, lan).User
+			who := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
+			if err := change(t, h, who, accounttest.Password, next); err != nil {
+				t.Fatal(err)
+			}
+			h.Clock.Advance(time.Minute)
+			reset(t, h, accounttest.Password)
+		}
+		u := h.CreateMember(t, lan)
+		changes()
+		if all := audited(); len(all) != 0 {
+			t.Errorf("of a member %v", all)
+		}
+		h.SetRole(t, u.ID, authz.RoleCashier)
+		changes()
+		self := fmt.Sprintf("user:%d of user:%[1]d", u.ID)
+		if d := cmp.Diff([]string{self, self}, audited()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// tried selects how many attempts at codes were written, of known and unknown addresses.
+var tried = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
+	"SELECT COALESCE(SUM(used), 0) FROM auth_cap WHERE action IN ('code_try', 'code_try_none')")}}).Must("it")
+
+// An attempt is written whether or not a code exists, so that the response time does not reveal an account (S7).
+// Attempts without a code do not count against the address.
+func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		u := register(t, h)
+		code := h.Code(t, u.Email)
+		for _, email := range []string{u.Email, minh} {
+			before := h.Number(t, tried)
+			wantFault(t, email, h.VerifyEmail(t.Context(), email, wrong(code), accounttest.Caller()), account.ErrCode)
+			if n := h.Number(t, tried) - before; n != 1 {
+				t.Errorf("%s: %d attempts written, want 1", email, n)
+			}
+		}
+		for range 30 {
+			_ = h.VerifyEmail(t.Context(), minh, code, accounttest.Caller())
+		}
+		h.CreateMember(t, minh)
+	})
+}
+
+// Codes and sessions work without Redis.
+func TestCodes_without_redis(t *testing.T) {
+	cache := accounttest.NewSessionCache()
+	h := accounttest.Open(t, newSQLiteEnv(t).DB, cache)
+	cache.SetDown(true)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
+	if err := h.Authenticate(t.Context(), g.Access); err != nil {
+		t.Error(err)
+	}
+	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
+		t.Error(err)
+	}
+	wantFault(t, "after the logout", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+}

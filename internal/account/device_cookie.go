@@ -1,0 +1,158 @@
+package account
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// DeviceCookieTTL is how long a device is known after a login.
+const DeviceCookieTTL = 180 * 24 * time.Hour
+
+const (
+	maxDeviceEntries = 10   // accounts per device; beyond it the oldest is dropped
+	maxDeviceCookie  = 2048 // bytes; longer cookies are ignored
+	nonceBytes       = 16
+	fingerprintBytes = 8
+)
+
+// DeviceWindow is the time over which wrong passwords of a device are counted.
+const DeviceWindow = time.Hour
+
+// maxDeviceFailures is how many wrong passwords a known device may send within DeviceWindow before it is treated as
+// unknown. It allows for typing errors. The thief of a cookie has 240 guesses a day, at a password of at least ten
+// characters, until the password changes.
+const maxDeviceFailures = 10
+
+// DeviceCookies issues and reads device cookies, after the OWASP protocol of that name. A cookie has one entry per
+// account that logged in on the device. Guesses from a known device count against its entry only, so that strangers who
+// guess cannot lock the owner out there. An entry proves that a client knew the account's password on this device; it
+// does not log in. It is valid for one account, until the password changes, and at most for DeviceCookieTTL.
+//
+// The zero value knows no device. It is safe for concurrent use.
+type DeviceCookies struct{ key atomic.Pointer[Key] }
+
+// SetKey sets the key that signs cookies. Cookies signed with another key become invalid.
+func (d *DeviceCookies) SetKey(key Key) { d.key.Store(&key) }
+
+// deviceEntry is one entry of a device cookie: user.nonce.expires.fingerprint.tag. The tag signs the rest.
+type deviceEntry struct {
+	user        int64
+	nonce       string    // identifies the entry where its failures are counted
+	expires     time.Time // whole seconds
+	fingerprint string    // of the password hash; reveals a changed password
+}
+
+const deviceSeparator = ":"
+
+// text returns the entry without its tag.
+func (m deviceEntry) text() string {
+	return strings.Join([]string{decimal(m.user), m.nonce, decimal(m.expires.Unix()), m.fingerprint}, ".")
+}
+
+// parse returns the validly signed, unexpired entries of a cookie and drops the others.
+func (d *DeviceCookies) parse(marks string, now time.Time) (good []deviceEntry) {
+	key := d.key.Load()
+	if key == nil || marks == "" || len(marks) > maxDeviceCookie {
+		return nil
+	}
+	for entry := range strings.SplitSeq(marks, deviceSeparator) {
+		cut := strings.LastIndexByte(entry, '.')
+		if cut < 0 || !hmac.Equal([]byte(entry[cut+1:]), []byte(fingerprint(*key, "mark", entry[:cut], nonceBytes))) {
+			continue
+		}
+		parts := strings.Split(entry[:cut], ".")
+		if len(parts) != 4 {
+			continue
+		}
+		user, errUser := strconv.ParseInt(parts[0], 10, 64)
+		until, errUntil := strconv.ParseInt(parts[2], 10, 64)
+		m := deviceEntry{user, parts[1], time.Unix(until, 0), parts[3]}
+		if errUser == nil && errUntil == nil && now.Before(m.expires) {
+			good = append(good, m)
+		}
+	}
+	return good
+}
+
+// find returns the account's entry, if its password has not changed since.
+func (d *DeviceCookies) find(u User, marks []deviceEntry) (m deviceEntry, ok bool) {
+	key := d.key.Load()
+	if key == nil || u.PasswordHash == "" {
+		return m, false
+	}
+	password := fingerprint(*key, "password", u.PasswordHash, fingerprintBytes)
+	for _, m := range marks {
+		if m.user == u.ID && hmac.Equal([]byte(m.fingerprint), []byte(password)) {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// add returns a device's cookie after the account has proved the password with this hash, newest entry first.
+func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now time.Time) string {
+	key := d.key.Load()
+	if key == nil {
+		return ""
+	}
+	nonce := make([]byte, nonceBytes)
+	_, _ = rand.Read(nonce) // never fails since Go 1.24
+	all := []deviceEntry{{
+		user, base64.RawURLEncoding.EncodeToString(nonce), now.Add(DeviceCookieTTL),
+		fingerprint(*key, "password", passwordHash, fingerprintBytes),
+	}}
+	for _, m := range d.parse(marks, now) {
+		if m.user != user && len(all) < maxDeviceEntries {
+			all = append(all, m)
+		}
+	}
+	entries := make([]string, len(all))
+	for i, m := range all {
+		entries[i] = m.text() + "." + fingerprint(*key, "mark", m.text(), nonceBytes)
+	}
+	return strings.Join(entries, deviceSeparator)
+}
+
+// fingerprint returns the first size bytes of an HMAC, for one use of the key.
+func fingerprint(key Key, use, text string, size int) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(use + " " + text))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:size])
+}
+
+// deviceAllowed reports whether a known device, or a session, may still guess within its own limit.
+func (a *Service) deviceAllowed(ctx context.Context, device string) (bool, error) {
+	n, err := a.SessionStore.DeviceFailures(ctx, device, a.Now().Add(-DeviceWindow))
+	return err == nil && n < maxDeviceFailures, err
+}
+
+// verifyWithinDeviceBudget verifies a password from a known device or a session. Guesses of strangers and the load they
+// cause do not matter; failures count against the device only. ok is false when the device has exhausted its limit and
+// must be treated as unknown.
+func (a *Service) verifyWithinDeviceBudget(
+	ctx context.Context, u User, device, password string,
+) (p LoginProof, ok bool, err error) {
+	done, err := a.guessLocks.lock(ctx, "device "+device)
+	if err != nil {
+		return LoginProof{}, true, err
+	}
+	defer done()
+	if ok, err = a.deviceAllowed(ctx, device); !ok || err != nil {
+		return LoginProof{}, err != nil, err
+	}
+	p, right, err := a.comparePassword(ctx, u, u.PasswordHash, password, true)
+	if err == nil && !right {
+		a.Observer.login("failed")
+		if err = a.SessionStore.RecordDeviceFailure(ctx, device, a.Now()); err == nil {
+			err = ErrLogin
+		}
+	}
+	return p, true, err
+}

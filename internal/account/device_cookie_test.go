@@ -1,0 +1,207 @@
+package account_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+	"comanda/internal/limit"
+)
+
+// loginWithDevice logs in from a device with a cookie.
+func loginWithDevice(t *testing.T, h *accounttest.Env, marks, email, password string) (account.IssuedTokens, error) {
+	t.Helper()
+	c := accounttest.Caller()
+	c.DeviceCookie = marks
+	return h.Login(t.Context(), account.Credentials{Email: email, Password: password}, c)
+}
+
+// mustLoginWithDevice logs in and returns the device's new cookie.
+func mustLoginWithDevice(t *testing.T, h *accounttest.Env, marks, email, password string) string {
+	t.Helper()
+	g, err := loginWithDevice(t, h, marks, email, password)
+	if err != nil || g.DeviceCookie == "" {
+		t.Fatalf("%s: %q, %v", email, g.DeviceCookie, err)
+	}
+	return g.DeviceCookie
+}
+
+// exhaustAccountLimit guesses from other clients until the account is closed to unknown devices.
+func exhaustAccountLimit(t *testing.T, h *accounttest.Env) {
+	t.Helper()
+	h.Limits = sharedLimits{&limit.Limiter{Local: limit.NewMemory(), Now: h.Clock.Now}}
+	for i := range 105 {
+		c := accounttest.Caller()
+		c.Network = fmt.Sprint("198.51.100.", i)
+		_, err := h.Login(t.Context(), account.Credentials{Email: lan, Password: "something else"}, c)
+		if !errors.Is(err, account.ErrLogin) && fault.KindOf(err) != fault.TooMany {
+			t.Fatalf("guess %d: %v", i, err)
+		}
+		h.Clock.Advance(time.Minute)
+	}
+}
+
+// Strangers can close an account to unknown devices but not to a device that its owner has used. No other cookie opens
+// it.
+func TestLogin_known_device(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		h.CreateMember(t, minh)
+		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		others := mustLoginWithDevice(t, h, "", minh, accounttest.Password)
+		exhaustAccountLimit(t, h)
+		for range 25 { // the limit refused the last guesses without comparing them
+			_, _ = loginWithDevice(t, h, "", lan, "something else")
+		}
+		for what, stranger := range map[string]string{
+			"no mark": "", "another account's": others, "half of it": marks[:len(marks)/2], "another tag": marks[:len(marks)-4] + "AAAA",
+			"another account in it": "9" + marks, "too much": strings.Repeat(marks+":", 50),
+		} {
+			if _, err := loginWithDevice(t, h, stranger, lan, accounttest.Password); err == nil {
+				t.Errorf("a stranger with %s logged in", what)
+			}
+		}
+		for range 3 {
+			marks = mustLoginWithDevice(t, h, marks, lan, accounttest.Password)
+		}
+		if _, err := loginWithDevice(t, h, marks, minh, "something else"); !errors.Is(err, account.ErrLogin) {
+			t.Errorf("a cookie of another account: %v", err)
+		}
+	})
+}
+
+// An owner whose account strangers have closed keeps the session and can change the password.
+func TestChangePassword_while_strangers_guess(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		g, err := loginWithDevice(t, h, "", lan, accounttest.Password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exhaustAccountLimit(t, h)
+		h.SyncRevocations(t)
+		again, err := h.Refresh(t.Context(), g.Refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := h.Authenticator.Authenticate(t.Context(), again.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
+		if err != nil || marks == "" || marks == g.DeviceCookie {
+			t.Fatalf("%q, %v", marks, err)
+		}
+		mustLoginWithDevice(t, h, marks, lan, "another password")
+		h.Limits = nil
+		for range 9 {
+			wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
+		}
+		wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
+		if err := change(t, h, who, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
+			t.Errorf("the eleventh guess of a session: %v", err)
+		}
+	})
+}
+
+// A known device has ten wrong passwords an hour; then it counts as unknown.
+func TestLogin_known_device_guesses(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		u := h.CreateMember(t, lan)
+		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		for range 10 {
+			_, err := loginWithDevice(t, h, marks, lan, "something else")
+			wantFault(t, "wrong", err, account.ErrLogin)
+		}
+		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 0 || err != nil {
+			t.Errorf("%d failures count against the account, %v", u.Failures, err)
+		}
+		_, err := loginWithDevice(t, h, marks, lan, "something else")
+		wantFault(t, "wrong", err, account.ErrLogin)
+		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 1 || err != nil {
+			t.Errorf("%d failures count against the account, %v", u.Failures, err)
+		}
+		mustLoginWithDevice(t, h, marks, lan, accounttest.Password) // as an unknown device
+		exhaustAccountLimit(t, h)
+		mustLoginWithDevice(t, h, marks, lan, accounttest.Password) // the window has passed
+		for range 10 {
+			_, _ = loginWithDevice(t, h, marks, lan, "something else")
+		}
+		exhaustAccountLimit(t, h)
+		for range 10 {
+			_, _ = loginWithDevice(t, h, marks, lan, "something else")
+		}
+		_, err = loginWithDevice(t, h, marks, lan, accounttest.Password)
+		if err == nil {
+			t.Error("a device beyond its limit still counts as known")
+		}
+	})
+}
+
+// A device cookie ends with the password, its lifetime and its key.
+func TestDeviceCookies_expire(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		exhaustAccountLimit(t, h)
+		known := func(what, marks, password string, want bool) {
+			t.Helper()
+			if _, err := loginWithDevice(t, h, marks, lan, password); (err == nil) != want {
+				t.Errorf("%s: %v", what, err)
+			}
+			for range 101 { // the login has reset the failures
+				if err := h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		known("at first", marks, accounttest.Password, true)
+		h.Clock.Advance(account.DeviceCookieTTL)
+		known("after its lifetime", marks, accounttest.Password, false)
+		reset(t, h, "another password")
+		h.Clock.Advance(time.Minute)
+		fresh := mustLoginWithDevice(t, h, marks, lan, "another password")
+		known("after another login", fresh, "another password", true)
+		reset(t, h, "a third password")
+		known("after a reset", fresh, "a third password", true) // the reset has reopened the account
+		known("after a reset", fresh, "a third password", false)
+	})
+}
+
+// A cookie has at most ten entries and drops the oldest.
+func TestDeviceCookies_shared_device(t *testing.T) {
+	h := newSQLiteEnv(t)
+	var marks string
+	for i := range 11 {
+		email := fmt.Sprintf("cook%d@example.com", i)
+		h.CreateMember(t, email)
+		marks = mustLoginWithDevice(t, h, marks, email, accounttest.Password)
+	}
+	if n := strings.Count(marks, ":") + 1; n != 10 || len(marks) > 1200 {
+		t.Errorf("%d entries, %d bytes", n, len(marks))
+	}
+	marks = mustLoginWithDevice(t, h, marks, "cook5@example.com", accounttest.Password)
+	if n := strings.Count(marks, ":") + 1; n != 10 {
+		t.Errorf("%d entries after another login of the same account", n)
+	}
+	h.Devices.SetKey(account.NewKey())
+	if again := mustLoginWithDevice(t, h, marks, "cook5@example.com", accounttest.Password); strings.Contains(again, ":") {
+		t.Errorf("entries of another key were kept: %s", again)
+	}
+}
+
+// passwordOf returns the password hash of the first account.
+func passwordOf(t *testing.T, h *accounttest.Env) string {
+	t.Helper()
+	u, err := h.Store.User(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.PasswordHash
+}

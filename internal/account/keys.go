@@ -1,0 +1,103 @@
+package account
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+)
+
+// Key is a secret of the installation: 32 random bytes. It never prints its value.
+type Key []byte
+
+// KeyBytes is the length of every key in bytes.
+const KeyBytes = 32
+
+// NewKey returns a random key.
+func NewKey() Key {
+	k := make(Key, KeyBytes)
+	_, _ = rand.Read(k) // never fails since Go 1.24
+	return k
+}
+
+// String hides the key from fmt and logs.
+func (Key) String() string { return "[redacted]" }
+
+// GoString hides it from %#v.
+func (Key) GoString() string { return "[redacted]" }
+
+// Derive returns the key for one purpose. It reveals neither this key nor the key of another purpose.
+func (k Key) Derive(use string) Key { return deriveKey(string(k), use) }
+
+// Keys are the installation's own secrets. They are created once and stored in SQL.
+type Keys struct {
+	Token Key // signs access tokens and derives other signing keys, unless the operator configures another
+	Code  Key // HMAC key of stored one-time codes
+	Mail  Key // seals codes in queued e-mails
+}
+
+// Names under which the keys are stored.
+const (
+	TokenKey = "token"
+	CodeKey  = "code"
+	MailKey  = "mail"
+)
+
+var errSeal = errors.New("account: sealed text does not open with this key")
+
+// Seal encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: text sealed for one
+// purpose does not open for another.
+func Seal(key Key, use, text string) (string, error) {
+	box, err := newAEAD(key)
+	if err != nil {
+		return "", err
+	}
+	sealed := box.Seal(nil, nil, []byte(text), []byte(use)) //nolint:gosec // NewGCMWithRandomNonce generates the nonce
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
+}
+
+// Open decrypts a text from Seal.
+func Open(key Key, use, sealed string) (string, error) {
+	box, err := newAEAD(key)
+	if err != nil {
+		return "", err
+	}
+	data, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return "", errSeal
+	}
+	text, err := box.Open(nil, nil, data, []byte(use))
+	if err != nil {
+		return "", errSeal
+	}
+	return string(text), nil
+}
+
+func newAEAD(key Key) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// deriveKey derives a key from a secret by HKDF-SHA-256.
+func deriveKey(secret, use string) Key {
+	k, err := hkdf.Key(sha256.New, []byte(secret), nil, use, KeyBytes)
+	if err != nil {
+		panic(err) // only an impossible length fails
+	}
+	return k
+}
+
+// hmacHex returns an HMAC-SHA-256 in hexadecimal. It stores values that are too short to be hashed without a key.
+func hmacHex(key Key, text string) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(text))
+	return hex.EncodeToString(m.Sum(nil))
+}

@@ -1,0 +1,44 @@
+package account_test
+
+import (
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/audit"
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// A failed login is recorded with account and address.
+func TestLogin_failures_are_incidents(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		var written []audit.Entry
+		flush := func() []audit.Entry {
+			written = nil
+			err := h.Incidents.Flush(t.Context(), func(_ context.Context, all ...audit.Entry) error {
+				written = append(written, all...)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return written
+		}
+		h.Incidents = &audit.Incidents{Now: h.Clock.Now}
+		h.CreateMember(t, lan)
+		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		for _, try := range []struct{ marks, email, want string }{
+			{"", lan, "user:1"}, {"", "nobody@example.com", "user:unknown"}, {marks, lan, "user:1"},
+		} {
+			if _, err := loginWithDevice(t, h, try.marks, try.email, "something else"); !errors.Is(err, account.ErrLogin) {
+				t.Fatal(err)
+			}
+			if got := flush(); len(got) != 1 || got[0].Subject != try.want || got[0].Address != "192.0.2.7" {
+				t.Errorf("%s: %+v", try.email, got)
+			}
+			h.Clock.Advance(time.Hour)
+			flush()
+		}
+	})
+}

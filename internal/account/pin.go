@@ -1,0 +1,176 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in.
+const (
+	minPin = 4
+	maxPin = 8
+)
+
+// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one by password. The thief
+// of a tablet thus guesses a PIN of four digits with a chance of one in a thousand.
+const MaxPinFailures = 10
+
+// LimitPin is the rate-limit policy of wrong PINs of one account.
+const LimitPin = "pin_account"
+
+// Errors of PINs.
+var (
+	// ErrPin answers every wrong PIN alike, so that the answer does not reveal who has a PIN.
+	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong ones in a row it must be set again.")
+	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
+	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
+)
+
+// Colleague is a staff member with a usable PIN.
+type Colleague struct {
+	UserID int64
+	Name   string
+	Role   string
+}
+
+// PinStore stores PINs, normally accountsql.
+type PinStore interface {
+	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none or
+	// MaxPinFailures attempts have failed.
+	TryPin(ctx context.Context, user int64) (hash string, err error)
+	// SetPin replaces an actor's own PIN. An empty hash removes it.
+	SetPin(ctx context.Context, by authz.Actor, hash string, now time.Time) error
+	// Colleagues returns the staff with a usable PIN in one of the branches, or in all.
+	Colleagues(ctx context.Context, branches []int64, all bool) ([]Colleague, error)
+}
+
+// mayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
+// permissions.
+func mayHavePin(role string) bool { return authz.IsStaff(role) && authz.RankOf(role) < authz.RankAdmin }
+
+// CheckPin returns ErrPinForm if a text is not acceptable as a PIN.
+func CheckPin(pin string) error {
+	if len(pin) < minPin || len(pin) > maxPin {
+		return ErrPinForm
+	}
+	steps := map[int]bool{}
+	for i := range len(pin) {
+		if pin[i] < '0' || pin[i] > '9' {
+			return ErrPinForm
+		}
+		if i > 0 {
+			steps[int(pin[i])-int(pin[i-1])] = true
+		}
+	}
+	if len(steps) == 1 && (steps[0] || steps[1] || steps[-1]) {
+		return ErrPinForm
+	}
+	return nil
+}
+
+// SetPin sets an actor's PIN. It needs the current password.
+func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin string) error {
+	if !mayHavePin(who.Role) {
+		return ErrPinRole
+	}
+	if err := CheckPin(pin); err != nil {
+		return err
+	}
+	if _, _, err := a.verifyCurrentPassword(ctx, who, password); err != nil {
+		return err
+	}
+	hash, err := a.Hasher.Hash(ctx, pin)
+	if err != nil {
+		return err
+	}
+	return a.Pins.SetPin(ctx, who, hash, a.Now())
+}
+
+// RemovePin removes an actor's PIN. It is no error if there is none.
+func (a *Service) RemovePin(ctx context.Context, who authz.Actor) error {
+	return a.Pins.SetPin(ctx, who, "", a.Now())
+}
+
+// Colleagues returns who may take over at the actor's device.
+func (a *Service) Colleagues(ctx context.Context, who authz.Actor) ([]Colleague, error) {
+	if !authz.IsStaff(who.Role) {
+		return nil, ErrPinRole
+	}
+	return a.Pins.Colleagues(ctx, who.Branches, who.AllBranches)
+}
+
+// TakeOver begins a session of a colleague on the device where the actor is logged in. It ends no later than the
+// actor's session, so that a chain of PINs cannot keep a tablet logged in.
+func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin string, c Caller) (IssuedTokens, error) {
+	if !authz.IsStaff(who.Role) {
+		return IssuedTokens{}, ErrPinRole
+	}
+	guesses := limitKey{LimitPin, "user:" + decimal(user)}
+	done, err := a.guessLocks.lock(ctx, "pin "+guesses.subject)
+	if err != nil {
+		return IssuedTokens{}, err
+	}
+	defer done()
+	if err := a.checkLimits(ctx, guesses); err != nil {
+		return IssuedTokens{}, err
+	}
+	until, err := a.sessionEnd(ctx, who)
+	if err != nil {
+		return IssuedTokens{}, err
+	}
+	u, p, err := a.comparePin(ctx, who, user, pin)
+	if err != nil {
+		if errors.Is(err, ErrPin) {
+			a.countFailure(ctx, guesses)
+			a.Incidents.Add(who.String(), audit.ActionLoginFailed, userSubject(user), c.Address)
+		}
+		return IssuedTokens{}, err
+	}
+	return a.beginSession(ctx, u, p, c, until)
+}
+
+// sessionEnd returns when the actor's session ends.
+func (a *Service) sessionEnd(ctx context.Context, who authz.Actor) (time.Time, error) {
+	sessions, err := a.SessionStore.Sessions(ctx, who.UserID, a.Now())
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, s := range sessions {
+		if s.ID == who.Session {
+			return s.ExpiresAt, nil
+		}
+	}
+	return time.Time{}, authz.ErrInvalidToken
+}
+
+// comparePin counts the attempt, then compares; beginning the session resets the count. It computes one hash for every
+// account (S2). Attempts count only between colleagues of a branch, so that others cannot block a PIN.
+func (a *Service) comparePin(ctx context.Context, who authz.Actor, user int64, pin string) (User, LoginProof, error) {
+	u, err := a.Users.User(ctx, user)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return User{}, LoginProof{}, err
+	}
+	hash := ""
+	if u.Status == Active && mayHavePin(u.Role) && worksWith(who, u) {
+		if hash, err = a.Pins.TryPin(ctx, user); err != nil {
+			return User{}, LoginProof{}, err
+		}
+	}
+	ok, _, err := a.Hasher.verify(ctx, hash, pin, true) // patient: LimitPin bounds the calls
+	if err == nil && !ok {
+		a.Observer.login("failed")
+		err = ErrPin
+	}
+	return u, LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash, PinHash: hash}, err
+}
+
+// worksWith reports whether an account works in one of the actor's branches.
+func worksWith(who authz.Actor, u User) bool {
+	return who.AllBranches || slices.ContainsFunc(u.Branches, who.Sees)
+}

@@ -1,0 +1,221 @@
+package account_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
+	"comanda/internal/sqldb"
+)
+
+func TestCheckPin(t *testing.T) {
+	for pin, good := range map[string]bool{
+		"2580": true, "12345679": true, "0000": false, "1234": false, "98765": false, "123": false, "123456789": false,
+		"12a4": false, "": false, "１２８５": false, "1212": true, "1357": true,
+	} {
+		if err := account.CheckPin(pin); (err == nil) != good {
+			t.Errorf("%q: %v", pin, err)
+		}
+	}
+}
+
+var posts = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes,
+		created_at) VALUES ($1, 'b', 'VND', 'UTC', 4, '["vi"]', 60, 0) ON CONFLICT (id) DO NOTHING`)},
+	"post.sql": {Data: []byte(`INSERT INTO user_branch (user_id, branch_id) VALUES ($1, $2)`)},
+})
+
+const pin = "2580"
+
+// tablet is a tablet of a branch with its staff.
+type tablet struct {
+	*accounttest.Env
+
+	at   authz.Actor  // who is logged in at it
+	cook account.User // has a PIN and works in the same branch
+}
+
+func newTablet(t *testing.T, h *accounttest.Env) tablet {
+	t.Helper()
+	f := tablet{Env: h}
+	waiter := f.hire(t, "waiter@example.com", authz.RoleStaff, 1)
+	f.cook = f.hire(t, "cook@example.com", authz.RoleKitchen, 1)
+	f.setPin(t, "cook@example.com")
+	f.at = waiter.Actor(h.MustLogin(t, "waiter@example.com").Session.ID)
+	return f
+}
+
+func (f tablet) hire(t *testing.T, email, role string, branch int64) account.User {
+	t.Helper()
+	u := f.CreateStaff(t, email, role)
+	for _, step := range []struct {
+		q    string
+		args []any
+	}{{"branch", []any{branch}}, {"post", []any{u.ID, branch}}} {
+		if _, err := f.DB.Exec(t.Context(), posts.Must(step.q), step.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := f.Store.User(t.Context(), u.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (f tablet) setPin(t *testing.T, email string) {
+	t.Helper()
+	g := f.MustLogin(t, email)
+	if err := f.SetPin(t.Context(), g.User.Actor(g.Session.ID), accounttest.Password, pin); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f tablet) takeOver(t *testing.T, pin string) (account.IssuedTokens, error) {
+	t.Helper()
+	return f.TakeOver(t.Context(), f.at, f.cook.ID, pin, accounttest.Caller())
+}
+
+// A colleague takes over the tablet with their own permissions, until the tablet's session ends at the latest.
+func TestTakeOver(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		all, err := f.Colleagues(t.Context(), f.at)
+		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != authz.RoleKitchen || all[0].Name == "" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		f.Clock.Advance(29 * time.Minute)
+		mine, err := f.Sessions(t.Context(), f.at)
+		if err != nil || len(mine) != 1 {
+			t.Fatal(mine, err)
+		}
+		g, err := f.takeOver(t, pin)
+		if err != nil || g.User.Role != authz.RoleKitchen || g.Session.UserID != f.cook.ID {
+			t.Fatalf("%+v, %v", g.User, err)
+		}
+		f.SyncRevocations(t)
+		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
+			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
+		}
+		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
+		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
+			t.Errorf("at a tablet that is logged out: %v", err)
+		}
+	})
+}
+
+// Ten wrong PINs, also concurrent ones, block a PIN until it is set again. The password keeps working.
+func TestTakeOver_wrong_pins(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		there := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
+		var wg sync.WaitGroup
+		for i := range 24 {
+			wg.Go(func() {
+				at := []*accounttest.Env{h, there}[i%2]
+				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", accounttest.Caller()); err == nil {
+					t.Error("a wrong PIN was accepted")
+				}
+			})
+		}
+		wg.Wait()
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("the right one after that: %v", err)
+		}
+		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		f.setPin(t, "cook@example.com")
+		for range account.MaxPinFailures - 1 {
+			if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("after nine wrong ones: %v", err)
+		}
+		if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
+			t.Error(err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("a right PIN did not reset the count: %v", err)
+		}
+	})
+}
+
+// Actors of other branches, and PINs of accounts that lost their role, are refused, and refused attempts do not count.
+func TestTakeOver_refused(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		stranger := f.hire(t, "far@example.com", authz.RoleManager, 2)
+		far := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
+		for range account.MaxPinFailures + 1 {
+			if _, err := f.TakeOver(t.Context(), far, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
+				t.Fatal(err)
+			}
+		}
+		if all, err := f.Colleagues(t.Context(), far); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("a stranger's attempts counted: %v", err)
+		}
+		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
+			t.Errorf("an unknown account: %v", err)
+		}
+		member := h.CreateMember(t, lan)
+		as := member.Actor(h.MustLogin(t, lan).Session.ID)
+		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPinRole) {
+			t.Errorf("from a member's phone: %v", err)
+		}
+		if err := f.SetPin(t.Context(), as, accounttest.Password, pin); !errors.Is(err, account.ErrPinRole) {
+			t.Errorf("a member's PIN: %v", err)
+		}
+		h.SetRole(t, f.cook.ID, authz.RoleOwner)
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("an owner by PIN: %v", err)
+		}
+		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		h.SetRole(t, f.cook.ID, authz.RoleKitchen)
+		h.SetStatus(t, f.cook.ID, account.Disabled)
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("a disabled account: %v", err)
+		}
+	})
+}
+
+// Setting a PIN needs the current password. A removed PIN is refused.
+func TestSetPin(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		g := h.MustLogin(t, "cook@example.com")
+		who := g.User.Actor(g.Session.ID)
+		if err := f.SetPin(t.Context(), who, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
+			t.Errorf("another password: %v", err)
+		}
+		if err := f.SetPin(t.Context(), who, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
+			t.Error(err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("the PIN before: %v", err)
+		}
+		for range 2 {
+			if err := f.RemovePin(t.Context(), who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("removed: %v", err)
+		}
+	})
+}

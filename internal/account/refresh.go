@@ -1,0 +1,127 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+// Rotation is a refresh token that a client sent, with its proposed successor.
+type Rotation struct {
+	TokenHash string
+	NextHash  string
+	Sealed    string // the successor, sealed with the token that was sent
+	Now       time.Time
+}
+
+// RotationResult is the outcome of Rotate, with the account and the session after it.
+type RotationResult struct {
+	Verdict RefreshVerdict
+	User    User
+	Session Session
+}
+
+// Refresh exchanges a refresh token for a new pair. The same token repeated within ten seconds, also concurrently,
+// returns the same pair. A token that was spent earlier ends the session, because two clients have it (S3).
+func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, error) {
+	if !wellFormedRefresh(token) {
+		return IssuedTokens{}, ErrRefresh
+	}
+	next := NewRefreshToken()
+	sealed, err := sealSuccessor(token, next)
+	if err != nil {
+		return IssuedTokens{}, fault.Wrap("seal a token", err)
+	}
+	o, err := a.SessionStore.Rotate(ctx, Rotation{
+		TokenHash: TokenHash(token), NextHash: TokenHash(next), Sealed: sealed, Now: a.Now(),
+	})
+	if err != nil {
+		return IssuedTokens{}, err
+	}
+	switch o.Verdict {
+	case RefreshRotate:
+	case RefreshRepeat:
+		if next, err = openSuccessor(token, o.Session.Successor); err != nil {
+			return IssuedTokens{}, fault.Wrap("open a token", err)
+		}
+	case RefreshReuse:
+		a.Observer.reused()
+		a.Log.WarnContext(ctx, "security", "event", "authn_token_reuse", "user", o.User.ID, "session", o.Session.ID)
+		a.dropSessions(ctx, []string{o.Session.ID})
+		return IssuedTokens{}, ErrRefresh
+	case RefreshUnknown, RefreshEnded:
+		return IssuedTokens{}, ErrRefresh
+	}
+	_ = a.Cache.Put(ctx, o.Session.active(o.User), o.Session.TokenHash) // best effort: a miss is read from SQL
+	return a.issueTokens(o.User, o.Session, next)
+}
+
+// wellFormedRefresh reports whether a text has the form of a refresh token, without any query. Access tokens never
+// have.
+func wellFormedRefresh(token string) bool {
+	if len(token) != refreshChars {
+		return false
+	}
+	for i := range len(token) {
+		c := token[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// Logout ends the session of an access token, or else of a refresh token. Either may be expired or spent.
+func (a *Service) Logout(ctx context.Context, access, refresh string) error {
+	now := a.Now()
+	if len(access) > MaxAccessToken {
+		return authz.ErrInvalidToken
+	}
+	if access != "" {
+		claims, err := a.Tokens.Parse(access, now)
+		if err == nil {
+			_ = a.Cache.BlockToken(ctx, claims.ID, claims.ExpiresAt.Sub(now)) // best effort: the revocation in SQL decides
+			return a.endSession(ctx, claims.UserID, claims.Session, now)
+		}
+	}
+	if !wellFormedRefresh(refresh) {
+		return authz.ErrInvalidToken
+	}
+	s, found, err := a.SessionStore.FindByToken(ctx, TokenHash(refresh))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return authz.ErrInvalidToken
+	}
+	return a.endSession(ctx, s.UserID, s.ID, now)
+}
+
+// endSession ends a session. It is no error if the session has ended already.
+func (a *Service) endSession(ctx context.Context, user int64, session string, now time.Time) error {
+	if _, err := a.SessionStore.End(ctx, user, session, EndLogout, now); err != nil {
+		return err
+	}
+	a.dropSessions(ctx, []string{session})
+	return nil
+}
+
+// Sessions returns the live sessions of an actor, newest first.
+func (a *Service) Sessions(ctx context.Context, who authz.Actor) ([]Session, error) {
+	return a.SessionStore.Sessions(ctx, who.UserID, a.Now())
+}
+
+// EndSession ends a session of an actor. A session of another account is reported as not found.
+func (a *Service) EndSession(ctx context.Context, who authz.Actor, session string) error {
+	found, err := a.SessionStore.End(ctx, who.UserID, session, EndByOwner, a.Now())
+	if err != nil {
+		return err
+	}
+	if !found {
+		return ErrSession
+	}
+	a.dropSessions(ctx, []string{session})
+	return nil
+}

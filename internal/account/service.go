@@ -1,0 +1,223 @@
+package account
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"strconv"
+	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+// Caller describes the client of a request.
+type Caller struct {
+	Address      string // client address, for the list of sessions
+	Network      string // what rate limits count as one client: the address, or the /64 of IPv6
+	Device       string // the client's User-Agent
+	Locale       string // locale of e-mails to the user
+	Request      string // request id, for the audit log
+	DeviceCookie string // device cookie, see DeviceCookies
+}
+
+// Limiter applies rate limits, normally GCRA in Redis.
+type Limiter interface {
+	// Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is
+	// allowed.
+	Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
+	// Peek reports whether Allow would succeed, without taking anything. It serves limits that count failures only.
+	Peek(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
+}
+
+// Rate-limit policies that this package uses.
+const (
+	LimitLoginAccountIP = "login_account_ip" // failed logins of an account from one client
+	LimitLoginAccount   = "login_account"    // failed logins of an account from all clients
+	LimitLoginIP        = "login_ip"         // failed logins from one client
+	LimitLoginInstance  = "login_instance"   // all logins of this process
+	LimitCodeIP         = "otp_verify_ip"
+	LimitRegisterIP     = "register_ip"
+)
+
+// Email is mail to be sent after the transaction that queues it has committed.
+type Email struct {
+	To       string
+	Template string
+	Locale   string
+	Fields   map[string]string // values of the template; the code is sealed, see OpenFields
+	Expires  time.Time         // not sent after this time
+}
+
+// E-mail templates, with their fields.
+const (
+	TemplateVerify  = "verify"  // code, name
+	TemplateReset   = "reset"   // code, name
+	TemplateWelcome = "welcome" // name
+)
+
+// Fields of e-mail templates.
+const (
+	FieldCode = "code"
+	FieldName = "name"
+)
+
+const (
+	mailPurpose = "comanda mail code"
+	welcomeTTL  = 24 * time.Hour
+)
+
+// OpenFields returns the fields of an e-mail with its code unsealed, for the sender.
+func (k Keys) OpenFields(fields map[string]string) (map[string]string, error) {
+	open := maps.Clone(fields)
+	if sealed, ok := fields[FieldCode]; ok {
+		code, err := Open(k.Mail, mailPurpose, sealed)
+		if err != nil {
+			return nil, err
+		}
+		open[FieldCode] = code
+	}
+	return open, nil
+}
+
+// UserStore stores accounts, normally accountsql.
+type UserStore interface {
+	// Find returns the account with an e-mail address or a username. Empty values match no account.
+	Find(ctx context.Context, email, username string) (u User, found bool, err error)
+	// User returns an account, or ErrUser.
+	User(ctx context.Context, id int64) (User, error)
+	// Register creates an account of the role USER and queues its first code, or returns the error of the unique value
+	// that is taken.
+	Register(ctx context.Context, u User, c Code, l Email) (User, error)
+	// UpdateProfile applies change to an account's profile, or returns the error of the unique value that is taken.
+	UpdateProfile(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
+}
+
+// Observer receives events that are counted as metrics. Nil functions are not called.
+type Observer struct {
+	Login  func(result string) // one of LoginResults
+	Code   func(event string)  // one of CodeEvents
+	Reused func()              // a spent refresh token was used again
+}
+
+// LoginResults returns the possible results of a login.
+func LoginResults() []string { return []string{"ok", "failed", "closed", "unverified", "disabled"} }
+
+// CodeEvents returns the possible events of a one-time code. "refused" also counts codes for unknown addresses: it
+// rises when an attacker tries a few codes at each of many addresses.
+func CodeEvents() []string { return []string{"sent", "compared", "accepted", "refused"} }
+
+func (o Observer) login(result string) {
+	if o.Login != nil {
+		o.Login(result)
+	}
+}
+
+func (o Observer) code(event string) {
+	if o.Code != nil {
+		o.Code(event)
+	}
+}
+
+func (o Observer) reused() {
+	if o.Reused != nil {
+		o.Reused()
+	}
+}
+
+// Service implements what users do with their own accounts. All fields but Limits, Incidents and Observer are
+// required. It is safe for concurrent use.
+type Service struct {
+	Users         UserStore
+	SessionStore  SessionStore
+	Pins          PinStore
+	Codes         CodeStore
+	Hasher        *Hasher
+	Tokens        TokenCodec
+	Keys          Keys
+	Authenticator *Authenticator
+	Cache         SessionCache
+	Devices       DeviceCookies    // trusts no device until it has a key
+	Limits        Limiter          // nil disables rate limits
+	Incidents     *audit.Incidents // nil records no incidents
+	Now           func() time.Time
+	Log           *slog.Logger
+	Observer      Observer
+
+	guessLocks keyedMutex // serialize password guesses by account name
+}
+
+// reserve takes one request of a subject from a policy, or returns the error that refuses it.
+func (a *Service) reserve(ctx context.Context, policy, subject string) error {
+	if a.Limits == nil {
+		return nil
+	}
+	if retry, ok := a.Limits.Allow(ctx, policy, subject); !ok {
+		return limitError(policy, retry)
+	}
+	return nil
+}
+
+// limitError refuses a request. When this process itself is overloaded it answers unavailable, not too many requests:
+// that is not the caller's fault.
+func limitError(policy string, retry time.Duration) error {
+	if policy == LimitLoginInstance {
+		return &fault.Error{Kind: fault.Unavailable, Code: ErrBusy.Code, Detail: ErrBusy.Detail, RetryAfter: retry}
+	}
+	return &fault.Error{
+		Kind: fault.TooMany, Code: "rate_limited", Detail: "Too many attempts. Please wait a moment.", RetryAfter: retry,
+	}
+}
+
+// limitKey names one counter: a policy and its subject.
+type limitKey struct{ policy, subject string }
+
+// checkLimits returns an error if one of the counters is exhausted. It takes nothing: successful logins are not
+// counted.
+func (a *Service) checkLimits(ctx context.Context, shares ...limitKey) error {
+	if a.Limits == nil {
+		return nil
+	}
+	for _, s := range shares {
+		if retry, ok := a.Limits.Peek(ctx, s.policy, s.subject); !ok {
+			return limitError(s.policy, retry)
+		}
+	}
+	return nil
+}
+
+// countFailure counts a failure in each counter.
+func (a *Service) countFailure(ctx context.Context, shares ...limitKey) {
+	if a.Limits == nil {
+		return
+	}
+	for _, s := range shares {
+		a.Limits.Allow(ctx, s.policy, s.subject)
+	}
+}
+
+// Me returns the account of an actor.
+func (a *Service) Me(ctx context.Context, who authz.Actor) (User, error) {
+	return a.Users.User(ctx, who.UserID)
+}
+
+// ChangeMe changes the profile of an actor's own account.
+func (a *Service) ChangeMe(ctx context.Context, who authz.Actor, c ProfileChanges) (User, error) {
+	return a.Users.UpdateProfile(ctx, who.UserID, a.Now(), c.Apply)
+}
+
+// greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.
+func (u User) greeting() string {
+	if u.FirstName != "" {
+		return u.FirstName
+	}
+	return u.Username
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+func parseDecimal(s string) (int64, bool) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	return id, err == nil
+}

@@ -1,0 +1,348 @@
+package account_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+func refresh(t *testing.T, h *accounttest.Env, token string) account.IssuedTokens {
+	t.Helper()
+	g, err := h.Refresh(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestRefresh(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		first := h.MustLogin(t, lan)
+		h.Clock.Advance(9 * time.Minute)
+		second := refresh(t, h, first.Refresh)
+		if second.Refresh == first.Refresh || second.Access == first.Access || second.Session.ID != first.Session.ID {
+			t.Error("a refresh returned the same tokens")
+		}
+		h.Clock.Advance(9 * time.Minute)
+		h.SyncRevocations(t)
+		wantFault(t, "the expired access token", h.Authenticate(t.Context(), first.Access), authz.ErrInvalidToken)
+		if err := h.Authenticate(t.Context(), second.Access); err != nil {
+			t.Error(err)
+		}
+		for what, token := range map[string]string{
+			"nothing": "", "an access token": second.Access, "a stranger": account.NewRefreshToken(), "a hash": account.TokenHash(second.Refresh),
+		} {
+			_, err := h.Refresh(t.Context(), token)
+			wantFault(t, what, err, account.ErrRefresh)
+		}
+		wantFault(t, "a refresh token as an access token", h.Authenticate(t.Context(), second.Refresh), authz.ErrInvalidToken)
+	})
+}
+
+// A client that lost the answer repeats the request and receives the same pair.
+func TestRefresh_retry(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		first := h.MustLogin(t, lan)
+		h.Clock.Advance(time.Minute)
+		second := refresh(t, h, first.Refresh)
+		h.Clock.Advance(10 * time.Second)
+		retry := refresh(t, h, first.Refresh)
+		if retry.Refresh != second.Refresh || retry.Access != second.Access {
+			t.Error("the retry got another pair")
+		}
+		if third := refresh(t, h, retry.Refresh); third.Refresh == second.Refresh {
+			t.Error("the successor does not rotate")
+		}
+		if h.Events.Count("reused") != 0 {
+			t.Error("a retry was counted as reuse")
+		}
+	})
+}
+
+func TestRefresh_reuse_ends_the_session(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		for what, thief := range map[string]func(tokens []string) string{
+			"the one before, too late": func(tokens []string) string {
+				h.Clock.Advance(11 * time.Second)
+				return tokens[1]
+			},
+			"an ancestor at once": func(tokens []string) string { return tokens[0] },
+		} {
+			g := h.MustLogin(t, lan)
+			other := h.MustLogin(t, lan)
+			tokens := []string{g.Refresh}
+			for range 2 {
+				g = refresh(t, h, g.Refresh)
+				tokens = append(tokens, g.Refresh)
+			}
+			h.SyncRevocations(t)
+			before := h.Events.Count("reused")
+			stolen := thief(tokens)
+			h.SyncRevocations(t)
+			_, err := h.Refresh(t.Context(), stolen)
+			wantFault(t, what, err, account.ErrRefresh)
+			if h.Events.Count("reused") != before+1 {
+				t.Errorf("%s: reuse was not reported", what)
+			}
+			_, err = h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, what+": the current token", err, account.ErrRefresh)
+			wantFault(t, what+": the access token", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			if err := h.Authenticate(t.Context(), other.Access); err != nil {
+				t.Errorf("%s: another session: %v", what, err)
+			}
+		}
+	})
+}
+
+// Concurrent requests with one token receive the same pair.
+func TestRefresh_race(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		g := h.MustLogin(t, lan)
+		for round := range 5 {
+			pairs := make([]account.IssuedTokens, 16)
+			var all sync.WaitGroup
+			for i := range pairs {
+				all.Go(func() {
+					var err error
+					if pairs[i], err = h.Refresh(t.Context(), g.Refresh); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			for _, p := range pairs {
+				if p.Refresh != pairs[0].Refresh || p.Access != pairs[0].Access || p.Refresh == g.Refresh {
+					t.Fatalf("round %d: two pairs", round)
+				}
+			}
+			g = pairs[0]
+		}
+		if h.Events.Count("reused") != 0 {
+			t.Error("a concurrent request was counted as reuse")
+		}
+	})
+}
+
+func TestSessions_lifetimes(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		h.CreateStaff(t, minh, authz.RoleCashier)
+		for email, idle := range map[string]time.Duration{lan: 30 * 24 * time.Hour, minh: 30 * time.Minute} {
+			g := h.MustLogin(t, email)
+			h.Clock.Advance(idle - time.Second)
+			g = refresh(t, h, g.Refresh)
+			h.Clock.Advance(idle)
+			_, err := h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, email, err, account.ErrRefresh)
+		}
+		for email, whole := range map[string]time.Duration{lan: 90 * 24 * time.Hour, minh: 12 * time.Hour} {
+			g := h.MustLogin(t, email)
+			for elapsed := time.Duration(0); elapsed < whole; elapsed += whole / 36 {
+				g = refresh(t, h, g.Refresh)
+				h.Clock.Advance(whole / 36)
+			}
+			_, err := h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, email+", in all", err, account.ErrRefresh)
+		}
+	})
+}
+
+// Activity extends a session without a refresh.
+func TestSessions_last_seen(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateStaff(t, lan, authz.RoleCashier)
+		g := h.MustLogin(t, lan)
+		h.Clock.Advance(9 * time.Minute)
+		h.SyncRevocations(t)
+		who, err := h.Authenticator.Authenticate(t.Context(), g.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Authenticator.FlushLastSeen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all, err := h.Sessions(t.Context(), who)
+		if err != nil || len(all) != 1 || !all[0].LastSeenAt.Equal(h.Clock.Now()) || !all[0].IdleUntil.Equal(h.Clock.Now().Add(30*time.Minute)) {
+			t.Errorf("%+v, %v", all, err)
+		}
+		h.Clock.Advance(29 * time.Minute)
+		refresh(t, h, g.Refresh)
+	})
+}
+
+func TestSessions_at_most_ten(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		var all []account.IssuedTokens
+		for range 12 {
+			all = append(all, h.MustLogin(t, lan))
+			h.Clock.Advance(time.Millisecond)
+		}
+		for i, g := range all {
+			err := h.Authenticate(t.Context(), g.Access)
+			if alive := err == nil; alive != (i >= 2) {
+				t.Errorf("login %d: %v", i, err)
+			}
+		}
+		left, err := h.Sessions(t.Context(), authz.Actor{UserID: all[0].User.ID})
+		if err != nil || len(left) != account.MaxSessions || left[0].ID != all[11].Session.ID {
+			t.Errorf("%d sessions, %v", len(left), err)
+		}
+	})
+}
+
+func TestSessions_race(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		h.Hasher = account.NewHasher(accounttest.FastParams, 32)
+		grants := make(chan account.IssuedTokens, 32)
+		var all sync.WaitGroup
+		for range 32 {
+			all.Go(func() {
+				g, err := h.Login(t.Context(), account.Credentials{Email: lan, Password: accounttest.Password}, accounttest.Caller())
+				if err != nil {
+					t.Error(err)
+				}
+				grants <- g
+			})
+		}
+		all.Wait()
+		close(grants)
+		alive := 0
+		for g := range grants {
+			if h.Authenticate(t.Context(), g.Access) == nil {
+				alive++
+			}
+		}
+		if alive != account.MaxSessions {
+			t.Errorf("%d live sessions", alive)
+		}
+	})
+}
+
+func TestEndSession(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		h.CreateMember(t, minh)
+		here, there, foreign := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
+		who, err := h.Authenticator.Authenticate(t.Context(), here.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, id := range map[string]string{"an unknown session": "x", "another account's": foreign.Session.ID} {
+			wantFault(t, what, h.EndSession(t.Context(), who, id), account.ErrSession)
+		}
+		if err := h.EndSession(t.Context(), who, there.Session.ID); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), account.ErrSession)
+		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
+		for what, g := range map[string]account.IssuedTokens{"this session": here, "another account's": foreign} {
+			if err := h.Authenticate(t.Context(), g.Access); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+func TestLogout(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		for what, leave := range map[string]func(g, next account.IssuedTokens) error{
+			"by the access token":            func(_, g account.IssuedTokens) error { return h.Logout(t.Context(), g.Access, "") },
+			"by the refresh token":           func(_, g account.IssuedTokens) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a spent refresh token":       func(g, _ account.IssuedTokens) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a bad one and a refresh one": func(_, g account.IssuedTokens) error { return h.Logout(t.Context(), "x", g.Refresh) },
+		} {
+			g := h.MustLogin(t, lan)
+			next := refresh(t, h, g.Refresh)
+			if err := h.Authenticate(t.Context(), next.Access); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // again is fine
+				if err := leave(g, next); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			wantFault(t, what+": the access token", h.Authenticate(t.Context(), next.Access), authz.ErrInvalidToken)
+			_, err := h.Refresh(t.Context(), next.Refresh)
+			wantFault(t, what+": the refresh token", err, account.ErrRefresh)
+		}
+		for _, c := range [][2]string{{"", ""}, {"x", ""}, {"", account.NewRefreshToken()}} {
+			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), authz.ErrInvalidToken)
+		}
+		if h.Events.Count("reused") != 0 {
+			t.Error("a logout was counted as reuse")
+		}
+	})
+}
+
+func TestPurge(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		h.CreateMember(t, lan)
+		gone, kept := h.MustLogin(t, lan), h.MustLogin(t, lan)
+		spent := kept.Refresh
+		kept = refresh(t, h, kept.Refresh)
+		if err := h.Logout(t.Context(), gone.Access, ""); err != nil {
+			t.Fatal(err)
+		}
+		revoked := func() int {
+			all, err := h.Store.Revocations(t.Context(), time.UnixMilli(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		purge := func(after time.Duration) {
+			h.Clock.Advance(after)
+			if err := h.Store.Purge(t.Context(), h.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		purge(15 * time.Minute)
+		if n := revoked(); n != 1 {
+			t.Errorf("%d revocations while tokens may be valid, want 1", n)
+		}
+		purge(time.Millisecond)
+		if n := revoked(); n != 0 {
+			t.Errorf("%d revocations after every token has expired", n)
+		}
+		if _, found, err := h.Store.FindByToken(t.Context(), account.TokenHash(gone.Refresh)); !found || err != nil {
+			t.Errorf("an ended session was purged at once: %v", err)
+		}
+		purge(29 * 24 * time.Hour)
+		kept = refresh(t, h, kept.Refresh)
+		purge(2 * 24 * time.Hour)
+		if _, found, err := h.Store.FindByToken(t.Context(), account.TokenHash(gone.Refresh)); found || err != nil {
+			t.Errorf("an ended session was never purged: %v", err)
+		}
+		if _, err := h.Refresh(t.Context(), spent); fault.KindOf(err) != fault.Unauthenticated || h.Events.Count("reused") != 0 {
+			t.Errorf("a token spent a month ago: %v", err)
+		}
+		refresh(t, h, kept.Refresh)
+	})
+}
+
+// The list shows the client of each session.
+func TestSessions_list(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
+	all, err := h.Sessions(t.Context(), authz.Actor{UserID: g.User.ID})
+	if err != nil || len(all) != 1 || all[0].Device != "a test" || all[0].Address != "192.0.2.7" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if !slices.Equal([]string{all[0].ID}, []string{g.Session.ID}) {
+		t.Errorf("%s, want %s", all[0].ID, g.Session.ID)
+	}
+}

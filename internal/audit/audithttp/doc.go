@@ -1,0 +1,2 @@
+// Package audithttp has the route of the audit log.
+package audithttp

@@ -1,0 +1,117 @@
+package auditsql
+
+import (
+	"context"
+
+	"comanda/internal/audit"
+	"comanda/internal/sqldb"
+)
+
+// Record appends entries to the audit log in the transaction of the change. It takes the log's lock, which is the
+// last in the lock order: call it after everything else that the transaction locks. Without entries it does nothing.
+func Record(ctx context.Context, tx sqldb.Tx, entries ...audit.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	head, err := auditHead(ctx, tx, stmt("audit_lock"))
+	if err != nil {
+		return err
+	}
+	sealed := make([]audit.Entry, len(entries))
+	for i, e := range entries {
+		sealed[i] = e.Sealed(head.Seq+1, head.Hash)
+		head = audit.Chain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
+	}
+	tx.QueueExactly(int64(len(sealed)), stmt("audit_insert"), auditRows(sealed))
+	tx.QueueExactly(1, stmt("audit_advance"), head.Seq, head.Hash)
+	return nil
+}
+
+// RecordAlone appends entries about events that change nothing in SQL, such as an export, in a transaction of
+// their own.
+func RecordAlone(ctx context.Context, db *sqldb.DB, entries ...audit.Entry) error {
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return Record(ctx, tx, entries...) })
+}
+
+// auditHead reads the number and hash of the newest entry; auditLock also locks it.
+func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (audit.Chain, error) {
+	head, _, err := sqldb.One(ctx, conn, func(r sqldb.Rows) (c audit.Chain, err error) {
+		err = r.Scan(&c.Seq, &c.Hash)
+		return c, err
+	}, q)
+	return head, err
+}
+
+func auditRows(all []audit.Entry) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(all)).
+		Int("seq", func(i int) int64 { return all[i].Seq }).
+		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }).
+		Text("actor", func(i int) string { return all[i].Actor }).
+		Text("action", func(i int) string { return all[i].Action }).
+		Text("subject", func(i int) string { return all[i].Subject }).
+		NullInt("branch", func(i int) (int64, bool) { return all[i].Branch, all[i].Branch != 0 }).
+		Text("request", func(i int) string { return all[i].RequestID }).
+		Text("address", func(i int) string { return all[i].Address }).
+		Text("before", func(i int) string { return all[i].Before }).
+		Text("after", func(i int) string { return all[i].After }).
+		Text("prev", func(i int) string { return all[i].PrevHash }).
+		Text("hash", func(i int) string { return all[i].Hash })
+}
+
+func scanEntry(r sqldb.Rows) (e audit.Entry, err error) {
+	var at int64
+	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
+		&e.PrevHash, &e.Hash)
+	e.At = sqldb.Instant(at)
+	return e, err
+}
+
+// Report is the result of Verify.
+type Report struct {
+	Entries int64         `json:"entries,string"`
+	Hash    string        `json:"hash"` // of the newest entry; a copy kept elsewhere reveals a rewritten log
+	Broken  []audit.Break `json:"broken"`
+}
+
+// auditPage is how many entries are verified per query.
+const auditPage = 1000
+
+// Verify walks the audit log from its beginning and returns where it is not as it was written. It takes no lock,
+// so writers are not delayed.
+func Verify(ctx context.Context, db *sqldb.DB) (Report, error) {
+	report := Report{Broken: []audit.Break{}}
+	before, err := auditHead(ctx, db, stmt("audit_last"))
+	if err != nil {
+		return report, err
+	}
+	var chain audit.Chain
+	for read := auditPage; read == auditPage; {
+		page, err := sqldb.Collect(ctx, db, scanEntry, stmt("audit_walk"), chain.Seq, auditPage)
+		if err != nil {
+			return report, err
+		}
+		for _, e := range page {
+			report.Broken = append(report.Broken, chain.Next(e)...)
+		}
+		read = len(page)
+		report.Entries += int64(read)
+	}
+	after, err := auditHead(ctx, db, stmt("audit_last"))
+	report.Hash = chain.Hash
+	report.Broken = append(report.Broken, chain.End(before, after)...)
+	return report, err
+}
+
+// Log is audit.Reader on a database.
+type Log struct{ db *sqldb.DB }
+
+// NewLog returns a reader on a database.
+func NewLog(db *sqldb.DB) *Log { return &Log{db} }
+
+// Entries returns a page of the log, newest first, and the total.
+func (l *Log) Entries(ctx context.Context, f audit.Filter) ([]audit.Entry, int64, error) {
+	args := []any{
+		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch), f.Action,
+	}
+	return sqldb.Page(ctx, l.db, scanEntry, stmt("audit_count"), stmt("audit_list"), f.Limit, f.Offset, args...)
+}

@@ -1,0 +1,183 @@
+package auditsql
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/authz"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// What an intruder with a connection to the database could do.
+var intrusions = sqldb.Load(fstest.MapFS{
+	"change.sql": {Data: []byte(`UPDATE audit_log SET after = '{"price":1}' WHERE seq = 3`)},
+	"actor.sql":  {Data: []byte(`UPDATE audit_log SET actor = 'user:9' WHERE seq = 3`)},
+	"remove.sql": {Data: []byte(`DELETE FROM audit_log WHERE seq = 3`)},
+	"cut.sql":    {Data: []byte(`DELETE FROM audit_log WHERE seq >= 9`)},
+	"begin.sql":  {Data: []byte(`DELETE FROM audit_log WHERE seq <= 2`)},
+	"swap.sql": {Data: []byte(`UPDATE audit_log SET
+		actor = (SELECT o.actor FROM audit_log o WHERE o.seq = 7 - audit_log.seq),
+		subject = (SELECT o.subject FROM audit_log o WHERE o.seq = 7 - audit_log.seq),
+		hash = (SELECT o.hash FROM audit_log o WHERE o.seq = 7 - audit_log.seq) WHERE seq IN (3, 4)`)},
+	"address.sql": {Data: []byte(`UPDATE audit_log SET address = '203.0.113.9' WHERE seq = 3`)},
+	"hide.sql":    {Data: []byte(`UPDATE audit_log SET address = '' WHERE seq = 3`)},
+	"invent.sql":  {Data: []byte(`UPDATE audit_log SET address = '203.0.113.9' WHERE seq = 4`)},
+	"head.sql":    {Data: []byte(`UPDATE audit_head SET seq = 0, hash = ''`)},
+})
+
+// entry makes an entry, every other one as releases wrote it that kept no address.
+func entry(n int) audit.Entry {
+	a := authz.Actor{Kind: authz.Account, UserID: 7, Request: "request-1"}
+	if n%2 == 0 {
+		a.Address = "192.0.2.7"
+	}
+	at := time.UnixMilli(1_000_000 + int64(n)).UTC()
+	return audit.NewEntry(a, at, audit.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).WithBefore(nil).WithAfter(map[string]int{"n": n})
+}
+
+func record(t *testing.T, db *sqldb.DB, n int) {
+	t.Helper()
+	for i := range n {
+		if err := RecordAlone(t.Context(), db, entry(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func verify(t *testing.T, db *sqldb.DB) Report {
+	t.Helper()
+	r, err := Verify(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestVerify(t *testing.T) {
+	for _, intrusion := range []string{"change", "actor", "remove", "cut", "begin", "swap", "head", "address", "hide", "invent"} {
+		t.Run(intrusion, func(t *testing.T) {
+			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				record(t, db, 10)
+				if r := verify(t, db); r.Entries != 10 || len(r.Broken) != 0 || len(r.Hash) != 64 {
+					t.Fatalf("an untouched log: %+v", r)
+				}
+				if _, err := db.Exec(t.Context(), intrusions.Must(intrusion)); err != nil {
+					t.Fatal(err)
+				}
+				if r := verify(t, db); len(r.Broken) == 0 {
+					t.Errorf("not noticed: %+v", r)
+				}
+			})
+		})
+	}
+}
+
+// More entries than one page.
+func TestVerify_pages(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	all := make([]audit.Entry, 2*auditPage)
+	for i := range all {
+		all[i] = entry(i)
+	}
+	if err := RecordAlone(t.Context(), db, all...); err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(t, db); r.Entries != 2*auditPage || len(r.Broken) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Concurrent writers leave no gap and no duplicate number, and do not deadlock.
+func TestRecord_concurrent(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const writers, each = 8, 10
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range each {
+					err := RecordAlone(context.WithoutCancel(t.Context()), db, entry(w), entry(i))
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if r := verify(t, db); r.Entries != 2*writers*each || len(r.Broken) != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A rolled back change leaves no entry and no gap.
+func TestRecord_rollback(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		record(t, db, 2)
+		undo := fmt.Errorf("undo")
+		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			if err := Record(ctx, tx, entry(5)); err != nil {
+				return err
+			}
+			return undo
+		})
+		if err != undo { //nolint:errorlint // returned unwrapped
+			t.Fatal(err)
+		}
+		record(t, db, 1)
+		if r := verify(t, db); r.Entries != 3 || len(r.Broken) != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestLog_filters(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		record(t, db, 9) // branches 0, 1, 2, 0, 1, 2, 0, 1, 2
+		log := NewLog(db)
+		first, never := time.UnixMilli(0), time.UnixMilli(1<<50)
+		for name, c := range map[string]struct {
+			f    audit.Filter
+			want int64
+		}{
+			"all":                {audit.Filter{EveryBranch: true}, 9},
+			"one branch":         {audit.Filter{EveryBranch: true, Branch: 1}, 3},
+			"own branches":       {audit.Filter{Branches: []int64{1, 2}}, 6},
+			"no branch at all":   {audit.Filter{}, 0},
+			"another's branch":   {audit.Filter{Branches: []int64{1}, Branch: 2}, 0},
+			"subject":            {audit.Filter{EveryBranch: true, Subject: "item:4"}, 1},
+			"actor":              {audit.Filter{EveryBranch: true, Actor: "user:7"}, 9},
+			"action":             {audit.Filter{EveryBranch: true, Action: audit.ActionQuotaSet}, 9},
+			"another action":     {audit.Filter{EveryBranch: true, Action: audit.ActionRefunded}, 0},
+			"another actor":      {audit.Filter{EveryBranch: true, Actor: "user:70"}, 0},
+			"from 4 up to but 6": {audit.Filter{EveryBranch: true, From: entry(4).At, To: entry(6).At}, 2},
+		} {
+			if c.f.To.IsZero() {
+				c.f.From, c.f.To = first, never
+			}
+			c.f.Limit = 2
+			page, total, err := log.Entries(t.Context(), c.f)
+			if err != nil || total != c.want || len(page) != int(min(2, c.want)) {
+				t.Errorf("%s: %d of %d, %v", name, len(page), total, err)
+			}
+			if len(page) == 2 && page[0].Seq <= page[1].Seq {
+				t.Errorf("%s: not the newest first", name)
+			}
+		}
+	})
+}
+
+func BenchmarkRecord(b *testing.B) {
+	db := sqldbtest.Postgres(b)
+	for i := 0; b.Loop(); i++ {
+		if err := RecordAlone(b.Context(), db, entry(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

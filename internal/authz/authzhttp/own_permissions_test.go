@@ -1,0 +1,56 @@
+package authzhttp_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
+	"comanda/internal/authz/authzsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestOwnPermissions(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := accounttest.Open(t, db, accounttest.NewSessionCache())
+		if err := authzsql.SyncPermissions(t.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		service := &authz.Roles{Store: authzsql.NewRoles(db)}
+		all, err := service.Store.Roles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]int64{}
+		for _, r := range all {
+			ids[r.Name] = r.ID
+		}
+		me, cancel := authz.RouteKey{Method: "GET", Path: "/me"}, authz.RouteKey{Method: "POST", Path: "/api/orders/{id}/cancel"}
+		roles := authz.RouteKey{Method: "GET", Path: "/api/roles"}
+		for role, want := range map[string]map[authz.RouteKey]bool{
+			authz.RoleOwner:   {me: true, cancel: true, roles: true},
+			authz.RoleManager: {me: true, cancel: true, roles: true},
+			authz.RoleCashier: {me: true, cancel: true},
+			authz.RoleUser:    {me: true},
+		} {
+			held, err := service.PermittedRoutes(t.Context(), authz.Actor{Kind: authz.Account, Role: role, RoleID: ids[role]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[authz.RouteKey]bool{}
+			for _, k := range held {
+				got[k] = true
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s: %s", role, d)
+			}
+		}
+		gone := authz.Actor{Kind: authz.Account, Role: "GONE", RoleID: 999}
+		if _, err := service.PermittedRoutes(t.Context(), gone); err == nil {
+			t.Error("a deleted role has permissions")
+		}
+	})
+}

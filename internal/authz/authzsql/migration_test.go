@@ -1,0 +1,128 @@
+package authzsql
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var earlierGrants = sqldb.Load(fstest.MapFS{
+	"grant.sql": {Data: []byte(`INSERT INTO role_permission (role_id, permission_id)
+		SELECT r.id, p.id FROM role r CROSS JOIN permission p
+		WHERE r.name IN ('KITCHEN', 'CHEF') AND p.api_path IN ('/api/menu-items/{id}/quota', '/api/stock/reservations')
+		ON CONFLICT DO NOTHING`)},
+	"chef.sql":  {Data: []byte(`INSERT INTO role (name, created_at, updated_at) VALUES ('CHEF', 1, 1)`)},
+	"clear.sql": {Data: []byte(`DELETE FROM document_outbox`)},
+})
+
+// before migrates a database back to the schema before a version.
+func before(t *testing.T, db *sqldb.DB, version int64) {
+	t.Helper()
+	for {
+		all, err := db.Migrations(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		applied := false
+		for _, m := range all {
+			applied = applied || m.Applied && m.Version >= version
+		}
+		if !applied {
+			return
+		}
+		if err := db.MigrateDown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func do(t *testing.T, db *sqldb.DB, name string) int64 {
+	t.Helper()
+	n, err := db.Exec(t.Context(), earlierGrants.Must(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The migration revokes quotas and reservations from the kitchen once: later grants by an owner stay. Other roles keep
+// their permissions, and the documents follow.
+func TestMigration_kitchen_grants(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		before(t, db, 23)
+		routes := append(table(), route("PUT", "/api/menu-items/{id}/quota", "MENUS"), route("GET", "/api/stock/reservations", "STOCK"),
+			route("POST", "/api/menu-items/{id}/86", "MENUS"))
+		syncs(t, db, routes)
+		do(t, db, "chef")
+		if n := do(t, db, "grant"); n != 4 {
+			t.Fatalf("%d grants", n)
+		}
+		do(t, db, "clear")
+		want := holding(t, db)
+		want["KITCHEN"] = []string{"GET /api/orders/{id}", "GET /me", "POST /api/menu-items/{id}/86"}
+		versions, err := NewRoles(db).RoleVersions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, holding(t, db)); d != "" {
+			t.Error(d)
+		}
+		var kitchen string
+		after, err := NewRoles(db).RoleVersions(t.Context())
+		for id, v := range after {
+			if changed := v - versions[id]; changed == 1 && kitchen == "" {
+				kitchen = decimals([]int64{id})[0]
+			} else if changed != 0 || err != nil {
+				t.Errorf("role %d has version %d, and had %d; %v", id, v, versions[id], err)
+			}
+		}
+		now := time.Now()
+		claimed, err := documentsql.New(db).Claim(t.Context(), now, now.Add(time.Minute), 10)
+		if err != nil || len(claimed) != 1 || claimed[0].Entity.Name != "role" || !cmp.Equal(claimed[0].IDs, []string{kitchen}) {
+			t.Errorf("documents of %+v, %v; want role %s", claimed, err, kitchen)
+		}
+
+		do(t, db, "grant") // to the kitchen again; the chef has them
+		again := holding(t, db)
+		syncs(t, db, routes)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(again, holding(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
+			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
+		}
+	})
+}
+
+// A new installation, and one without these grants, is not changed.
+func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		before(t, db, 23)
+		syncs(t, db, table())
+		do(t, db, "clear")
+		versions, err := NewRoles(db).RoleVersions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := NewRoles(db).RoleVersions(t.Context())
+		if d := cmp.Diff(versions, after); d != "" || err != nil {
+			t.Errorf("%v %s", err, d)
+		}
+		if b, err := documentsql.New(db).Backlog(t.Context(), db.Now()); b.Pending != 0 || err != nil {
+			t.Errorf("%d pending documents, %v", b.Pending, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package authz
+
+import (
+	"slices"
+	"time"
+)
+
+// Permission is the right to use one route. There is one for every route that requires it, created from the route
+// table.
+type Permission struct {
+	ID        int64
+	Name      string // summary of the route
+	Path      string // its pattern, such as /api/tables/{id}/rotate
+	Method    string
+	Module    string // TABLES
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Version   int64
+
+	Own bool // the route serves the caller's own data only; from the route table, not stored
+}
+
+// grant is a part of the route table: a module, narrowed to a method and to one route.
+type grant struct {
+	module string
+	method string // empty for all
+	path   string // empty for all
+}
+
+func (g grant) covers(p Permission) bool {
+	return g.module == p.Module && (g.method == "" || g.method == p.Method) && (g.path == "" || g.path == p.Path)
+}
+
+func allOf(modules ...string) []grant {
+	grants := make([]grant, len(modules))
+	for i, m := range modules {
+		grants[i] = grant{module: m}
+	}
+	return grants
+}
+
+func readsOf(modules ...string) []grant {
+	grants := allOf(modules...)
+	for i := range grants {
+		grants[i].method = "GET"
+	}
+	return grants
+}
+
+// orderSteps returns grants for steps of an order between the kitchen and the table.
+func orderSteps(words ...string) []grant {
+	grants := make([]grant, len(words))
+	for i, w := range words {
+		grants[i] = grant{"ORDERS", "POST", "/api/orders/{id}/" + w}
+	}
+	return grants
+}
+
+// defaultGrants are the permissions that the built-in roles below administrators receive when a permission is new.
+// Later changes by an operator are kept.
+var defaultGrants = map[string][]grant{
+	RoleManager: slices.Concat(
+		allOf("BRANCHES", "MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
+			"USERS"),
+		readsOf("ROLES", "AUDIT"),
+	),
+	RoleCashier: slices.Concat(allOf("ORDERS", "VISITS"), readsOf("BRANCHES", "TABLES", "PAYMENTS", "RECEIVERS"), []grant{
+		{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"},
+	}),
+	RoleKitchen: slices.Concat(
+		readsOf("BRANCHES", "ORDERS"), []grant{
+			// The kitchen may take a dish off the menu for a while. Quotas and reservations by other systems are for
+			// managers.
+			{"MENUS", "POST", "/api/menu-items/{id}/86"}, {"MENUS", "POST", "/api/menu-items/{id}/restore"},
+			{"STOCK", "GET", "/api/stock/items"}, {"STOCK", "GET", "/api/stock/items/{id}/adjustments"},
+			{"STOCK", "GET", "/api/menu-items/{id}/recipe"},
+		},
+		orderSteps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
+	),
+	RoleStaff: slices.Concat(
+		allOf("VISITS"), readsOf("BRANCHES", "TABLES", "ORDERS", "RECEIVERS"), orderSteps("serve", "recall"),
+	),
+}
+
+// GrantedByDefault reports whether a role receives a new permission. Every role receives those for own data; custom
+// roles receive no others.
+func GrantedByDefault(role string, p Permission) bool {
+	if p.Own || RankOf(role) >= RankAdmin {
+		return true
+	}
+	return slices.ContainsFunc(defaultGrants[role], func(g grant) bool { return g.covers(p) })
+}

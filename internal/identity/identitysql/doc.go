@@ -1,2 +1,0 @@
-// Package identitysql stores accounts, roles, permissions, sessions, codes and the audit log in SQL.
-package identitysql

@@ -1,0 +1,208 @@
+package keyaudit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"comanda/internal/clock"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Options control an audit. The zero value runs at full speed without progress reports.
+type Options struct {
+	Rate     int                     // keys per second over all masters; 0 means no limit
+	Samples  int                     // per kind of finding; 0 means 10
+	MaxKeys  int64                   // maximum number of keys, otherwise Run returns ErrTooMany; 0 means no limit
+	Progress func(done, total int64) // called after each page; calls do not overlap
+
+	wait func(ctx context.Context, d time.Duration) error // tests replace it
+}
+
+const (
+	defaultSamples = 10
+
+	// recheckPause is far longer than an update in progress: the commands of one exchange, or a document and its index
+	// entries.
+	recheckPause = time.Second
+)
+
+// ErrTooMany reports that there are more keys than Options.MaxKeys.
+var ErrTooMany = errors.New("audit: there are too many keys")
+
+// Run audits all masters concurrently.
+func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
+	o.Samples = cmp.Or(o.Samples, defaultSamples)
+	if o.wait == nil {
+		o.wait = wait
+	}
+	c, err := db.Inspect(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	defer c.Close()
+	a := newAuditor(c, o)
+	begun := clock.Start()
+	r := Report{Nodes: []Node{}, Findings: []Finding{}}
+	if r.Nodes, err = a.sizes(ctx); err != nil {
+		return r, err
+	}
+	if o.MaxKeys > 0 && a.total > o.MaxKeys {
+		return r, ErrTooMany
+	}
+	a.relations = newRelations(a.total / 2)
+	sum, err := a.walkAll(ctx, a.first)
+	if err != nil {
+		return r, err
+	}
+	took := begun.Elapsed()
+	if a.relations.settle() {
+		again, err := a.walkAll(ctx, a.second)
+		if err != nil {
+			return r, err
+		}
+		for i := range again.families {
+			again.families[i] = familyTally{} // counted by the first scan
+		}
+		sum.add(again)
+	}
+	if err := a.recheck(ctx, sum); err != nil {
+		return r, err
+	}
+	a.fill(&r, sum, took)
+	return r, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// auditor is the state of one audit.
+type auditor struct {
+	inspector *redisdb.Inspector
+	options   Options
+	decls     []keyspace.Decl
+	holdings  []keyspace.Holding
+	relations *relations
+	total     int64
+
+	begun    clock.Stopwatch
+	seen     atomic.Int64 // keys on all masters; the rate applies to their sum
+	progress sync.Mutex   // held while Progress runs, so that its calls do not overlap
+}
+
+func newAuditor(c *redisdb.Inspector, o Options) *auditor {
+	return &auditor{inspector: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
+}
+
+func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
+	nodes := []Node{}
+	for _, m := range a.inspector.Masters() {
+		n, err := m.Size(ctx)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, Node{m.Addr(), n})
+		a.total += n
+	}
+	return nodes, nil
+}
+
+// walkAll scans all masters concurrently and returns the sum of their tallies.
+func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.KeyInfo) error) (*tally, error) {
+	a.begun = clock.Start()
+	a.seen.Store(0)
+	all, ctx := errgroup.WithContext(ctx)
+	walks := make([]*walk, len(a.inspector.Masters()))
+	for i, m := range a.inspector.Masters() {
+		w := &walk{auditor: a, ctx: ctx, master: m, tally: newTally(len(a.decls))}
+		walks[i] = w
+		all.Go(func() error {
+			return m.Walk(ctx, "", a.lookup, func(seen []redisdb.KeyInfo) error {
+				if err := page(w, seen); err != nil {
+					return err
+				}
+				return a.pace(ctx, len(seen))
+			})
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	sum := newTally(len(a.decls))
+	for _, w := range walks {
+		sum.add(w.tally)
+	}
+	return sum, nil
+}
+
+// lookup returns what to read about a key: the ids that it holds, or only its type.
+func (a *auditor) lookup(key string) redisdb.Lookup {
+	family, ok := keyspace.Find(key)
+	if !ok {
+		return redisdb.LookupType
+	}
+	switch h := a.holdings[family]; {
+	case h.Entity == "" || h.Document:
+		return redisdb.LookupType
+	case a.decls[family].Type == keyspace.Set:
+		return redisdb.LookupMembers
+	default:
+		return redisdb.LookupText
+	}
+}
+
+// pace reports progress, and waits while the scan is ahead of its rate.
+func (a *auditor) pace(ctx context.Context, keys int) error {
+	seen := a.seen.Add(int64(keys))
+	if a.options.Progress != nil {
+		a.progress.Lock()
+		a.options.Progress(min(seen, a.total), a.total)
+		a.progress.Unlock()
+	}
+	if a.options.Rate <= 0 {
+		return ctx.Err()
+	}
+	due := time.Duration(float64(seen) / float64(a.options.Rate) * float64(time.Second))
+	if ahead := due - a.begun.Elapsed(); ahead > 0 {
+		return a.options.wait(ctx, ahead)
+	}
+	return ctx.Err()
+}
+
+func (a *auditor) fill(r *Report, sum *tally, took time.Duration) {
+	r.Seconds = took.Seconds()
+	r.Families = []Family{}
+	for i, f := range sum.families {
+		r.Keys += f.keys
+		if f.keys == 0 {
+			continue
+		}
+		family := Family{Pattern: "?", Keys: f.keys}
+		if i < len(a.decls) {
+			family.Pattern, family.Type = a.decls[i].Pattern, string(a.decls[i].Type)
+		}
+		if f.sampled > 0 {
+			family.Bytes = f.bytes * f.keys / f.sampled
+		}
+		r.Families = append(r.Families, family)
+	}
+	slices.SortStableFunc(r.Families, func(x, y Family) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	r.KeysPerSecond = float64(r.Keys) / max(took.Seconds(), 1e-9)
+	if found := sum.findings(a.options.Samples); found != nil {
+		r.Findings = found
+	}
+	r.Clean = len(r.Findings) == 0
+}

@@ -1,0 +1,145 @@
+package keyaudit
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Kind is a kind of finding.
+type Kind string
+
+// The kinds of findings.
+const (
+	Unknown    Kind = "unknown_key"            // undeclared key
+	WrongType  Kind = "wrong_type"             // another type than declared
+	MissingTTL Kind = "missing_ttl"            // no TTL although one is declared
+	LongTTL    Kind = "ttl_too_long"           // TTL above the declared maximum
+	SuddenTTL  Kind = "unexpected_ttl"         // TTL although none is declared
+	LostIndex  Kind = "index_without_document" // a value references a missing document
+	LostEntry  Kind = "orphan_entry"           // a set contains the id of a missing document
+	NotListed  Kind = "document_not_listed"    // a document is missing from the list of its entity
+)
+
+// Kinds returns all kinds, in the order of reports.
+func Kinds() []Kind {
+	return []Kind{Unknown, WrongType, MissingTTL, LongTTL, SuddenTTL, LostIndex, LostEntry, NotListed}
+}
+
+// Finding is the number of keys with one kind of error.
+type Finding struct {
+	Kind    Kind     `json:"kind"`
+	Count   int64    `json:"count"`
+	Samples []string `json:"samples"` // some keys with a description of the error
+}
+
+// Family is the usage of one declaration.
+type Family struct {
+	Pattern string `json:"pattern"` // "?" for undeclared keys
+	Type    string `json:"type"`
+	Keys    int64  `json:"keys"`
+	Bytes   int64  `json:"bytes"` // estimated from a sample
+}
+
+// Node is one master.
+type Node struct {
+	Addr string `json:"addr"`
+	Keys int64  `json:"keys"`
+}
+
+// Report is the result of an audit.
+type Report struct {
+	Clean         bool      `json:"clean"`
+	Keys          int64     `json:"keys"` // checked keys
+	Seconds       float64   `json:"seconds"`
+	KeysPerSecond float64   `json:"keysPerSecond"`
+	Nodes         []Node    `json:"nodes"`
+	Findings      []Finding `json:"findings"`
+	Families      []Family  `json:"families"` // families with keys, largest first
+}
+
+// Count returns the number of findings of a kind.
+func (r Report) Count(k Kind) int64 {
+	for _, f := range r.Findings {
+		if f.Kind == k {
+			return f.Count
+		}
+	}
+	return 0
+}
+
+// suspect is a finding before it is rechecked.
+type suspect struct {
+	kind Kind
+	key  string
+	note string // description for the sample
+	id   string // id of the missing or unlisted document
+	set  bool   // the key is a set of ids
+}
+
+func (s suspect) String() string {
+	if s.note == "" {
+		return s.key
+	}
+	return s.key + ": " + s.note
+}
+
+// recheckMax is the number of suspects per kind that are rechecked; further ones are counted at once. It bounds the
+// memory and the duration of the recheck. Updates in progress are a handful, so with that many suspects it changes little.
+const recheckMax = 10_000
+
+// tally holds the counts of one scan. Tallies of several masters are summed.
+type tally struct {
+	families []familyTally // by declaration; the last is for undeclared keys
+	suspects map[Kind][]suspect
+	beyond   map[Kind]int64 // suspects beyond recheckMax
+}
+
+type familyTally struct{ keys, sampled, bytes int64 }
+
+func newTally(families int) *tally {
+	return &tally{
+		families: make([]familyTally, families+1), suspects: map[Kind][]suspect{}, beyond: map[Kind]int64{},
+	}
+}
+
+func (t *tally) suspect(s suspect) {
+	if len(t.suspects[s.kind]) < recheckMax {
+		t.suspects[s.kind] = append(t.suspects[s.kind], s)
+		return
+	}
+	t.beyond[s.kind]++
+}
+
+func (t *tally) add(other *tally) {
+	for i, f := range other.families {
+		t.families[i].keys += f.keys
+		t.families[i].sampled += f.sampled
+		t.families[i].bytes += f.bytes
+	}
+	for kind, some := range other.suspects {
+		for _, s := range some {
+			t.suspect(s)
+		}
+		t.beyond[kind] += other.beyond[kind]
+	}
+}
+
+// findings returns the remaining suspects as findings; a key that SCAN returned twice counts once.
+func (t *tally) findings(samples int) []Finding {
+	var all []Finding
+	for _, kind := range Kinds() {
+		some := t.suspects[kind]
+		slices.SortFunc(some, func(a, b suspect) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
+		})
+		some = slices.CompactFunc(some, func(a, b suspect) bool { return a.key == b.key && a.id == b.id })
+		f := Finding{Kind: kind, Count: int64(len(some)) + t.beyond[kind], Samples: []string{}}
+		for _, s := range some[:min(samples, len(some))] {
+			f.Samples = append(f.Samples, s.String())
+		}
+		if f.Count > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}

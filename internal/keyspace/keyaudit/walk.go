@@ -1,0 +1,171 @@
+package keyaudit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// walk is the scan of one master. Only its own goroutine uses it; tallies are summed afterwards.
+type walk struct {
+	*auditor
+
+	ctx    context.Context //nolint:containedctx // a walk lives within one call
+	master *redisdb.Master
+	tally  *tally
+	sample []string // keys of the page whose size is measured
+	of     []int    // families of sample
+	notes  []noted
+}
+
+// The first sampleFirst keys of a family on a master are measured with MEMORY USAGE, and then one of sampleEvery:
+// enough for an estimate at a small part of the cost.
+const (
+	sampleFirst = 20
+	sampleEvery = 500
+)
+
+// first processes a page of the first scan: it checks each key and notes which documents exist and which are
+// referenced.
+func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
+	w.sample, w.of = w.sample[:0], w.of[:0]
+	for i := range page {
+		if s := &page[i]; !s.Gone() {
+			w.check(s)
+		}
+	}
+	if err := w.relate(page); err != nil {
+		return err
+	}
+	sizes, err := w.master.Memory(w.ctx, w.sample)
+	for i, bytes := range sizes {
+		if bytes > 0 {
+			w.tally.families[w.of[i]].bytes += bytes
+			w.tally.families[w.of[i]].sampled++
+		}
+	}
+	return err
+}
+
+// check counts a key, and adds a suspect if it contradicts its declaration.
+func (w *walk) check(s *redisdb.KeyInfo) {
+	family, known := keyspace.Find(s.Key)
+	if !known {
+		family = len(w.decls)
+	}
+	f := &w.tally.families[family]
+	if f.keys < sampleFirst || f.keys%sampleEvery == 0 {
+		w.sample, w.of = append(w.sample, s.Key), append(w.of, family)
+	}
+	f.keys++
+	if !known {
+		w.tally.suspect(suspect{kind: Unknown, key: s.Key, note: "a " + string(s.Type)})
+		return
+	}
+	if kind, note := judge(&w.decls[family], s.State); kind != "" {
+		w.tally.suspect(suspect{kind: kind, key: s.Key, note: note})
+	}
+}
+
+// judge returns the most severe error of a key of a declaration, if any.
+func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
+	lasting := s.TTL == redisdb.Forever
+	switch {
+	case s.Type != d.Type:
+		return WrongType, fmt.Sprintf("a %s instead of a %s", s.Type, d.Type)
+	case d.TTL.Max == 0 && !lasting:
+		return SuddenTTL, "goes in " + s.TTL.Round(time.Second).String()
+	case d.TTL.Min > 0 && lasting:
+		return MissingTTL, "may live " + d.TTL.Max.String()
+	case d.TTL.Max > 0 && !lasting && s.TTL > d.TTL.Max:
+		return LongTTL, fmt.Sprintf("lives %s more, at most %s are declared", s.TTL.Round(time.Second), d.TTL.Max)
+	}
+	return "", ""
+}
+
+// relate notes the documents of a page, and the ids in indexes and lists.
+func (w *walk) relate(page []redisdb.KeyInfo) error {
+	w.notes = w.notes[:0]
+	for i := range page {
+		s := &page[i]
+		h := w.holdingOf(s)
+		switch {
+		case h.Entity == "":
+		case h.Document:
+			w.notes = append(w.notes, w.relations.seen(s.Key, exists))
+		default:
+			is := referenced
+			if h.List {
+				is = listed
+			}
+			err := w.ids(s, func(id string) { w.notes = append(w.notes, w.relations.seen(h.DocumentOf(id), is)) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	w.relations.note(w.notes)
+	return nil
+}
+
+func (w *walk) holdingOf(s *redisdb.KeyInfo) keyspace.Holding {
+	family, ok := keyspace.Find(s.Key)
+	if !ok || s.Type != w.decls[family].Type {
+		return keyspace.Holding{}
+	}
+	return w.holdings[family]
+}
+
+// ids passes the ids of an index or a list to each. It reads long sets completely.
+func (w *walk) ids(s *redisdb.KeyInfo, each func(id string)) error {
+	if s.Type == keyspace.String {
+		each(s.Text)
+		return nil
+	}
+	if !s.More {
+		for _, id := range s.Members {
+			each(id)
+		}
+		return nil
+	}
+	return w.master.Members(w.ctx, s.Key, func(members []string) error {
+		for _, id := range members {
+			each(id)
+		}
+		return nil
+	})
+}
+
+// second processes a page of the second scan: it finds the names of documents that the first scan found inconsistent.
+func (a *auditor) second(w *walk, page []redisdb.KeyInfo) error {
+	for i := range page {
+		s := &page[i]
+		h := w.holdingOf(s)
+		switch {
+		case h.Entity == "":
+		case h.Document:
+			if a.relations.unlisted(s.Key) {
+				w.tally.suspect(suspect{kind: NotListed, key: s.Key, id: s.Key[len(h.DocumentOf("")):]})
+			}
+		default:
+			kind := LostIndex
+			if s.Type == keyspace.Set {
+				kind = LostEntry
+			}
+			err := w.ids(s, func(id string) {
+				if document := h.DocumentOf(id); a.relations.missing(document) {
+					w.tally.suspect(suspect{
+						kind: kind, key: s.Key, id: id, set: s.Type == keyspace.Set, note: "there is no " + document,
+					})
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
