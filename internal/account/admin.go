@@ -1,9 +1,10 @@
 package account
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // Assignment is a user's role and branches.

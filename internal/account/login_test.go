@@ -1,13 +1,14 @@
 package account_test
 
 import (
-	"comanda/internal/account"
-	"comanda/internal/account/accounttest"
-	"comanda/internal/audit"
 	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/audit"
 )
 
 // A failed login is recorded with account and address.

@@ -1,12 +1,13 @@
 package account_test
 
 import (
-	"comanda/internal/account"
-	"comanda/internal/account/accounttest"
-	"comanda/internal/authz"
 	"slices"
 	"testing"
 	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accounttest"
+	"comanda/internal/authz"
 
 	"pgregory.net/rapid"
 )

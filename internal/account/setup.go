@@ -63,6 +63,7 @@ func (s *Setup) CreateOwner(ctx context.Context, code string, p Profile, passwor
 		return User{}, err
 	}
 	return s.Store.CreateOwner(ctx, hash, User{
-		Profile: p, PasswordHash: phc, Role: authz.RoleOwner, Status: Active, CreatedAt: s.Now(), CreatedBy: authz.System().String(),
+		Profile: p, PasswordHash: phc, Role: authz.RoleOwner, Status: Active, CreatedAt: s.Now(),
+		CreatedBy: authz.System().String(),
 	}, from)
 }

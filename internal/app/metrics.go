@@ -83,7 +83,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		},
 		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that became dead letters."),
 		overdue:    gauges("hold_overdue", "Holds past their deadline that are not released, by owner.", "of"),
-		overdueAge: gauges("hold_overdue_oldest_age_seconds", "Time since the deadline of the oldest overdue hold, by owner.", "of"),
+		overdueAge: gauges("hold_overdue_oldest_age_seconds", "Time since the deadline of the oldest overdue hold.", "of"),
 		low:        gauges("stock_low_items", "Stock items at or below their low mark, by branch.", "branch"),
 		tries:      counter("inventory_try_total", "Requested reservations, by result.", "result"),
 		ended:      counter("inventory_ended_total", "Changes of reservations, by new state.", "to"),

@@ -12,9 +12,8 @@ import (
 // shared are the names that exported types of several packages may have, because the package's name tells them apart
 // where they are used. What an adapter calls by the name of what it stores or shows is not listed: it belongs to the type
 // below it.
-var shared = map[string]bool{}
-
-func init() {
+var shared = func() map[string]bool {
+	all := map[string]bool{}
 	for _, list := range []string{
 		// What a package has one of: sqldb.DB, cart.Service, rabbit.Config.
 		"Cache Client Config DB Error Event Group Kind Memory Metrics Options Page Policy Reader Report Result Server Service " +
@@ -29,10 +28,11 @@ func init() {
 		"Admission Authenticator Branches Limiter LiveMenus Observer",
 	} {
 		for name := range strings.FieldsSeq(list) {
-			shared[name] = true
+			all[name] = true
 		}
 	}
-}
+	return all
+}()
 
 // types is A13. Adapters, tests and commands are left out.
 func (tr tree) types() []finding {

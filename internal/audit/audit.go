@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +8,8 @@ import (
 	"hash"
 	"strconv"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // Entry is one row of the audit log: who changed what. Each entry contains the hash of the previous one, so that

@@ -1,14 +1,15 @@
 package audit_test
 
 import (
-	"comanda/internal/audit"
-	"comanda/internal/authz"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/authz"
 )
 
 // hashOf returns the hash of an entry by the rule of the first releases, which had no address.

@@ -2,12 +2,13 @@ package audit
 
 import (
 	"cmp"
-	"comanda/internal/authz"
 	"context"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // Limits of what Incidents writes, per process and action. A permanent attack writes about ten megabytes a day.

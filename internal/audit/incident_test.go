@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"comanda/internal/audit"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/audit"
 )
 
 // log is an audit log that a test reads.

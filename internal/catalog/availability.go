@@ -1,9 +1,10 @@
 package catalog
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // forever is a business date later than all others.

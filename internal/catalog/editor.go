@@ -1,10 +1,11 @@
 package catalog
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"slices"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // Menu is a menu without its versions.

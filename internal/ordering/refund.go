@@ -51,15 +51,14 @@ func checkNote(note string) error {
 // MaxReference is the maximum length of a refund's reference in a gateway's portal, in characters.
 const MaxReference = 100
 
-// checkReference returns the refund with its reference normalized. A refund made by hand needs one: the reference
-// identifies it when it is recorded twice.
-func (r Refund) checkReference() (Refund, error) {
-	var err error
-	r.Reference, err = text.Line.Clean(r.Reference)
-	if err != nil || r.ByHand != (r.Reference != "") || !lengthWithin(r.Reference, 0, MaxReference) {
-		return r, invalidField("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
+// checkReference normalizes the reference. A refund made by hand needs one: the reference identifies it when it is
+// recorded twice.
+func (c *Refund) checkReference() (err error) {
+	c.Reference, err = text.Line.Clean(c.Reference)
+	if err != nil || c.ByHand != (c.Reference != "") || !lengthWithin(c.Reference, 0, MaxReference) {
+		return invalidField("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
 	}
-	return r, nil
+	return nil
 }
 
 // Refund refunds money of a paid order through the method it was paid with, or records a refund already made in the
@@ -71,7 +70,7 @@ func (s *Service) Refund(ctx context.Context, by authz.Actor, c Refund) (payment
 		err = checkClientTxnID(c.ClientTxnID)
 	}
 	if err == nil {
-		c, err = c.checkReference()
+		err = c.checkReference()
 	}
 	if err != nil {
 		return payment.Refund{}, err
@@ -187,12 +186,12 @@ func (b *Batch) priorRefund(order string, c *Refund) (r payment.Refund, found bo
 }
 
 // hasKeyOf reports whether r was made under the same idempotency key.
-func (c Refund) hasKeyOf(r payment.Refund) bool {
+func (c *Refund) hasKeyOf(r payment.Refund) bool {
 	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
 }
 
 // hasReferenceOf reports whether r has the same portal reference.
-func (c Refund) hasReferenceOf(r payment.Refund) bool {
+func (c *Refund) hasReferenceOf(r payment.Refund) bool {
 	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
 

@@ -1,9 +1,10 @@
 package visit
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // CallReason is what a guest calls for.

@@ -1,9 +1,10 @@
 package visit
 
 import (
-	"comanda/internal/authz"
 	"context"
 	"time"
+
+	"comanda/internal/authz"
 )
 
 // Store stores tables, visits and guests; visitsql implements it. A change by an actor includes its audit log entry in

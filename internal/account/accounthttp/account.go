@@ -1,10 +1,11 @@
 package accounthttp
 
 import (
-	"comanda/internal/account"
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"comanda/internal/account"
 )
 
 // Account is a user as the owner and the staff see it. It never contains the password or tokens.

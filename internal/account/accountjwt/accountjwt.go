@@ -6,7 +6,6 @@
 package accountjwt
 
 import (
-	"comanda/internal/account"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"comanda/internal/account"
 
 	"github.com/golang-jwt/jwt/v5"
 )

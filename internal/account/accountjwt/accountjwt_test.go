@@ -1,8 +1,6 @@
 package accountjwt_test
 
 import (
-	"comanda/internal/account"
-	"comanda/internal/account/accountjwt"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
@@ -10,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/account/accountjwt"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"

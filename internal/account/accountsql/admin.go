@@ -31,7 +31,8 @@ func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.
 		registered = sqldb.Flag(*f.Registered)
 	}
 	args := []any{
-		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch),
+		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches),
+		sqldb.Flag(f.EveryBranch),
 	}
 	return sqldb.Page(ctx, s.db, scanUser, stmt("admin_user_count"), stmt("admin_user_list"), f.Limit, f.Offset, args...)
 }

@@ -77,7 +77,8 @@ func (s *UserAdmin) CreateOwner(
 		by := authz.System()
 		by.Request, by.Address = from.Request, from.Address
 		d := adminTx{&authzsql.Change{Tx: tx, By: by, Now: u.CreatedAt}}
-		return auditsql.Record(ctx, tx, d.userEntry(audit.ActionUserCreated, made.ID).WithAfter(auditedUser{u.Role, nil, u.Status}))
+		return auditsql.Record(ctx, tx,
+			d.userEntry(audit.ActionUserCreated, made.ID).WithAfter(auditedUser{u.Role, nil, u.Status}))
 	})
 	return made, UniqueError(ctx, s.db, u, err)
 }

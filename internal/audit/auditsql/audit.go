@@ -111,7 +111,8 @@ func NewLog(db *sqldb.DB) *Log { return &Log{db} }
 // Entries returns a page of the log, newest first, and the total.
 func (l *Log) Entries(ctx context.Context, f audit.Filter) ([]audit.Entry, int64, error) {
 	args := []any{
-		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, sqldb.IDs(f.Branches), sqldb.Flag(f.EveryBranch), f.Action,
+		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, sqldb.IDs(f.Branches),
+		sqldb.Flag(f.EveryBranch), f.Action,
 	}
 	return sqldb.Page(ctx, l.db, scanEntry, stmt("audit_count"), stmt("audit_list"), f.Limit, f.Offset, args...)
 }

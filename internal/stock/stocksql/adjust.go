@@ -113,8 +113,8 @@ func queueAdjustment(tx sqldb.Tx, by authz.Actor, a stock.Adjustment, l stock.Le
 	if a.ClientTxnID != "" {
 		key, digest = &a.ClientTxnID, a.Digest()
 	}
-	tx.Queue(stmt("adjustment_insert"), uid.New(now), a.Branch, l.ID, string(a.Kind), change, l.Available, l.Reserved, l.Sold, a.Note,
-		by.String(), now.UnixMilli(), key, digest)
+	tx.Queue(stmt("adjustment_insert"), uid.New(now), a.Branch, l.ID, string(a.Kind), change, l.Available, l.Reserved, l.Sold,
+		a.Note, by.String(), now.UnixMilli(), key, digest)
 }
 
 // priorAdjustment is the result of an earlier adjustment under the same key; its digest is empty for none.
