@@ -174,13 +174,13 @@ func (h *house) checkLedger(t *testing.T) {
 func (h *house) checkCleared(t *testing.T) {
 	t.Helper()
 	size := func() int64 {
-		n, err := h.redis.Run(t.Context(), dbsize, nil, nil).Int()
+		n, err := h.redis.Run(t.Context(), dbsize, unused, nil).Int()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	if err := h.redis.Run(t.Context(), foreign, nil, nil).Err(); err != nil {
+	if err := h.redis.Run(t.Context(), foreign, unused, nil).Err(); err != nil {
 		t.Fatal(err)
 	}
 	before := size()

@@ -69,7 +69,7 @@ func (s *Script) Name() string { return s.name }
 func (s *Script) Text() string { return s.full.text }
 
 // Run runs a script with EVALSHA, and with EVAL if the server has not cached it. A NOSCRIPT reply has no effect, so R2
-// holds.
+// holds. It needs at least one key, because the key decides which server of a Cluster runs it.
 func (db *DB) Run(ctx context.Context, s *Script, keys []keyspace.Key, args []string) Reply {
 	return db.do(ctx, s.Command(keys, args...))
 }
