@@ -11,6 +11,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// audit verifies the log; it offers no way to change it.
 func (c *cli) audit() *cobra.Command {
 	verify := &cobra.Command{
 		Use: "verify", Short: "Verify that the audit log was not changed; exit code 1 if it was", Args: cobra.NoArgs,

@@ -34,6 +34,7 @@ func (c *cli) bench() *cobra.Command {
 	return cmd
 }
 
+// runBench measures a server of its own in temporary stores, never the configured database.
 func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	ctx := cmd.Context()
 	config, err := c.config()
@@ -57,6 +58,7 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 		return err
 	}
 	defer server.stop()
+	// The echo server is the limit of HTTP on this machine: the report compares the server with it.
 	echo, err := startChild(ctx, nil, ground.log(), "bench", "echo")
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ type benchGround struct {
 	output    *os.File
 }
 
+// newBenchGround creates the environment. After an error nothing of it remains.
 func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
 	dir, err := os.MkdirTemp("", "comanda-bench-")
 	if err != nil {
@@ -66,6 +67,7 @@ func (g *benchGround) createDatabase(ctx context.Context, name string) error {
 		return fmt.Errorf("bench: %w", err)
 	}
 	g.database = beside
+	// The run's context may have ended by an interrupt; the database must go all the same.
 	g.drop = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -76,6 +78,7 @@ func (g *benchGround) createDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
+// seed migrates the new database and loads the benchmark's restaurant. It returns the QR tokens of its tables.
 func (g *benchGround) seed(ctx context.Context) ([]string, error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: g.database})
 	if err != nil {
@@ -123,6 +126,7 @@ func (g *benchGround) env() []string {
 
 func (g *benchGround) log() *os.File { return g.output }
 
+// remove drops the database and deletes the folder. Call it after the children have stopped.
 func (g *benchGround) remove() {
 	if g.output != nil {
 		_ = g.output.Close() // deleted with the folder
@@ -149,6 +153,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	}
 	cmd := exec.Command(self, args...) //nolint:noctx,gosec // this program, ended by stop
 	c := &child{cmd: cmd, base: "http://" + listen}
+	// The operator's settings must not reach the child: it would use the real stores.
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "COMANDA_") {
 			c.cmd.Env = append(c.cmd.Env, kv)
@@ -166,6 +171,8 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	return c, nil
 }
 
+// freeAddress returns a free local address. Another process could take it before the child listens; the start then
+// fails.
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -179,6 +186,7 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 
 // await polls until the process responds with any status.
 func (c *child) await(ctx context.Context) error {
+	// A child that does not respond by then has failed; its log is in the folder.
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	client := http.Client{Timeout: time.Second}
@@ -199,7 +207,7 @@ func (c *child) await(ctx context.Context) error {
 	}
 }
 
-// stop ends the process; further calls do nothing.
+// stop ends the process; further calls do nothing. It waits for the end, so that its files and database can be removed.
 func (c *child) stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited already
 	_ = c.cmd.Wait()

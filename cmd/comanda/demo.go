@@ -11,6 +11,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// demo loads the demo restaurant without starting a server.
 func (c *cli) demo() *cobra.Command {
 	cmd := &cobra.Command{Use: "demo", Short: "The demo restaurant"}
 	cmd.AddCommand(&cobra.Command{

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/app"
 )
 
+// doctor changes nothing, and exits with 1 if a check fails.
 func (c *cli) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check configuration, versions, connections and clocks", Args: cobra.NoArgs,

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/system"
 )
 
+// export writes documents for import on another installation. It is no backup.
 func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{
@@ -49,6 +50,7 @@ func (c *cli) export() *cobra.Command {
 	return cmd
 }
 
+// exported is the result of export. It is printed only if the documents went to a file, or the two would be mixed.
 type exported struct {
 	Documents int    `json:"documents"`
 	File      string `json:"file"`
@@ -59,6 +61,7 @@ func exportTo(file string, out io.Writer, write func(io.Writer) (int, error)) (i
 	if file == "" {
 		return write(out)
 	}
+	// O_EXCL, because an existing file may be an export that is still needed. 0600, because accounts are personal data.
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
@@ -68,11 +71,13 @@ func exportTo(file string, out io.Writer, write func(io.Writer) (int, error)) (i
 		err = closed
 	}
 	if err != nil {
+		// An incomplete file must not be mistaken for an export.
 		_ = os.Remove(file)
 	}
 	return n, err
 }
 
+// importing checks the whole file before it writes anything; --check stops there.
 func (c *cli) importing() *cobra.Command {
 	var check bool
 	var on string
@@ -106,6 +111,7 @@ func (c *cli) importing() *cobra.Command {
 	return cmd
 }
 
+// printImported prints counts by entity, sorted, so that two runs can be compared.
 func printImported(w io.Writer, r document.ImportResult, check bool) {
 	verb := "written"
 	if check {
@@ -120,6 +126,7 @@ func printImported(w io.Writer, r document.ImportResult, check bool) {
 	}
 }
 
+// backup copies the database through SQLite; copying the file of a running server could be inconsistent.
 func (c *cli) backup() *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Back up the SQLite database, also while a server runs", Args: cobra.ExactArgs(1),

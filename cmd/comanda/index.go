@@ -22,6 +22,7 @@ func (c *cli) index() *cobra.Command {
 	return cmd
 }
 
+// indexVerify exits with 1 on a difference, so that a scheduled job can alert.
 func (c *cli) indexVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Compare the documents in Redis with SQL", Args: cobra.NoArgs,
@@ -54,6 +55,7 @@ func (c *cli) indexVerify() *cobra.Command {
 	}
 }
 
+// indexRebuild runs beside servers, which go on reading and writing documents.
 func (c *cli) indexRebuild() *cobra.Command {
 	return &cobra.Command{
 		Use: "rebuild", Short: "Rebuild all documents in Redis", Args: cobra.NoArgs,
@@ -87,6 +89,7 @@ func (c *cli) indexRebuild() *cobra.Command {
 	}
 }
 
+// rebuilt is the result of a rebuild. Seconds is the elapsed time.
 type rebuilt struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
@@ -109,6 +112,7 @@ func (c *cli) reporter(
 	if show == nil {
 		return jsonLines(cmd.ErrOrStderr(), lines && c.json), nil
 	}
+	// Counting costs a query, so it is done only where a bar is drawn.
 	total, err := s.CountDocuments(ctx)
 	if err != nil {
 		return nil, err
@@ -122,6 +126,7 @@ func (c *cli) reporter(
 	}, nil
 }
 
+// jsonLines writes progress for programs, at most one line per second.
 func jsonLines(w io.Writer, wanted bool) func(document.Progress) {
 	e := json.NewEncoder(w)
 	last := clock.Start()
@@ -133,6 +138,7 @@ func jsonLines(w io.Writer, wanted bool) func(document.Progress) {
 	}
 }
 
+// printVerification prints counts and samples by kind of difference.
 func printVerification(w io.Writer, v document.Verification) {
 	total := 0
 	for _, n := range v.Documents {

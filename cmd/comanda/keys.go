@@ -21,6 +21,7 @@ func (c *cli) keys() *cobra.Command {
 	return cmd
 }
 
+// keysWithdraw needs no running server: servers read the key from SQL every few seconds.
 func (c *cli) keysWithdraw() *cobra.Command {
 	return &cobra.Command{
 		Use: "withdraw", Short: "Replace the signing key after a leak", Args: cobra.NoArgs,
@@ -73,6 +74,7 @@ func (c *cli) keysDocs() *cobra.Command {
 	}
 }
 
+// keysLint reads the declarations of this binary only; keysAudit reads Redis.
 func (c *cli) keysLint() *cobra.Command {
 	return &cobra.Command{
 		Use: "lint", Short: "Verify the rules of the declarations", Args: cobra.NoArgs,
@@ -95,7 +97,7 @@ func (c *cli) keysLint() *cobra.Command {
 	}
 }
 
-// auditRate leaves Redis most of its time for guests.
+// auditRate, in keys per second, leaves Redis most of its time for guests.
 const auditRate = 100_000
 
 func (c *cli) keysAudit() *cobra.Command {
@@ -152,6 +154,7 @@ func percent(show func(step, steps int, name string)) func(done, total int64) {
 	}
 }
 
+// printAudit prints the families of keys, the nodes, and the findings with samples.
 func printAudit(w io.Writer, r keyaudit.Report) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "KEYS\tBYTES, ABOUT\tTYPE\t  PATTERN")

@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	// The first signal ends the context, so that commands stop in order.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := newRoot().ExecuteContext(ctx)
@@ -25,5 +26,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "comanda:", err)
 	}
 	stop()
+	// Every failure has this code: scripts distinguish only success.
 	os.Exit(1) //nolint:gocritic // stop was called above
 }

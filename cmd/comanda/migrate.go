@@ -12,6 +12,7 @@ import (
 	"comanda/internal/system"
 )
 
+// migrate changes the schema by hand. A server applies missing migrations itself when it starts.
 func (c *cli) migrate() *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Migrate the database schema up or down"}
 	step := func(use, short string, run func(context.Context, *sqldb.DB) error) {
@@ -33,6 +34,7 @@ func (c *cli) migrate() *cobra.Command {
 	return cmd
 }
 
+// printMigrations prints the state after the step, so that the operator sees what it did.
 func (c *cli) printMigrations(ctx context.Context, out io.Writer, db *sqldb.DB) error {
 	all, err := db.Migrations(ctx)
 	if err != nil {
@@ -49,7 +51,8 @@ func (c *cli) printMigrations(ctx context.Context, out io.Writer, db *sqldb.DB) 
 	})
 }
 
-// withDatabase runs a function with the configured database.
+// withDatabase runs a function with the configured database. It does not migrate: a command must not change the schema
+// under running servers.
 func (c *cli) withDatabase(ctx context.Context, run func(context.Context, app.Config, *sqldb.DB) error) error {
 	config, err := c.config()
 	if err != nil {
@@ -63,7 +66,8 @@ func (c *cli) withDatabase(ctx context.Context, run func(context.Context, app.Co
 	return run(ctx, config, db)
 }
 
-// withSystem runs a function with the operators' functions on the configured database.
+// withSystem runs a function with the operators' functions on the configured database. Commands that need Redis use
+// withRedis.
 func (c *cli) withSystem(ctx context.Context, run func(context.Context, *system.Service) error) error {
 	return c.withDatabase(ctx, func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 		s, stop := app.OpenSystem(db, nil)
@@ -79,6 +83,7 @@ func (c *cli) withRedis(ctx context.Context, run func(context.Context, *system.S
 		switch {
 		case err == nil:
 			defer redis.Close()
+		// A configured Redis that does not respond is an error; the result would be incomplete.
 		case !app.IsNoServer(err):
 			return err
 		}

@@ -43,6 +43,7 @@ func (c *cli) outboxStatus() *cobra.Command {
 	}
 }
 
+// outboxReplay is safe to repeat: consumers apply each event once (I8).
 func (c *cli) outboxReplay() *cobra.Command {
 	var f system.ReplayFilter
 	cmd := &cobra.Command{

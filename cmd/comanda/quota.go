@@ -18,6 +18,7 @@ func (c *cli) quota() *cobra.Command {
 		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: cobra.NoArgs,
 		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Exactly one of the two: a missing number must not mean zero.
 			if cmd.Flags().Changed("daily") == unlimited {
 				return errors.New("say either --daily N or --unlimited")
 			}
@@ -25,6 +26,7 @@ func (c *cli) quota() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// A nil quota means no limit; 0 means that none may be sold.
 			quota := &daily
 			if unlimited {
 				quota = nil

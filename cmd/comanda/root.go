@@ -14,10 +14,10 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// errFound ends a command with exit code 1 after it has printed its findings.
+// errFound ends a command with exit code 1 after it has printed its findings. main prints no message for it.
 var errFound = errors.New("found")
 
-// cli is the state that all commands share.
+// cli is the state that all commands share. A process runs one command, so it needs no lock.
 type cli struct {
 	json     bool
 	file     string
@@ -46,12 +46,14 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// settingFlag is a flag that overrides a setting.
+// settingFlag is a flag that overrides a setting. It only stores the text: app.LoadConfig parses and checks settings
+// from all sources alike.
 type settingFlag struct {
 	into map[string]string
 	name string
 }
 
+// String returns "", because help shows no default: the environment or the file may have set one.
 func (f settingFlag) String() string { return "" }
 func (f settingFlag) Type() string   { return "value" }
 func (f settingFlag) Set(v string) error {
@@ -59,11 +61,13 @@ func (f settingFlag) Set(v string) error {
 	return nil
 }
 
+// config returns the configuration. Flags override the environment, which overrides the file and the defaults.
 func (c *cli) config() (app.Config, error) {
 	return app.LoadConfig(c.set, os.Environ(), c.file, c.defaults)
 }
 
-// print writes a result as JSON if --json is set, otherwise as text.
+// print writes a result as JSON if --json is set, otherwise as text. Results go to standard output; prompts, progress
+// and hints go to standard error, so that output can be piped.
 func (c *cli) print(out io.Writer, v any, text func(io.Writer)) error {
 	if !c.json {
 		text(out)

@@ -53,6 +53,7 @@ func lowMark(low bool) string {
 	return ""
 }
 
+// orAny formats a quantity; nil means that there is no limit.
 func orAny(n *int64) string {
 	if n == nil {
 		return "any"
@@ -60,6 +61,7 @@ func orAny(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
+// stockReconcile checks I1, I6, I9 and I10 on a running installation.
 func (c *cli) stockReconcile() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
@@ -87,6 +89,7 @@ func (c *cli) stockReconcile() *cobra.Command {
 	return cmd
 }
 
+// printReconciliation prints every difference as one sentence.
 func printReconciliation(w io.Writer, r system.Reconciliation) {
 	if r.Note != "" {
 		fmt.Fprintln(w, r.Note)

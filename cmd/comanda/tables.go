@@ -13,6 +13,7 @@ import (
 	"comanda/internal/visit/visitsql"
 )
 
+// tables prints what the QR codes of a restaurant contain.
 func (c *cli) tables() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{

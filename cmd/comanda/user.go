@@ -15,6 +15,7 @@ import (
 	"comanda/internal/app"
 )
 
+// user creates accounts without a login, such as the first owner of an installation.
 func (c *cli) user() *cobra.Command {
 	var n app.NewAccount
 	var branches []int64
@@ -55,7 +56,8 @@ func (c *cli) user() *cobra.Command {
 	return cmd
 }
 
-// readPassword prompts twice on a terminal, without echo.
+// readPassword prompts twice on a terminal, without echo. Otherwise it reads COMANDA_PASSWORD or one line of standard
+// input, for scripts.
 func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 	if p := os.Getenv("COMANDA_PASSWORD"); p != "" {
 		return p, nil

@@ -13,7 +13,8 @@ import (
 
 // Batch decides commands in order of arrival against the state that the ledger has loaded and locked. It does no I/O.
 // Each command sees the effects of the commands before it. The ledger writes all effects in the transaction that
-// loaded the state. A Batch is not safe for concurrent use.
+// loaded the state. A Batch is not safe for concurrent use. Time and ids come from outside, so that a test can replay a
+// history exactly.
 type Batch struct {
 	Now      time.Time
 	NewID    func() string
@@ -35,7 +36,8 @@ type Batch struct {
 	placed map[IdempotencyKey]placement
 }
 
-// Effects are the writes that a batch has decided.
+// Effects are the writes that a batch has decided. Maps contain the final state by id, so an order that several
+// commands change is written once, with its last version.
 type Effects struct {
 	New             []*Order
 	Changed         map[string]*Order
@@ -73,7 +75,8 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 	}
 }
 
-// Decide returns one result per command, in the same order.
+// Decide returns one result per command, in the same order. A refused command has no effects, so the others are not
+// affected.
 func (b *Batch) Decide(commands []Command) []Result {
 	results := make([]Result, len(commands))
 	for i, c := range commands {
@@ -82,7 +85,8 @@ func (b *Batch) Decide(commands []Command) []Result {
 	return results
 }
 
-// transition records a state transition of a hold and queues it for the admission cache.
+// transition records a state transition of a hold and queues it for the admission cache. SQL changes the row only if it
+// is still in state was; otherwise the whole batch fails (I4).
 func (b *Batch) transition(id string, was, now stock.State, reason string) {
 	b.Transitions = append(b.Transitions, stock.Transition{ID: id, From: was, To: now, Reason: reason})
 	h, _ := b.Balances.Hold(id)
@@ -93,20 +97,23 @@ func (b *Batch) transition(id string, was, now stock.State, reason string) {
 	b.queueOps(kind, h)
 }
 
-// queueOps queues one admission cache operation for each part of a hold.
+// queueOps queues one admission cache operation for each part of a hold. Quotas and stock are parts of their own, under
+// keys of different scopes.
 func (b *Batch) queueOps(kind stock.OpKind, h stock.Hold) {
 	for _, part := range h.Parts() {
 		b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: part})
 	}
 }
 
-// recordAudit records an action of the staff on an order.
+// recordAudit records an action of the staff on an order. The entry commits with the action, and shows the order after
+// it.
 func (b *Batch) recordAudit(by authz.Actor, action string, o *Order) {
 	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
 	}))
 }
 
+// publish adds an event to the transaction, so that it exists exactly if its fact does (I7).
 func (b *Batch) publish(e event.Event) { b.Events = append(b.Events, e) }
 
 // changed marks an order to be written. An order placed in this batch is written in any case.

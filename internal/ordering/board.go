@@ -86,12 +86,14 @@ func boardQuery(b catalog.Branch, now time.Time) BoardQuery {
 	return q
 }
 
-// newBoard sorts rows, cuts each list at MaxTickets and returns the board.
+// newBoard sorts rows, cuts each list at MaxTickets and returns the board. It changes the slices of r. A board with
+// more rows than the limit sets More, so that screens can say so.
 func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Board {
 	b := &Board{
 		Branch: q.Branch, Date: q.Date, At: now, Tickets: r.Tickets, Served: r.Served, Awaiting: r.Awaiting,
 		Stations: r.Stations, Locales: of.Locales, stations: r.Categories,
 	}
+	// Ties are broken by id: the same rows must have the same ID.
 	slices.SortFunc(b.Tickets, func(s, t Ticket) int { return cmp.Or(s.PaidAt.Compare(t.PaidAt), cmp.Compare(s.ID, t.ID)) })
 	slices.SortFunc(b.Served, func(s, t Ticket) int {
 		return cmp.Or(t.SteppedAt.Compare(s.SteppedAt), cmp.Compare(t.ID, s.ID))
@@ -109,7 +111,7 @@ func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Boar
 }
 
 // sum returns a hash of the content. A ticket's version covers its order; its table's label changes independently of
-// the version, so the hash includes it.
+// the version, so the hash includes it. 12 bytes are enough: it is compared with the id that one client has seen.
 func (b *Board) sum() string {
 	h := sha256.New()
 	fmt.Fprint(h, b.Branch, b.Date, b.More, b.Locales)
@@ -142,7 +144,7 @@ type DishCount struct {
 
 // AllDay returns the quantities still to be cooked, by dish. It counts lines that are not marked done, of tickets
 // that are neither ready nor voided. Dishes are in order of their first ticket. A station other than 0 limits the
-// result to that category.
+// result to that category. Tickets beyond MaxTickets are not counted.
 func (b *Board) AllDay(station int64) []DishCount {
 	var all []DishCount
 	place := map[int64]int{}
@@ -182,7 +184,7 @@ type BoardReader interface {
 	Board(ctx context.Context, q BoardQuery) (BoardRows, error)
 }
 
-// BranchSubscriber signals changes of a branch.
+// BranchSubscriber signals changes of a branch. Signals may be lost, so readers also poll. end must be called.
 type BranchSubscriber interface {
 	SubscribeBranch(branch int64) (changed <-chan struct{}, end func())
 }
@@ -215,7 +217,8 @@ type BoardHub struct {
 	feeds map[int64]*boardFeed
 }
 
-// Get reads the board of a branch that the actor may see. For other branches it returns catalog.ErrBranch.
+// Get reads the board of a branch that the actor may see. For other branches it returns catalog.ErrBranch. Each call
+// reads; only streams share a board.
 func (b *BoardHub) Get(ctx context.Context, by authz.Actor, branch int64) (*Board, error) {
 	if !by.Sees(branch) {
 		return nil, catalog.ErrBranch
@@ -223,6 +226,7 @@ func (b *BoardHub) Get(ctx context.Context, by authz.Actor, branch int64) (*Boar
 	return b.read(ctx, branch)
 }
 
+// read reads a branch's board at the deciding time. It checks no access.
 func (b *BoardHub) read(ctx context.Context, branch int64) (*Board, error) {
 	of, err := b.Catalog.Branch(ctx, branch)
 	if err != nil {
@@ -247,7 +251,7 @@ type boardFeed struct {
 	screens map[*Screen]struct{}
 }
 
-// Screen receives the boards of one branch.
+// Screen receives the boards of one branch. Its methods are safe for concurrent use.
 type Screen struct {
 	feed    *boardFeed
 	changed chan struct{}
@@ -257,7 +261,8 @@ type Screen struct {
 // failed for too long.
 func (s *Screen) Changed() <-chan struct{} { return s.changed }
 
-// Closed reports whether the screen receives no more boards.
+// Closed reports whether the screen receives no more boards. It also reports true after the function that Follow
+// returned.
 func (s *Screen) Closed() bool {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
@@ -296,6 +301,7 @@ func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*S
 			w = b.startFeed(ctx, branch, board)
 		}
 	}
+	// One value is enough: a screen that is notified reads the newest board, whatever it has missed.
 	s := &Screen{w, make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -306,6 +312,7 @@ func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*S
 // startFeed starts the reading goroutine of a branch for its first screen. The last screen to leave stops it. It needs
 // b.mu.
 func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *boardFeed {
+	// The feed outlives the request of its first screen.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w := &boardFeed{stop: stop, board: board, screens: map[*Screen]struct{}{}}
 	if b.feeds == nil {
@@ -314,6 +321,7 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 	b.feeds[branch] = w
 	changed, end := b.Changes.SubscribeBranch(branch)
 	go func() {
+		// Runs last, also after a panic, so that no screen waits for a goroutine that has ended.
 		defer b.closeFeed(branch, w)
 		defer end()
 		defer b.logPanic(ctx)
@@ -322,7 +330,8 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 	return w
 }
 
-// unsubscribe removes a screen, and stops reading the branch if it was the last one. It may be called twice.
+// unsubscribe removes a screen, and stops reading the branch if it was the last one. It may be called twice. The map
+// may contain a newer feed of the branch by then, which must not be stopped.
 func (b *BoardHub) unsubscribe(branch int64, s *Screen) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -336,7 +345,8 @@ func (b *BoardHub) unsubscribe(branch int64, s *Screen) {
 	}
 }
 
-// closeFeed closes the streams of the remaining screens. They reconnect and receive the error.
+// closeFeed closes the streams of the remaining screens. They reconnect and receive the error. The next Follow starts a
+// new feed.
 func (b *BoardHub) closeFeed(branch int64, w *boardFeed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -359,7 +369,8 @@ func (b *BoardHub) logPanic(ctx context.Context) {
 	}
 }
 
-// poll reads the board until ctx ends or reading has failed for too long.
+// poll reads the board until ctx ends or reading has failed for too long. It reads once at the start, then at
+// notifications and at intervals, but never twice within minBoardInterval.
 func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed <-chan struct{}) {
 	every := b.Interval
 	if every == 0 {
@@ -397,6 +408,7 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
+		// One failed read changes nothing on the screens: the board stays until it is too old.
 		return b.Now().Sub(w.board.At) < boardStale
 	}
 	if !board.At.Before(w.board.At) {

@@ -14,9 +14,11 @@ import (
 
 // Carts returns members' carts priced by the current menu; cart.Service implements it.
 type Carts interface {
+	// Get reads the stored cart. Branch 0 stands for the cart's own, or else the first.
 	Get(ctx context.Context, who authz.Actor, branch int64) (cart.View, error)
 	// GetCached is Get with a cached cart, which may be outdated; false if there is none.
 	GetCached(ctx context.Context, who authz.Actor, branch int64) (cart.View, bool)
+	// Evict drops the cached cart after the order has emptied the stored one.
 	Evict(who authz.Actor)
 }
 
@@ -42,7 +44,8 @@ const (
 // ErrUnavailable reports that dishes of the cart have left the menu. It names their cart lines.
 var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some of the cart is not on this menu any more.")
 
-// normal returns the checkout with its receiver normalized, or an error about the first invalid field.
+// normal returns the checkout with its receiver normalized, or an error about the first invalid field. The digest is of
+// the normalized checkout: a repetition may write the phone number in another way.
 func (c Checkout) normal() (Checkout, error) {
 	if c.Kind != Delivery && c.Kind != PickUp {
 		return c, invalidField("kind", "An order is for delivery or pick-up.")
@@ -54,6 +57,8 @@ func (c Checkout) normal() (Checkout, error) {
 	return c, checkClientTxnID(c.ClientTxnID)
 }
 
+// normal returns the receiver with texts, phone number and e-mail address normalized. The error names the field, so
+// that the app can mark it.
 func (r Receiver) normal(k Kind) (Receiver, error) {
 	least := 0
 	if k == Delivery {
@@ -83,6 +88,7 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	return r, nil
 }
 
+// invalidField returns a refusal that names the JSON property of the field.
 func invalidField(field, detail string) error {
 	return fault.New(fault.Invalid, "invalid", detail).With("field", field)
 }
@@ -94,8 +100,10 @@ func lengthWithin(s string, least, most int) bool {
 }
 
 // CheckOut turns a member's cart into an order and empties the cart in the same transaction. It is idempotent: the
-// same clientTxnId with the same content returns the same order (I11).
+// same clientTxnId with the same content returns the same order (I11). After an error of kind Unavailable the outcome
+// is unknown; a retry with the same clientTxnId returns it (I5).
 func (s *Service) CheckOut(ctx context.Context, who authz.Actor, c Checkout) (Receipt, error) {
+	// The session decides who orders, never the request.
 	c.UserID = who.UserID
 	c, err := s.normalize(c)
 	if err != nil {
@@ -105,12 +113,14 @@ func (s *Service) CheckOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 		return s.checkOut(ctx, who, c)
 	})
 	if err == nil {
+		// The order has emptied the stored cart; a cached copy would show its dishes again.
 		s.Carts.Evict(who)
 	}
 	return receipt, err
 }
 
-// CheckForm validates a checkout without looking at the cart. It does no I/O.
+// CheckForm validates a checkout without looking at the cart. It does no I/O. The transport calls it before it counts
+// the request against rate limits.
 func (s *Service) CheckForm(c Checkout) error {
 	_, err := s.normalize(c)
 	return err
@@ -133,6 +143,7 @@ func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 	var refusal error
 	if remembered {
 		receipt, refusal = s.placeCart(ctx, seen, c)
+		// After an unknown outcome the order may exist, so a second attempt must not follow here.
 		if refusal == nil || fault.KindOf(refusal) == fault.Unavailable {
 			return receipt, refusal
 		}
@@ -141,6 +152,7 @@ func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 	switch {
 	case err != nil:
 		return s.priorOr(ctx, c.key(), digestOf(c), err)
+	// The cached cart was current, so its refusal holds.
 	case remembered && v.Equal(seen.Cart):
 		return receipt, refusal
 	}
@@ -151,12 +163,13 @@ func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
 	o, err := s.priceCart(ctx, v, c)
 	if err != nil {
+		// The order of an earlier attempt has emptied the cart, so a repetition comes here with cart.ErrEmpty.
 		return s.priorOr(ctx, c.key(), digestOf(c), err)
 	}
 	return s.reserveAndPlace(ctx, o, &v.Cart, digestOf(c))
 }
 
-// priceCart returns the cart as a priced order.
+// priceCart returns the cart as a priced order. The branch is that of the view: the request may have left it open.
 func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
 	items, err := cartLines(v)
 	if err == nil {
@@ -181,6 +194,7 @@ func cartLines(v cart.View) ([]RequestItem, error) {
 	items := make([]RequestItem, len(v.Items))
 	var missing []string
 	for i, it := range v.Items {
+		// Carts have no notes.
 		items[i] = RequestItem{ItemID: it.ItemID, Qty: it.Quantity}
 		if !it.Available {
 			missing = append(missing, formatID(it.ID))

@@ -11,11 +11,13 @@ import (
 )
 
 // Command is one request to the ledger: a pointer to Place, Settle, AddAttempt, Redirect, Confirm, ExtendDeadline, End,
-// Refund, RecordRefundResult, Step or MarkItem. Each stands beside the rule that decides it.
+// Refund, RecordRefundResult, Step or MarkItem. Each stands beside the rule that decides it. The set is closed, because
+// decide is unexported: the rules about an order stay in this package.
 type Command interface {
 	// Target returns the id of the existing order that the command is about, or "" for a new one. The ledger locks it.
 	Target() string
-	// decide applies the command to the batch's state and adds its effects.
+	// decide applies the command to the batch's state and adds its effects. It must not change the command: a batch that
+	// fails is split, and its commands run again in new batches.
 	decide(b *Batch) Result
 }
 
@@ -31,15 +33,17 @@ type Result struct {
 
 // Executor runs commands. A result is returned only after its commit. It is safe for concurrent use.
 type Executor interface {
-	// Do runs one command.
+	// Do runs one command. If ctx ends first, the command may still commit: its outcome is unknown.
 	Do(ctx context.Context, c Command) (Result, error)
-	// DoAll runs commands and returns one result and one error for each.
+	// DoAll runs commands and returns one result and one error for each. They may share a transaction or not; the failure
+	// of one does not undo another.
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
-	// PriorResult returns the prior result of an idempotency key.
+	// PriorResult returns the prior result of an idempotency key. It reads committed orders only and does not wait for
+	// requests that are running.
 	PriorResult(ctx context.Context, k IdempotencyKey) (PriorResult, error)
 }
 
-// Errors of the ledger and the use cases.
+// Errors of the ledger and the use cases. Their codes are part of the API.
 var (
 	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of it is sold out.")
 	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
@@ -61,13 +65,15 @@ var (
 )
 
 // ErrRetry reports that the outcome is unknown. Repeating the request with the same idempotency key returns the
-// actual result.
+// actual result. It has kind Unavailable, which callers test for: a provisional hold must then stay, because the order
+// may exist.
 var ErrRetry = &fault.Error{
 	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
 	RetryAfter: time.Second,
 }
 
-// SoldOut returns ErrSoldOut with the lines that exceed the available units.
+// SoldOut returns ErrSoldOut with the lines that exceed the available units. Available is a snapshot: it may be lower
+// when the guest orders again.
 func SoldOut(short []stock.Shortage) error {
 	lines := make([]ShortLine, len(short))
 	for i, s := range short {

@@ -11,7 +11,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// End cancels or expires an unpaid order and releases its units.
+// End cancels or expires an unpaid order and releases its units. The hold decides between it and a payment: one of them
+// changes the hold's row (I4).
 type End struct {
 	OrderID string
 	Reason  CancelReason
@@ -31,7 +32,7 @@ func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error)
 	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
 }
 
-// MemberCancel cancels a member's unpaid order.
+// MemberCancel cancels a member's unpaid order. For another member's order it returns ErrNotFound.
 func (s *Service) MemberCancel(ctx context.Context, who authz.Actor, id string) (Order, error) {
 	if _, err := s.MemberOrder(ctx, who, id); err != nil {
 		return Order{}, err
@@ -47,6 +48,7 @@ func (s *Service) StaffCancel(ctx context.Context, by authz.Actor, id string) (O
 	return s.end(ctx, End{OrderID: id, Reason: StaffCanceled, By: by})
 }
 
+// end runs an End and counts it once: repeated cancellations change nothing.
 func (s *Service) end(ctx context.Context, e End) (Order, error) {
 	r, err := s.Ledger.Do(ctx, &e)
 	if err == nil && r.Changed {
@@ -67,6 +69,7 @@ const (
 func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 	total := 0
 	for range expireRuns {
+		// Orders that ended in the last batch are not returned again.
 		ids, err := s.Reader.Overdue(ctx, s.Now(), expireBatch)
 		if err != nil || len(ids) == 0 {
 			return total, err
@@ -77,6 +80,7 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 		}
 		results, failures := s.Ledger.DoAll(ctx, commands)
 		for i := range results {
+			// A conflict is no failure: the order was paid in the meantime.
 			if failures[i] == nil && results[i].Changed {
 				total++
 				s.Metrics.ended(Expired)
@@ -84,6 +88,7 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 				err = failures[i]
 			}
 		}
+		// A short batch was the last one.
 		if err != nil || len(ids) < expireBatch {
 			return total, err
 		}
@@ -102,6 +107,7 @@ func (e *End) decide(b *Batch) Result {
 		return Result{Err: ErrNotFound}
 	case o.Status == Canceled:
 		return Result{Order: *o}
+	// Money may be moving. Only expiry ends such an order, and its deadline is late enough for the capture (decision 20).
 	case o.PaymentStatus == Confirming && e.Reason != Expired:
 		return Result{Order: *o, Err: ErrConfirming}
 	case !o.PaymentStatus.payable() || o.Status != Placed:
@@ -109,6 +115,7 @@ func (e *End) decide(b *Batch) Result {
 	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10: not before the deadline
 		return Result{Order: *o}
 	}
+	// An unpaid order has a HELD hold, so this is not expected; nothing has changed, and a retry is safe.
 	if b.Balances.Release(o.HoldID) != stock.Applied {
 		return Result{Order: *o, Err: ErrRetry}
 	}
@@ -162,6 +169,7 @@ func (p *ExtendDeadline) decide(b *Batch) Result {
 		return Result{Err: ErrNotFound}
 	case o.PaymentStatus != Unpaid:
 		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
+	// Compared in milliseconds, the precision of the deciding clock.
 	case o.PayBy.UnixMilli() != p.PayBy.UnixMilli():
 		return Result{Order: *o}
 	case !b.Now.Before(o.ExpiresAt): // the sweeper may be expiring it already
@@ -171,6 +179,7 @@ func (p *ExtendDeadline) decide(b *Batch) Result {
 	}
 	o.PayBy, o.ExpiresAt = o.PayBy.Add(extension), o.ExpiresAt.Add(extension)
 	o.Extensions++
+	// The hold is extended by the same time (I10).
 	b.Deadlines[o.HoldID] = o.ExpiresAt
 	b.touch(o)
 	return Result{Order: *o, Changed: true}
@@ -199,6 +208,7 @@ func (s *Service) MemberExtendDeadline(
 	return s.extendDeadline(ctx, d, payBy)
 }
 
+// extendDeadline runs the command and returns the order that the caller has read, with the new deadlines.
 func (s *Service) extendDeadline(ctx context.Context, d Detail, payBy time.Time) (Detail, error) {
 	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: d.ID, PayBy: payBy})
 	if err != nil {

@@ -12,13 +12,16 @@ import (
 
 // Payments stores attempts and refunds as gateways refer to them.
 type Payments interface {
-	// Owner returns the order and the branch of an attempt.
+	// Owner returns the order and the branch of an attempt. It takes no lock: attempts never change their order.
 	Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error)
-	// Record stores a gateway's message that could not be applied to an attempt.
+	// Record stores a gateway's message that could not be applied to an attempt. It needs no ledger command, because
+	// nothing else changes.
 	Record(ctx context.Context, e payment.Event) error
-	// ClaimChecks returns up to most attempts whose check is due, and schedules the next check of each.
+	// ClaimChecks returns up to most attempts whose check is due, and schedules the next check of each. Two processes
+	// never claim an attempt for the same check.
 	ClaimChecks(ctx context.Context, now time.Time, most int) ([]payment.Attempt, error)
-	// ClaimRefunds returns up to most refunds that are due to be sent, and schedules a retry of each.
+	// ClaimRefunds returns up to most refunds that are due to be sent, and schedules a retry of each. The retry is
+	// scheduled before the first sending, because the process may be killed during it.
 	ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error)
 	// MarkSent records, before a refund is first sent, the refunds that its gateway lists already.
 	MarkSent(ctx context.Context, refund string, before []string) error
@@ -39,7 +42,8 @@ func gatewayDeadline(o *Order) time.Time {
 	return o.PayBy.Add(-min(time.Minute, o.PayBy.Sub(o.CreatedAt)/10))
 }
 
-// PageOf returns the payment page of an order's newest attempt, or "" if its method has none.
+// PageOf returns the payment page of an order's newest attempt, or "" if its method has none. It may wait for the
+// gateway. Repeated calls return the same page.
 func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, error) {
 	d, err := s.order(ctx, order)
 	if err != nil || len(d.Attempts) == 0 {
@@ -48,7 +52,8 @@ func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, e
 	return s.page(ctx, d.Order, d.Attempts[len(d.Attempts)-1], c)
 }
 
-// page returns an attempt's payment page. If there is none yet, the gateway creates it.
+// page returns an attempt's payment page. If there is none yet, the gateway creates it. Two requests may both ask the
+// gateway; the ledger keeps the first page, and both return it.
 func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client) (string, error) {
 	gateway := s.Gateways[a.Method]
 	switch {
@@ -75,7 +80,8 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 }
 
 // Report applies a gateway's report, which the caller has verified, to its attempt. It returns payment.ErrAttempt for
-// an unknown reference and payment.ErrAmount if the amount differs from the requested one.
+// an unknown reference and payment.ErrAmount if the amount differs from the requested one. It may be called again with
+// the same report: Result.Changed is then false.
 func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
@@ -95,6 +101,7 @@ func (s *Service) Report(
 	})
 }
 
+// rejectUnknown stores a message about an unknown attempt for the staff, and returns payment.ErrAttempt.
 func (s *Service) rejectUnknown(ctx context.Context, m payment.Method, r payment.Report) error {
 	err := s.RecordRejectedNotification(ctx, payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"})
 	if err != nil {
@@ -120,6 +127,7 @@ func (s *Service) ConfirmApproved(ctx context.Context, ref, transaction, headers
 	if err != nil {
 		return Order{}, err
 	}
+	// The redirect is not signed. Another transaction id shows that it is not about this attempt.
 	if a.GatewayRef != transaction {
 		return Order{}, payment.ErrAttempt
 	}
@@ -129,7 +137,7 @@ func (s *Service) ConfirmApproved(ctx context.Context, ref, transaction, headers
 }
 
 // awaitCapture starts the capture and waits for it until ctx ends. The capture itself is not cancelled with ctx: an
-// interrupted one leaves the outcome unknown.
+// interrupted one leaves the outcome unknown. Close waits for captures that outlive their requests.
 func (s *Service) awaitCapture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	done := make(chan struct{})
 	s.captures.Go(func() {
@@ -150,7 +158,8 @@ func (s *Service) orderAfterWait(ctx context.Context, id string) (Detail, error)
 	return s.order(ctx, id)
 }
 
-// Attempt returns the attempt with a reference, and its order.
+// Attempt returns the attempt with a reference, and its order. It checks no access: the reference itself is the
+// permission, since it cannot be guessed (decision 19).
 func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Attempt, error) {
 	if !uid.Valid(ref) {
 		return Detail{}, payment.Attempt{}, payment.ErrAttempt
@@ -183,6 +192,7 @@ const captureTimeout = 50 * time.Second
 func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	ctx, cancel := context.WithTimeout(ctx, captureTimeout)
 	defer cancel()
+	// The claim commits first. If the process ends during the capture, CheckPayments finds the attempt in CONFIRMING.
 	r, err := s.Ledger.Do(ctx, &Confirm{OrderID: d.ID, AttemptID: a.ID, Was: was})
 	if err != nil || !r.Changed {
 		s.logGatewayError(ctx, "a payment could not be confirmed", a, err)
@@ -193,6 +203,7 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was 
 		s.logGatewayError(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
 	}
+	// Even a failure is reported: the attempt must leave CONFIRMING, so that the guest can pay in another way.
 	report.Headers = headers
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -200,6 +211,7 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was 
 	s.logGatewayError(written, "what the gateway said could not be written", a, err)
 }
 
+// logGatewayError logs an error unless it is nil. It is a warning, because the attempt is checked again later.
 func (s *Service) logGatewayError(ctx context.Context, what string, a payment.Attempt, err error) {
 	if err != nil {
 		s.Log.WarnContext(ctx, "a talk with a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
@@ -229,6 +241,7 @@ func (s *Service) MockCallback(
 		return Order{}, err
 	}
 	if result == MockCancel {
+		// The order ends first: a canceled attempt alone would leave it payable.
 		if o, err := s.end(ctx, End{OrderID: id, Reason: UserCanceled}); err != nil {
 			return o, err
 		}
@@ -250,7 +263,8 @@ type Redirect struct {
 // Target implements Command.
 func (r *Redirect) Target() string { return r.OrderID }
 
-// decide stores the payment page of an attempt. The first page stays, because the guest may already have opened it.
+// decide stores the payment page of an attempt. The first page stays, because the guest may already have opened it. A
+// caller that was second receives the first page in Result.Attempt.
 func (r *Redirect) decide(b *Batch) Result {
 	o, i := b.attempt(r.OrderID, r.AttemptID)
 	if i < 0 {
@@ -291,6 +305,7 @@ func (c *Confirm) decide(b *Batch) Result {
 	}
 	b.Attempts[o.ID][i] = a
 	b.updateAttempt(a)
+	// The hold follows the order's deadline, or the sweeper would release its units during the capture (decision 20).
 	if o.setConfirming(b.Now) {
 		b.Deadlines[o.HoldID] = o.ExpiresAt
 	}

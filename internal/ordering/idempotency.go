@@ -30,6 +30,8 @@ type IdempotencyKey struct {
 	ClientTxnID string
 }
 
+// memberPrefix begins the stored clientTxnId of every member's order. A guest's must not begin with it, see
+// CheckRequest.
 const memberPrefix = "user:"
 
 // MemberKey returns the key that a member's unpaid orders are counted under. It also prefixes the ids of a member's
@@ -52,6 +54,7 @@ func (c Checkout) key() IdempotencyKey {
 	return IdempotencyKey{User: c.UserID, ClientTxnID: MemberKey(c.UserID) + ":" + c.ClientTxnID}
 }
 
+// checkClientTxnID refuses an empty id, because repetitions without one could not be recognized.
 func checkClientTxnID(id string) error {
 	if n := utf8.RuneCountInString(id); n == 0 || n > MaxClientID {
 		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID)
@@ -63,6 +66,7 @@ func checkClientTxnID(id string) error {
 // the cart, and a repetition must still have the same digest.
 func digestOf(request any) string {
 	text, _ := json.Marshal(request) // strings and integers always marshal
+	// 12 bytes are enough: a digest is only compared with that of the same key.
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
@@ -77,8 +81,11 @@ func (s *Service) once(
 	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
 ) (receipt Receipt, err error) {
 	first := false
+	// The digest is part of the flight's id: a request with the same key and other content must not get this result. It
+	// goes to the ledger, which refuses it.
 	id := digest + " " + formatID(k.Branch) + " " + formatID(k.User) + " " + k.ClientTxnID
 	result, err, _ := s.placing.Do(id, func() (any, error) {
+		// Only the caller whose function runs sets its own first; the others receive the result as a repetition.
 		first = true
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), placeTimeout)
 		defer cancel()
@@ -108,6 +115,7 @@ func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, 
 	case err != nil:
 		return Receipt{}, err
 	case !prior.Found:
+		// No order exists under the key, so the refusal is final for this request.
 		return Receipt{}, refusal
 	case prior.Digest != digest:
 		return Receipt{}, ErrIdempotency
@@ -148,12 +156,16 @@ func (p *Place) decide(b *Batch) Result {
 		if o := b.Orders[stored.OrderID]; o != nil {
 			return Result{Order: *o}
 		}
+		// A key commits together with its order, so this is not expected. The safe answer is that the outcome is unknown.
 		return Result{Err: ErrRetry}
 	}
 	r := b.enter(p)
 	if r.Err != nil {
+		// The key was inserted before the decision. Refusals are not stored, so the same transaction deletes it (decision
+		// 10).
 		b.RefusedKeys = append(b.RefusedKeys, key)
 	}
+	// Refusals are kept for the batch too, so that equal requests get equal results.
 	b.placed[key] = placement{p.Digest, r}
 	return r
 }

@@ -10,7 +10,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// StepKind is a kitchen or service action on a paid order.
+// StepKind is a kitchen or service action on a paid order. Orders store the statuses that steps lead to, not the steps.
 type StepKind string
 
 // Kinds of steps.
@@ -33,7 +33,7 @@ const (
 	shownServed = 30 * time.Minute
 )
 
-// Step moves an order one step in the kitchen.
+// Step moves an order one step in the kitchen. A Version protects against a tap on a ticket that has changed meanwhile.
 type Step struct {
 	OrderID string
 	Kind    StepKind
@@ -50,7 +50,8 @@ type MarkItem struct {
 	Version int64 // as in Step
 }
 
-// StepTaken is a recorded step.
+// StepTaken is a recorded step. There is one for each stage, also if one tap passes two. The rows never change: a
+// recall adds another.
 type StepTaken struct {
 	OrderID  string
 	Version  int64 // of the order after the step
@@ -70,7 +71,8 @@ var (
 	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "The order has no such line.")
 )
 
-// stages returns the statuses that the order passes in the kitchen, in order.
+// stages returns the statuses that the order passes in the kitchen, in order. CANCELED is not among them: an ended
+// order is not in the kitchen.
 func (o *Order) stages() []Status {
 	last := Completed
 	if o.Kind == DineIn {
@@ -88,7 +90,8 @@ func (o *Order) served() bool { return o.Status == Served || o.Status == Complet
 // Voided reports whether the order's money is refunded or being refunded in full.
 func (o *Order) Voided() bool { return o.PaymentStatus == RefundDue || o.PaymentStatus == Refunded }
 
-// path returns the stages that a step leads through, and none if the order is already there.
+// path returns the stages that a step leads through, and none if the order is already there. The order of the cases
+// matters: a repeated step must succeed before its version is compared, because the first one has raised it.
 func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	stages := o.stages()
 	at := slices.Index(stages, o.Status)
@@ -103,12 +106,15 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 		return nil, o.refuse(ErrChanged)
 	case s.Kind == Recall:
 		return o.back(stages, at, s.Today, now)
+	// The ticket is off the board. A tap from an outdated screen changes nothing.
 	case o.served() || o.VoidSeen:
 		return nil, nil
 	case o.Voided() && s.Version == 0: // a tap meant for a dish must not clear the ticket
 		return nil, o.refuse(ErrVoided)
+	// Any step but a recall clears a voided ticket; it is recorded as Voided, and the status stays.
 	case o.Voided() && !stale:
 		return []Status{Voided}, nil
+	// Another screen was first. Its result is what this one wanted.
 	case !o.Voided() && at >= aim.to:
 		return nil, nil
 	case stale:
@@ -120,7 +126,7 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 }
 
 // back returns the status that a recall leads to. A ticket that was cleared because of its refund returns to its own
-// status.
+// status. The limits apply to served and cleared tickets only; others may go back at any time.
 func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]Status, error) {
 	ago := now.Sub(o.SteppedAt)
 	late := ago > shownServed && (o.Scope.Date != today || ago > recallFor)
@@ -135,7 +141,8 @@ func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]St
 	return stages[at-1 : at], nil
 }
 
-// markable returns an error if a line cannot be marked.
+// markable returns an error if a line cannot be marked. Lines of voided tickets cannot be marked, because none of them
+// is cooked.
 func (o *Order) markable(m *MarkItem) error {
 	switch {
 	case m.Index < 0 || m.Index >= len(o.Items):
@@ -150,12 +157,13 @@ func (o *Order) markable(m *MarkItem) error {
 	return nil
 }
 
-// refuse returns f with the order's current status and version.
+// refuse returns f with the order's current status and version. They show the screen what the order is now.
 func (o *Order) refuse(f *fault.Error) error {
 	return f.With("orderStatus", o.Status).With("version", o.Version)
 }
 
-// Standing returns the steps that have not been recalled. It omits Voided, which is not a step.
+// Standing returns the steps that have not been recalled. It omits Voided, which is not a step. A recall removes the
+// step that it takes back. Timelines show the result.
 func Standing(steps []StepTaken) []StepTaken {
 	var all []StepTaken
 	for _, s := range steps {
@@ -190,6 +198,8 @@ func (s *Step) decide(b *Batch) Result {
 	return Result{Order: *o, Changed: len(path) > 0}
 }
 
+// stepTo records one stage: status, version, step and event. Clearing a voided ticket sets VoidSeen and leaves the
+// status, which shows how far the kitchen was.
 func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 	from := o.Status
 	if o.VoidSeen {
@@ -210,6 +220,8 @@ func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 // Target implements Command.
 func (m *MarkItem) Target() string { return m.OrderID }
 
+// decide sets or removes the mark of one line. A mark that is set already is no error, even with an old version:
+// another screen was first.
 func (m *MarkItem) decide(b *Batch) Result {
 	o := b.Orders[m.OrderID]
 	if o == nil {
@@ -251,6 +263,7 @@ func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, err
 	if err != nil {
 		return Order{}, err
 	}
+	// The ledger has no calendar, so the business date comes with the command.
 	st.By, st.Today = by, branch.Calendar().BizDate(s.Now())
 	r, err := s.Ledger.Do(ctx, &st)
 	if err == nil && r.Changed {
@@ -259,7 +272,8 @@ func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, err
 	return r.Order, err
 }
 
-// MarkItem marks a line of an order as done or not done, for all screens. It is idempotent.
+// MarkItem marks a line of an order as done or not done, for all screens. It is idempotent. Marks raise the order's
+// version, so that boards show them, and publish no event.
 func (s *Service) MarkItem(ctx context.Context, by authz.Actor, m MarkItem) (Order, error) {
 	if _, err := s.StaffOrder(ctx, by, m.OrderID); err != nil {
 		return Order{}, err

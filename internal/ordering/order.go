@@ -11,7 +11,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Status is the progress of an order in the kitchen.
+// Status is the progress of an order in the kitchen. The values are stored, published and part of the API.
 type Status string
 
 // Statuses of an order.
@@ -130,7 +130,8 @@ type Item struct {
 	DoneAt time.Time // when the kitchen marked it done; zero: not yet
 }
 
-// Hold returns a hold with the given id for the order's lines.
+// Hold returns a hold with the given id for the order's lines. It lasts until ExpiresAt and not PayBy: the units stay
+// held during the grace period. Lines of one item are merged.
 func (o *Order) Hold(id string) (stock.Hold, error) {
 	lines := make([]stock.Line, len(o.Items))
 	for i, it := range o.Items {
@@ -147,18 +148,21 @@ func (o *Order) setPaid(now time.Time) {
 	o.touch(now)
 }
 
+// setCanceled ends the order. The caller has released its hold in the same batch (I4).
 func (o *Order) setCanceled(reason CancelReason, now time.Time) {
 	o.Status, o.PaymentStatus, o.CancelReason, o.CanceledAt = Canceled, PaymentCanceled, reason, now
 	o.touch(now)
 }
 
+// setRefundDue records that captured money must go back. Status stays: the order ended before, and remains ended.
 func (o *Order) setRefundDue(now time.Time) {
 	o.PaymentStatus = RefundDue
 	o.touch(now)
 }
 
-// Extensions of the deadline while a gateway captures: confirmFor from each capture, at most confirmMost after PayBy.
-// A gateway responds within 40 s; the rest is time to find out the outcome if it does not.
+// Extensions of the deadline while a gateway captures: captureExtension from each capture, at most
+// maxCaptureExtension after PayBy (decision 20). A gateway responds within 40 s; the rest is time to find out the
+// outcome if it does not.
 const (
 	captureExtension    = 5 * time.Minute
 	maxCaptureExtension = 30 * time.Minute
@@ -179,12 +183,15 @@ func (o *Order) setConfirming(now time.Time) (extended bool) {
 	return extended
 }
 
+// touch raises the version. Streams and documents detect changes by it, and order_update writes higher versions only,
+// so every change of an order must pass through here, once at least.
 func (o *Order) touch(now time.Time) {
 	o.UpdatedAt = now
 	o.Version++
 }
 
-// numbersPerLetter limits the digits of a short number to three, which fit on a pager and are easy to call out.
+// numbersPerLetter limits the digits of a short number to three, which fit on a pager and are easy to call out. The
+// statements of listing.sql repeat it.
 const numbersPerLetter = 999
 
 // ShortNumber returns the short number of the n-th order of a scope, counted from 1, then B-001, and
@@ -192,6 +199,7 @@ const numbersPerLetter = 999
 func ShortNumber(n int64) string {
 	series := (n - 1) / numbersPerLetter
 	letters := ""
+	// Bijective base 26: no letter stands for zero, so AA follows Z.
 	for s := series; s >= 0; s = s/26 - 1 {
 		letters = string(rune('A'+s%26)) + letters
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // Pay starts another payment attempt on an unpaid order of the guest's visit. It returns the order and the payment
-// page, "" for methods without one.
+// page, "" for methods without one. The attempt commits before the gateway is asked for a page. If that fails, the
+// error is returned and the attempt remains; the guest may try again.
 func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method, c Client) (Order, string, error) {
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, "", err
@@ -43,10 +44,13 @@ func (s *Service) MemberPay(
 	return s.addAttempt(ctx, d.Order, m, c)
 }
 
+// addAttempt adds an attempt and returns its payment page. The checks before the command save an attempt that could not
+// succeed; the command checks the order again.
 func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
 	if err := m.CheckAmount(o.Total, o.Currency); err != nil {
 		return Order{}, "", err
 	}
+	// Other statuses go to the ledger, whose refusal names the reason.
 	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayDeadline(&o)) {
 		return Order{}, "", ErrTooLate
 	}
@@ -64,6 +68,7 @@ func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c C
 // opened the wrong order notices. With late, an expired order is revived if it could be placed now; otherwise the
 // payment is refused, because the dishes would not be cooked.
 func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, amount int64, late bool) (Order, error) {
+	// The order is read for its branch; the amount is compared under the ledger's locks.
 	d, err := s.StaffOrder(ctx, by, id)
 	if err != nil {
 		return Order{}, err
@@ -72,6 +77,7 @@ func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, 
 		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
 		By: by, Raw: `{"method":"COUNTER"}`,
 	}
+	// Recipes are read only where a refusal may have to name dishes that are short.
 	if late {
 		recipes, err := s.recipes(ctx, d.Scope.Branch)
 		if err != nil {
@@ -83,7 +89,8 @@ func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, 
 	return r.Order, err
 }
 
-// settle runs a Settle command with the branch's current business date, which the ledger does not know.
+// settle runs a Settle command with the branch's current business date, which the ledger does not know. Every report
+// passes through here, so that metrics count each once.
 func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
 	at, err := s.Catalog.Branch(ctx, branch)
 	if err != nil {
@@ -105,7 +112,8 @@ type AddAttempt struct {
 // Target implements Command.
 func (t *AddAttempt) Target() string { return t.OrderID }
 
-// decide adds a payment attempt to an unpaid order and extends the order's deadline to the method's window.
+// decide adds a payment attempt to an unpaid order and extends the order's deadline to the method's window. An order in
+// CONFIRMING takes no attempt: two captures could succeed.
 func (t *AddAttempt) decide(b *Batch) Result {
 	o := b.Orders[t.OrderID]
 	switch {
@@ -122,6 +130,7 @@ func (t *AddAttempt) decide(b *Batch) Result {
 	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
 	o.setAttempt(a)
 	if o.extendWindow(t.Window, b.Now) {
+		// The hold must not expire before its order (I10).
 		b.Deadlines[o.HoldID] = o.ExpiresAt
 	}
 	o.touch(b.Now)
@@ -140,7 +149,8 @@ func (o *Order) extendWindow(window time.Duration, now time.Time) bool {
 	return true
 }
 
-// setAttempt stores the method and the reference of the newest attempt.
+// setAttempt stores the method and the reference of the newest attempt. PaymentRef is kept when the newest attempt has
+// no gateway, because the earlier one may still be paid.
 func (o *Order) setAttempt(a payment.Attempt) {
 	o.Method = a.Method
 	if a.Method.Remote() {
@@ -148,7 +158,8 @@ func (o *Order) setAttempt(a payment.Attempt) {
 	}
 }
 
-// Settle reports the state of a payment, from a gateway or the staff.
+// Settle reports the state of a payment, from a gateway or the staff. The ledger stores Raw and Headers as received,
+// with the verdict.
 type Settle struct {
 	OrderID   string
 	AttemptID string         // empty: the newest attempt with Method, or a new one
@@ -181,6 +192,7 @@ func (s *Settle) decide(b *Batch) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
+	// It is true once the units of an expired order are reserved again for cash.
 	retaken := false
 	if s.Source == SourceStaff { // cash can be refused: nothing is captured yet
 		err := b.checkCounterPayment(o, s)
@@ -202,6 +214,7 @@ func (s *Settle) decide(b *Batch) Result {
 		b.recordEvent(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
+	// PAID is never undone: reports may arrive twice and in any order.
 	changed := a.Settle(s.State, s.Ref, b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
@@ -213,8 +226,10 @@ func (s *Settle) decide(b *Batch) Result {
 	b.updateAttempt(a)
 	b.recordEvent(s, a, string(a.State))
 	switch {
+	// The units are reserved and the money is taken: no refund can follow.
 	case retaken:
 		b.paid(o)
+	// Money has moved, whatever has become of the order since.
 	case a.State == payment.Paid:
 		b.captured(o, a, s.Today)
 	default:
@@ -226,12 +241,14 @@ func (s *Settle) decide(b *Batch) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// differsFrom reports whether the reported amount or currency differs from the attempt's.
+// differsFrom reports whether the reported amount or currency differs from the attempt's. Values that the gateway does
+// not report count as equal.
 func (s *Settle) differsFrom(a payment.Attempt) bool {
 	return s.Amount != 0 && s.Amount != a.Amount || s.Currency != "" && s.Currency != a.Currency
 }
 
-// recordMismatch records a differing amount if the money has moved or may have moved.
+// recordMismatch records a differing amount if the money has moved or may have moved. Reports of failures need no
+// attention, whatever their amount.
 func (b *Batch) recordMismatch(s *Settle, a payment.Attempt) {
 	if s.State != payment.Paid && s.State != payment.Review || !s.differsFrom(a) {
 		return
@@ -248,6 +265,8 @@ const (
 	SourceStaff    = "STAFF"
 )
 
+// checkCounterPayment refuses cash for an order that is not unpaid, and an amount other than the total. A result that
+// the staff looked up at a gateway is not refused: that money has moved already.
 func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 	switch {
 	case s.AttemptID != "": // the staff looked it up at the gateway
@@ -265,6 +284,7 @@ func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 // guest has tried.
 func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
+	// The newest one first: a method may have several attempts, and cash is about the last.
 	for i, a := range slices.Backward(all) {
 		if s.AttemptID == "" && a.Method == s.Method || s.AttemptID != "" && a.ID == s.AttemptID {
 			return i
@@ -282,7 +302,8 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	return len(all)
 }
 
-// updateAttempt marks an attempt's new state to be written. An attempt created in this batch is inserted with that state.
+// updateAttempt marks an attempt's new state to be written. An attempt created in this batch is inserted with that
+// state, so each row is written once.
 func (b *Batch) updateAttempt(a payment.Attempt) {
 	for i := range b.NewAttempts {
 		if b.NewAttempts[i].ID == a.ID {
@@ -293,7 +314,8 @@ func (b *Batch) updateAttempt(a payment.Attempt) {
 	b.ChangedAttempts[a.ID] = a
 }
 
-// captured decides whether captured money pays its order, revives it, or is refunded.
+// captured decides whether captured money pays its order, revives it, or is refunded. Every branch ends in a PAID order
+// or a refund: that is I6.
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
 	case o.PaymentStatus.payable():
@@ -305,6 +327,7 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 		b.createRefund(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
 	case o.PaymentStatus == Paid, o.Status != Canceled:
 		b.createRefund(o, a, payment.PaidTwice)
+	// An earlier capture of this ended order goes back, and so does every later one.
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
 		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
@@ -317,7 +340,8 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 }
 
 // lateReason returns the reason to refund money for an ended order, or "" if the order may be revived. Only an order
-// that expired and could be placed now is revived.
+// that expired and could be placed now is revived. The order of the cases decides which reason the staff sees (decision
+// 33).
 func (b *Batch) lateReason(o *Order, today string) payment.RefundReason {
 	switch {
 	case o.CancelReason != Expired:
@@ -348,6 +372,7 @@ func (b *Batch) reserveAgain(o *Order) (stock.Outcome, []stock.Shortage) {
 	if !ok {
 		return stock.NotFound, nil
 	}
+	// Its lines stay those of the old hold, so counters, order and hold agree.
 	h.ID = b.NewID()
 	outcome, short := b.Balances.Reserve(h, stock.Confirmed)
 	if outcome == stock.Applied {
@@ -379,6 +404,7 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	case stock.Applied:
 		return nil
 	case stock.Insufficient:
+		// HoldID is still the old hold, whose lines are those of the order.
 		h, _ := b.Balances.Hold(o.HoldID)
 		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
 	default: // an item has left the menu since
@@ -394,13 +420,16 @@ func settleAction(retaken bool) string {
 	return audit.ActionPaymentTaken
 }
 
-// refundOrder refunds money captured for an ended order and marks the order as REFUND_DUE.
+// refundOrder refunds money captured for an ended order and marks the order as REFUND_DUE. It raises the version twice:
+// once for the event of the refund, once for the status.
 func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundReason) {
 	b.createRefund(o, a, reason)
 	o.setRefundDue(b.Now)
 	b.changed(o)
 }
 
+// paid marks an order as PAID and publishes it. Its hold is CONFIRMED already. Revived corrects the daybook, which has
+// counted the cancellation.
 func (b *Batch) paid(o *Order) {
 	revived := o.Status == Canceled
 	o.setPaid(b.Now)
@@ -411,6 +440,7 @@ func (b *Batch) paid(o *Order) {
 	}))
 }
 
+// recordEvent stores a report as received, with the verdict on it. These rows are never changed.
 func (b *Batch) recordEvent(s *Settle, a payment.Attempt, verdict string) {
 	b.PaymentEvents = append(b.PaymentEvents, payment.Event{
 		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
@@ -418,7 +448,8 @@ func (b *Batch) recordEvent(s *Settle, a payment.Attempt, verdict string) {
 	})
 }
 
-// reopen makes an order payable by another method once no attempt can still capture money.
+// reopen makes an order payable by another method once no attempt can still capture money. The order stays CONFIRMING
+// while another attempt has an unknown outcome: a second capture could succeed too.
 func (b *Batch) reopen(o *Order) {
 	if o.PaymentStatus == Confirming && !b.capturing(o, "") {
 		o.PaymentStatus = Unpaid
@@ -439,7 +470,8 @@ func (b *Batch) touch(o *Order) {
 	b.changed(o)
 }
 
-// attempt returns an order and the index of one of its attempts, or -1 if there is none.
+// attempt returns an order and the index of one of its attempts, or -1 if there is none. Callers must not use the order
+// if the index is -1: it may be nil.
 func (b *Batch) attempt(order, id string) (*Order, int) {
 	o := b.Orders[order]
 	if o == nil {

@@ -61,6 +61,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	}
 	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
 	return s.once(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
+		// The menu or the branch may have changed since the original request. A repetition still returns its order.
 		o, err := s.price(ctx, g, r)
 		if err != nil {
 			return s.priorOr(ctx, key, digest, err)
@@ -73,6 +74,8 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 // reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses
 // early when the units are gone; the ledger decides.
 func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
+	// The first hold has the id of its order. Statements that have only one of the two rely on this (drift_orphans,
+	// order_deadline_move).
 	h, err := o.Hold(o.ID)
 	if err != nil {
 		return Receipt{}, err
@@ -82,13 +85,17 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart,
 	if err != nil {
 		return Receipt{}, err
 	}
+	// The stock that the dishes consume is part of the same hold, so that an order takes quota and stock, or neither.
 	if h.Stock, err = stock.Consumption(recipes, h.Lines); err != nil {
 		return Receipt{}, err
 	}
+	// Most refusals of a storm on the last units end here and never reach the ledger. They are verified
+	// against SQL (decision 12).
 	verdict := s.Admission.Reserve(ctx, h)
 	if verdict.Status == stock.Refused {
 		return s.priorOr(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
 	}
+	// The first attempt is part of the command, so that it commits with the order (I5).
 	attempt := payment.Attempt{
 		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
 		CreatedAt: o.CreatedAt,
@@ -105,13 +112,15 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart,
 			s.Admission.DropProvisional(h)
 		}
 	}
+	// The ledger reads only that the branch is paused. The reason and the end are in the catalog.
 	if errors.Is(err, catalog.ErrPaused) {
 		err = s.paused(ctx, o.Scope.Branch)
 	}
 	return Receipt{Order: result.Order, New: result.Changed}, err
 }
 
-// paused returns the refusal for a paused branch. It includes the reason if this process's catalog has it already.
+// paused returns the refusal for a paused branch. It includes the reason if this process's catalog has it already. It
+// may be older than the ledger's state; without it the refusal names no reason.
 func (s *Service) paused(ctx context.Context, branch int64) error {
 	b, err := s.Catalog.Branch(ctx, branch)
 	if p := b.Paused(s.Now()); err == nil && p != nil {
@@ -120,7 +129,8 @@ func (s *Service) paused(ctx context.Context, branch int64) error {
 	return catalog.ErrPaused
 }
 
-// recipes returns the stock items that each menu item of a branch consumes.
+// recipes returns the stock items that each menu item of a branch consumes. Without Recipes it returns nil: no item
+// consumes stock.
 func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]stock.Line, err error) {
 	if s.Recipes != nil {
 		of, err = s.Recipes.ForBranch(ctx, branch)
@@ -128,7 +138,8 @@ func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]sto
 	return of, err
 }
 
-// CheckRequest validates a request without looking at the menu. It does no I/O.
+// CheckRequest validates a request without looking at the menu. It does no I/O. The transport calls it before it counts
+// the request against rate limits; Place calls it in any case.
 func (s *Service) CheckRequest(g Guest, r Request) error {
 	if r.VisitID != "" && r.VisitID != g.VisitID {
 		return fault.New(fault.Forbidden, "visit_mismatch", "This phone belongs to another visit.")
@@ -145,6 +156,8 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	return s.Methods.Check(r.Method)
 }
 
+// checkItems refuses lines beyond the limits above. They apply to checkouts too, whose lines come from a
+// cart and not from the request.
 func checkItems(items []RequestItem) error {
 	if len(items) == 0 || len(items) > MaxLines {
 		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
@@ -168,6 +181,7 @@ func checkItems(items []RequestItem) error {
 // price returns the order for a request, with the names and prices of the menu version it was made from (I13).
 func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) {
 	menu, err := s.Catalog.Version(ctx, g.Branch, r.MenuVersionID)
+	// An id that was never a version gets the same refusal as an old one: the app reloads the menu in both cases.
 	if errors.Is(err, catalog.ErrVersion) {
 		return Order{}, ErrVersionClosed
 	}
@@ -187,6 +201,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	if err != nil {
 		return Order{}, err
 	}
+	// Prices come from the pinned version only. This catches an app that shows its guest another total.
 	if r.ExpectedTotal != nil && *r.ExpectedTotal != total {
 		return Order{}, fault.New(fault.Conflict, "price_changed", "The order costs something else now.").
 			With("currentTotal", total)
@@ -195,6 +210,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		return Order{}, err
 	}
 	return Order{
+		// The business date is fixed here (I14): counters, number and hold keep it, even if the day ends before the commit.
 		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
 		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
 		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
@@ -203,6 +219,9 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	}, nil
 }
 
+// priced returns the lines with the names and prices of the menu version, and their total in minor units. Names are
+// copied because orders show what the dish was called then. It refuses items that are not on the menu, and a total that
+// overflows.
 func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) {
 	items := make([]Item, len(lines))
 	var total int64
@@ -239,12 +258,15 @@ type Place struct {
 	Limits  Limits
 }
 
-// Limits are the maximum numbers of unpaid orders. Zero means no limit.
+// Limits are the maximum numbers of unpaid orders. Zero means no limit. They bound how many units one phone or one
+// table can keep from other guests without paying.
 type Limits struct {
 	UnpaidPerGuest int
 	UnpaidPerVisit int
 }
 
+// enter places an order: it checks again what may have changed since the order was priced, reserves the units and adds
+// the order with its hold, attempt, number and event. A refusal changes nothing.
 func (b *Batch) enter(p *Place) Result {
 	p = p.at(b.Now)
 	o := p.Order
@@ -261,6 +283,7 @@ func (b *Batch) enter(p *Place) Result {
 	case p.Cart != nil && !b.cartUnchanged(*p.Cart):
 		return Result{Err: cart.ErrChanged}
 	}
+	// The reservation is the last check, because it is the first change.
 	switch outcome, short := b.Balances.Reserve(p.Hold, stock.Held); outcome {
 	case stock.Applied:
 	case stock.Insufficient:
@@ -268,11 +291,14 @@ func (b *Batch) enter(p *Place) Result {
 	default: // a released hold id, or an item that left the menu after pricing
 		return Result{Err: ErrRetry}
 	}
+	// From here on nothing fails, so a refused order leaves no gap in the numbers.
 	b.Numbers[o.Scope]++
 	o.Number = b.Numbers[o.Scope]
+	// Later orders of this batch count against the same limits.
 	b.Unpaid[o.payer()]++
 	b.Unpaid[o.VisitID]++
 	if p.Cart != nil {
+		// A second checkout of this cart in the batch finds no cart and is refused with cart.ErrChanged.
 		b.OrderedCarts = append(b.OrderedCarts, b.Carts[p.Cart.UserID])
 		delete(b.Carts, p.Cart.UserID)
 	}
@@ -291,7 +317,8 @@ func (b *Batch) enter(p *Place) Result {
 }
 
 // at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
-// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step.
+// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step. It
+// returns a copy, because the ledger runs a command again if its transaction fails.
 func (p *Place) at(now time.Time) *Place {
 	if p.Priced.IsZero() {
 		return p

@@ -30,15 +30,17 @@ func (s *Service) CheckPayments(ctx context.Context) error {
 	}
 	s.parallel(ctx, len(due), func(i int) {
 		a := due[i]
+		// One failure must not keep the others from being checked: it is logged, and the claim has scheduled the next check.
 		err := s.check(ctx, a, true)
 		s.logGatewayError(ctx, "the gateway could not be asked", a, err)
 	})
 	return nil
 }
 
-// parallel calls do for 0 to n-1, at most askWide at a time, and waits for all calls.
+// parallel calls do for 0 to n-1, at most gatewayConcurrency at a time, and waits for all calls.
 func (s *Service) parallel(ctx context.Context, n int, do func(i int)) {
 	var wg sync.WaitGroup
+	// A place is taken before the goroutine starts, so at most that many exist.
 	places := make(chan struct{}, gatewayConcurrency)
 	for i := range n {
 		places <- struct{}{}
@@ -77,6 +79,7 @@ func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) er
 		_, err = s.Report(ctx, a.ID, a.Method, r, SourceCheck)
 		return err
 	}
+	// Another capture may still be running.
 	if a.State == payment.Confirming && !claimed {
 		return nil
 	}
@@ -96,7 +99,7 @@ type Exceptions struct {
 	Mismatches []Exception // their ids are those of the attempts
 }
 
-// Exception is one payment that the staff must look at.
+// Exception is one payment that the staff must look at. Amounts are in minor units.
 type Exception struct {
 	ID       string
 	OrderID  string
@@ -127,7 +130,8 @@ func (s *Service) Exceptions(ctx context.Context, by authz.Actor, branch int64) 
 }
 
 // CheckNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
-// of an approved payment takes longer than ctx lasts.
+// of an approved payment takes longer than ctx lasts. It claims nothing, so it never repeats a capture that may still
+// be running.
 func (s *Service) CheckNow(ctx context.Context, by authz.Actor, order, attempt string) (Detail, error) {
 	a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
@@ -139,7 +143,8 @@ func (s *Service) CheckNow(ctx context.Context, by authz.Actor, order, attempt s
 	return s.orderAfterWait(ctx, order)
 }
 
-// RecordOutcome records the state of an attempt that the staff have looked up in the gateway's console.
+// RecordOutcome records the state of an attempt that the staff have looked up in the gateway's console. PAID counts
+// like a gateway's report: money for an ended order revives it or becomes a refund (I6).
 func (s *Service) RecordOutcome(
 	ctx context.Context, by authz.Actor, order, attempt string, state payment.State, note string,
 ) (Order, error) {
@@ -179,7 +184,8 @@ func (s *Service) ClearMismatch(ctx context.Context, by authz.Actor, order, atte
 	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
-// staffAttempt returns an attempt with a remote gateway, of an order that the actor may see.
+// staffAttempt returns an attempt with a remote gateway, of an order that the actor may see. For attempts without a
+// gateway it returns payment.ErrAttempt: there is nothing to look up.
 func (s *Service) staffAttempt(ctx context.Context, by authz.Actor, order, attempt string) (payment.Attempt, error) {
 	d, err := s.StaffOrder(ctx, by, order)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"comanda/internal/text"
 )
 
-// Refund refunds money of a paid order, or records a refund that was made by hand.
+// Refund refunds money of a paid order, or records a refund that was made by hand. A failed request is repeated under
+// the same ClientTxnID, so that money goes back once.
 type Refund struct {
 	OrderID   string
 	NewID     string
@@ -27,7 +28,8 @@ type Refund struct {
 	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
 }
 
-// RecordRefundResult records the result of a refund, or the staff's decision about it.
+// RecordRefundResult records the result of a refund, or the staff's decision about it. The loop SendRefunds creates it
+// with a gateway's outcome, the staff with a decision.
 type RecordRefundResult struct {
 	OrderID  string
 	RefundID string
@@ -41,6 +43,7 @@ type RecordRefundResult struct {
 // MaxNote is the maximum length of a note by the staff about a refund or payment, in characters.
 const MaxNote = 500
 
+// checkNote requires a reason, which is stored with the decision.
 func checkNote(note string) error {
 	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote {
 		return fault.Newf(fault.Invalid, "invalid", "A reason of 1 to %d characters is needed.", MaxNote)
@@ -63,7 +66,7 @@ func (c *Refund) checkReference() (err error) {
 
 // Refund refunds money of a paid order through the method it was paid with, or records a refund already made in the
 // gateway's portal. It is idempotent by ClientTxnID and by Reference: a repetition returns the refund in its current
-// state. Refund sets NewID and By.
+// state. Refund sets NewID and By. A refund through a gateway is only approved here; SendRefunds sends it.
 func (s *Service) Refund(ctx context.Context, by authz.Actor, c Refund) (payment.Refund, error) {
 	err := checkNote(c.Note)
 	if err == nil && c.ClientTxnID != "" {
@@ -84,7 +87,8 @@ func (s *Service) Refund(ctx context.Context, by authz.Actor, c Refund) (payment
 }
 
 // RecordRefundResult sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
-// refunded the money by hand.
+// refunded the money by hand. A refund that is done, or already in that state, is returned unchanged. While a refund is
+// being sent, DONE is refused with ErrRefundSending.
 func (s *Service) RecordRefundResult(
 	ctx context.Context, by authz.Actor, order, refund string, to payment.RefundState, note string,
 ) (payment.Refund, error) {
@@ -100,7 +104,8 @@ func (s *Service) RecordRefundResult(
 	return r.Refund, err
 }
 
-// createRefund creates a refund for captured money that its order cannot use.
+// createRefund creates a refund for captured money that its order cannot use. It is unique per attempt, and waits in
+// state DUE until the staff approve it.
 func (b *Batch) createRefund(o *Order, a payment.Attempt, reason payment.RefundReason) {
 	if a.Amount == 0 {
 		return // an order of free dishes only
@@ -117,6 +122,7 @@ func (b *Batch) createRefund(o *Order, a payment.Attempt, reason payment.RefundR
 	}))
 }
 
+// newRefund adds a refund to the writes and to the state that later commands of the batch see.
 func (b *Batch) newRefund(r payment.Refund) {
 	b.NewRefunds = append(b.NewRefunds, r)
 	b.RefundsByOrder[r.OrderID] = append(b.RefundsByOrder[r.OrderID], r)
@@ -132,10 +138,12 @@ func (c *Refund) decide(b *Batch) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
+	// A repetition is recognized before the checks below, which the first refund may have made impossible.
 	if r, found, err := b.priorRefund(o.ID, c); found {
 		return Result{Order: *o, Refund: r, Err: err}
 	}
 	a, ok := b.paidAttempt(o)
+	// What is left bounds the sum of all refunds by the staff, not each alone.
 	left := o.Total - o.Refunded
 	amount := c.Amount
 	if amount == 0 {
@@ -149,14 +157,17 @@ func (c *Refund) decide(b *Batch) Result {
 		State: payment.RefundDue, Reason: payment.RefundedByStaff, CreatedAt: b.Now, ClientTxnID: c.ClientTxnID,
 	}
 	switch {
+	// Cash is returned at once: Approve completes a refund whose method has no gateway.
 	case !c.ByHand:
 		r.Approve(c.By.String(), c.Note, b.Now)
 	case a.Method.Remote():
 		r.RecordManual(c.By.String(), c.Note, c.Reference, b.Now)
+	// Cash has no portal in which it could have been refunded.
 	default:
 		return Result{Order: *o, Err: payment.ErrMethod}
 	}
 	b.newRefund(r)
+	// The amount counts from now on, not when the gateway has paid it out: two refunds must not share it.
 	o.Refunded += amount
 	if o.Refunded == o.Total {
 		o.PaymentStatus = RefundDue
@@ -167,7 +178,7 @@ func (c *Refund) decide(b *Batch) Result {
 }
 
 // priorRefund returns the prior refund under the same idempotency key or the same portal reference. Money is refunded
-// once for each (I11).
+// once for each (I11). Without an Amount the request matches any amount: by now less is left than at the first request.
 func (b *Batch) priorRefund(order string, c *Refund) (r payment.Refund, found bool, err error) {
 	all := b.RefundsByOrder[order]
 	if i := slices.IndexFunc(all, c.hasKeyOf); i >= 0 {
@@ -190,13 +201,14 @@ func (c *Refund) hasKeyOf(r payment.Refund) bool {
 	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
 }
 
-// hasReferenceOf reports whether r has the same portal reference.
+// hasReferenceOf reports whether r has the same portal reference. GatewayRef counts too: the staff may enter a refund
+// that was sent from here and that the portal lists.
 func (c *Refund) hasReferenceOf(r payment.Refund) bool {
 	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
 
 // paidAttempt returns the attempt that the order was paid with: the first captured one that is not refunded
-// automatically.
+// automatically. Captures that are refunded automatically, such as a second payment, are not part of the order's money.
 func (b *Batch) paidAttempt(o *Order) (payment.Attempt, bool) {
 	for _, a := range b.Attempts[o.ID] {
 		owed := slices.ContainsFunc(b.RefundsByOrder[o.ID], func(r payment.Refund) bool {
@@ -213,7 +225,8 @@ func (b *Batch) paidAttempt(o *Order) (payment.Attempt, bool) {
 func (f *RecordRefundResult) Target() string { return f.OrderID }
 
 // decide records the result of a refund. The staff may send a refused refund again or record that they refunded it by
-// hand.
+// hand. Results of gateways and decisions by the staff may cross, so DONE is final and a state that does not change is
+// no error.
 func (f *RecordRefundResult) decide(b *Batch) Result {
 	o := b.Orders[f.OrderID]
 	i := slices.IndexFunc(b.RefundsByOrder[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })
@@ -221,6 +234,7 @@ func (f *RecordRefundResult) decide(b *Batch) Result {
 		return Result{Err: payment.ErrRefund}
 	}
 	r := b.RefundsByOrder[o.ID][i]
+	// The loop has no actor.
 	byStaff := f.By.Kind != authz.Anonymous
 	switch {
 	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
@@ -243,7 +257,8 @@ func (f *RecordRefundResult) decide(b *Batch) Result {
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// updateRefund marks a refund's new state to be written. A refund created in this batch is inserted with that state.
+// updateRefund marks a refund's new state to be written. A refund created in this batch is inserted with that state, so
+// each row is written once.
 func (b *Batch) updateRefund(r payment.Refund) {
 	for i := range b.NewRefunds {
 		if b.NewRefunds[i].ID == r.ID {
@@ -254,7 +269,8 @@ func (b *Batch) updateRefund(r payment.Refund) {
 	b.ChangedRefunds[r.ID] = r
 }
 
-// refundChanged marks the order as REFUNDED once all its refunds are done, and publishes each refund that is done.
+// refundChanged marks the order as REFUNDED once all its refunds are done, and publishes each refund that is done. A
+// partial refund leaves the order PAID.
 func (b *Batch) refundChanged(o *Order, r payment.Refund) {
 	open := slices.ContainsFunc(b.RefundsByOrder[o.ID], func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	if o.PaymentStatus == RefundDue && !open {
@@ -270,6 +286,7 @@ func (b *Batch) refundChanged(o *Order, r payment.Refund) {
 	}
 }
 
+// auditRefund records a refund, or the staff's decision about one, in the audit log.
 func (b *Batch) auditRefund(by authz.Actor, action string, o *Order, r payment.Refund) {
 	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
@@ -287,6 +304,7 @@ const sendingTimeout = 40 * time.Second
 func (s *Service) SendRefunds(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sendingTimeout)
 	defer cancel()
+	// The claim has scheduled the retry, so a refund is sent again even if this process is killed now.
 	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), gatewayBatch)
 	if err != nil {
 		return err
@@ -313,6 +331,7 @@ func (s *Service) sendRefund(ctx context.Context, r payment.Refund) error {
 			return err
 		}
 	}
+	// The gateway has decided, so the result must be stored even if the time limit has passed meanwhile.
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_, err = s.Ledger.Do(written, &RecordRefundResult{
@@ -346,7 +365,8 @@ func refundRequest(r payment.Refund, a payment.Attempt, all []payment.Refund) pa
 }
 
 // submitRefund sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists
-// already: a retry compares the list with them to find out whether the money has been refunded.
+// already: a retry compares the list with them to find out whether the money has been refunded. MarkSent commits before
+// the request: after a crash in between, the refund counts as possibly sent, and is not sent on a guess (decision 24).
 func (s *Service) submitRefund(
 	ctx context.Context, r payment.Refund, p payment.RefundRequest,
 ) (payment.RefundOutcome, error) {

@@ -29,7 +29,7 @@ type OrderFilter struct {
 	Limit, Offset int
 }
 
-// ListedOrder is an order in a list for the staff.
+// ListedOrder is an order in a list for the staff. The table is the one at which the visit sits now.
 type ListedOrder struct {
 	Order
 	Table string // label; empty unless DINE_IN
@@ -60,6 +60,8 @@ type NumberFilter struct {
 // ErrNumber reports a text that is not a short number or its digits.
 var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order's number is written like A-042, or 42.")
 
+// shortNumber matches a short number or its digits. Four letters are more than any day needs. Zeros before
+// the digits are optional, because people leave them out.
 var shortNumber = regexp.MustCompile(`^([A-Za-z]{0,4})[-\s]?0{0,2}([1-9][0-9]{0,2})$`)
 
 // ParseNumber parses a short number as ShortNumber writes it, or its digits alone. Empty text selects all orders.
@@ -80,13 +82,14 @@ func ParseNumber(text string) (NumberFilter, error) {
 		return NumberFilter{Digits: digits}, nil
 	}
 	series := int64(0)
+	// The inverse of ShortNumber: A is series 1.
 	for _, letter := range strings.ToUpper(m[1]) {
 		series = series*26 + int64(letter-'A') + 1
 	}
 	return NumberFilter{Whole: (series-1)*numbersPerLetter + digits}, nil
 }
 
-// Search is a parsed search text. An order matches if any part matches.
+// Search is a parsed search text. An order matches if any part matches. Empty parts match nothing.
 type Search struct {
 	Numbers []int64  // order numbers that the text may mean
 	Table   string   // table label, in lower case
@@ -108,6 +111,7 @@ func ParseSearch(text string) Search {
 	if n, err := ParseNumber(text); err == nil {
 		s.Numbers = n.all()
 	}
+	// Digits are never a name, so the index of words is not searched for them.
 	if s.Phone = phoneIn(text); s.Phone == "" && s.Numbers == nil {
 		s.Words = slices.DeleteFunc(distinct(words(text)), func(w string) bool { return len(w) < 2 }) // "a" matches too many
 	}
@@ -115,6 +119,7 @@ func ParseSearch(text string) Search {
 }
 
 // WithoutReceiver returns the search without its parts about the receiver, for staff who may not see receivers.
+// Otherwise the number of results would reveal the receivers that the response hides.
 func (s Search) WithoutReceiver() Search {
 	s.Phone, s.Words = "", nil
 	return s
@@ -123,7 +128,8 @@ func (s Search) WithoutReceiver() Search {
 // PhoneEnd returns the last phoneEnd digits of Phone, which telephone numbers are indexed by.
 func (s Search) PhoneEnd() string { return s.Phone[max(0, len(s.Phone)-phoneEnd):] }
 
-// all returns the numbers that the filter selects. Digits alone match every series.
+// all returns the numbers that the filter selects. Digits alone match every series. The index is on whole numbers, so
+// digits alone are looked up as one number per series.
 func (n NumberFilter) all() []int64 {
 	switch {
 	case n.Whole != 0:
@@ -157,7 +163,7 @@ func phoneIn(text string) string {
 }
 
 // NameWords returns the distinct words that a name is indexed under. Chinese names have no spaces, so each of their
-// characters starts a word.
+// characters starts a word. It must fold like ParseSearch, or the index would not contain what a search looks for.
 func NameWords(name string) []string {
 	var all []string
 	for _, w := range words(name) {
@@ -171,12 +177,14 @@ func NameWords(name string) []string {
 	return distinct(all)
 }
 
+// distinct sorts words in place and removes repetitions.
 func distinct(words []string) []string {
 	slices.Sort(words)
 	return slices.Compact(words)
 }
 
-// words splits text into at most maxWords words in lower case without accents, so that Nguyen matches Nguyễn.
+// words splits text into at most maxWords words in lower case without accents, so that Nguyen matches Nguyễn. The limit
+// bounds the rows of one name in the index, and the ranges of one search.
 func words(text string) []string {
 	folded := strings.Map(func(r rune) rune {
 		switch {

@@ -39,7 +39,8 @@ func Defaults() Config {
 // maxWindow refuses a configuration that would keep units of unpaid orders from other guests for days.
 const maxWindow = 24 * time.Hour
 
-// Validate returns an error if a value is out of range.
+// Validate returns an error if a value is out of range. A grace of zero is valid: orders then expire at the deadline
+// that their guests see.
 func (c Config) Validate() error {
 	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
 		return fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day.")
@@ -53,7 +54,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// window returns the payment window of a method.
+// window returns the payment window of a method. The zero CounterWindow keeps the counter on the common window.
 func (c Config) window(m payment.Method) time.Duration {
 	if m == payment.Counter && c.CounterWindow != 0 {
 		return c.CounterWindow
@@ -63,13 +64,17 @@ func (c Config) window(m payment.Method) time.Duration {
 
 // Catalog returns branches, and menu versions whether or not they are still published.
 type Catalog interface {
+	// Branch returns catalog.ErrBranch for an unknown id.
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)
+	// Version returns catalog.ErrVersion for a version that the branch has never published. It accepts versions that are
+	// replaced by now: a request may be a repetition, and only the ledger refuses them.
 	Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error)
 }
 
 // Admission is the admission cache: it reserves units ahead of the ledger. It never fails: if it cannot decide, the
 // ledger does.
 type Admission interface {
+	// Reserve takes a provisional hold. Only the status Refused ends a request; after any other the ledger decides.
 	Reserve(ctx context.Context, h stock.Hold) stock.AdmissionResult
 	// DropProvisional releases a provisional hold after the ledger has refused the order.
 	DropProvisional(h stock.Hold)
@@ -77,16 +82,23 @@ type Admission interface {
 
 // Recipes returns the stock items that one portion of each menu item consumes.
 type Recipes interface {
+	// ForBranch returns them by menu item. Concurrent calls may share the map, so callers must not change it.
 	ForBranch(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
 }
 
 // Reader reads committed orders from SQL.
 type Reader interface {
+	// Order returns one order; false if there is none. It checks no access: that is up to the use case.
 	Order(ctx context.Context, id string) (Detail, bool, error)
+	// OfMember and OfVisit return a page, newest first, and the number of all orders.
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
+	// TableOf returns the label of the visit's table, also after the visit has closed; "" if there is none.
 	TableOf(ctx context.Context, visit string) (label string, err error)
+	// Exceptions returns the payments that need the staff, at most limit of each kind, oldest first.
 	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
+	// Overdue returns unpaid orders that are past their deadline at now, oldest first. It takes no locks, so an order may
+	// be paid or extended before the caller ends it.
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 }
 
@@ -120,7 +132,8 @@ type Service struct {
 }
 
 // Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by CheckPayments
-// later.
+// later. Call it after the server and the loops have stopped: no capture may start while it waits, and the ledger must
+// still run to record the outcomes.
 func (s *Service) Close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -142,7 +155,8 @@ type Guest struct {
 	Hash    string // of the customer token
 }
 
-// visible returns an order to a guest of the same visit, and ErrNotFound to any other.
+// visible returns an order to a guest of the same visit, and ErrNotFound to any other. An id in a wrong form needs no
+// query. Orders of other visits look like missing ones, so that ids reveal nothing.
 func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, error) {
 	if !uid.Valid(id) {
 		return Detail{}, ErrNotFound
@@ -157,7 +171,8 @@ func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, erro
 	return d, nil
 }
 
-// Order returns an order of the guest's visit.
+// Order returns an order of the guest's visit. All phones of a table see all of its orders, whichever phone placed
+// them.
 func (s *Service) Order(ctx context.Context, g Guest, id string) (Detail, error) {
 	return s.visible(ctx, g, id)
 }
@@ -167,7 +182,8 @@ func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Ord
 	return s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
 }
 
-// StaffOrder returns an order of a branch that the actor may see.
+// StaffOrder returns an order of a branch that the actor may see. For another branch it returns ErrNotFound, as for a
+// missing order.
 func (s *Service) StaffOrder(ctx context.Context, by authz.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && !by.Sees(d.Scope.Branch) {
@@ -176,6 +192,7 @@ func (s *Service) StaffOrder(ctx context.Context, by authz.Actor, id string) (De
 	return d, err
 }
 
+// order returns any order, or ErrNotFound. It checks no access: callers compare the branch, the visit or the member.
 func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 	if !uid.Valid(id) {
 		return Detail{}, ErrNotFound
@@ -188,6 +205,7 @@ func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 }
 
 // MemberOrder returns an order of a member. For another member's order it returns ErrNotFound, as for a missing one.
+// UserID 0 marks orders of guests, which no member may read.
 func (s *Service) MemberOrder(ctx context.Context, who authz.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && (d.UserID == 0 || d.UserID != who.UserID) {
@@ -206,7 +224,8 @@ type Counter interface {
 	Count(labels ...string)
 }
 
-// Metrics counts orders and payments. Labels are in the order given. A nil Metrics counts nothing.
+// Metrics counts orders and payments. Labels are in the order given. A nil Metrics counts nothing. Every label value is
+// from a closed list: ids or texts of requests would add time series without a limit.
 type Metrics struct {
 	Created    Counter // result
 	Transition Counter // to, cause
@@ -214,6 +233,8 @@ type Metrics struct {
 	Step       Counter // kind
 }
 
+// placed counts a request to place an order as created, as repeated, or under the kind of its refusal. The first
+// request and its repetitions count once each, so created counts an order once at most.
 func (m *Metrics) placed(err error, isNew bool) {
 	if m == nil {
 		return
@@ -240,12 +261,16 @@ func (m *Metrics) stepped(kind StepKind) {
 	}
 }
 
+// rejected counts a message that could not be applied, under its verdict.
 func (m *Metrics) rejected(method payment.Method, verdict string) {
 	if m != nil {
 		m.Callback.Count(string(method), strings.ToLower(verdict))
 	}
 }
 
+// reported counts a report that the ledger has decided: ok, dup for one that changed nothing, late for money that its
+// order cannot use, amount_mismatch, or the kind of the error. It also counts the payment of an order by the source of
+// the report.
 func (m *Metrics) reported(s Settle, r Result, err error) {
 	if m == nil {
 		return

@@ -15,7 +15,8 @@ type Subscriptions struct {
 }
 
 // Subscribe returns a channel that receives a value after each change of an order, and a function that ends the
-// subscription. Changes in quick succession may share one value.
+// subscription. Changes in quick succession may share one value. Subscribe before the first read of the order, or a
+// change in between stays unseen until the next poll. end must be called.
 func (w *Subscriptions) Subscribe(order string) (changed <-chan struct{}, end func()) {
 	return w.orders.Subscribe(order)
 }
@@ -26,7 +27,8 @@ func (w *Subscriptions) SubscribeBranch(branch int64) (changed <-chan struct{}, 
 }
 
 // Changed notifies the subscribers of orders that this process has changed, and of their branches, and calls OnChange. It
-// never blocks on subscribers.
+// never blocks on subscribers. The ledger calls it after every commit. Results that changed nothing are included; they
+// only cost a poll.
 func (w *Subscriptions) Changed(results []Result) {
 	byBranch := map[int64][]string{}
 	for i := range results {
@@ -49,7 +51,8 @@ func (w *Subscriptions) Notify(branch int64, orders ...string) {
 	w.branches.Notify(branch)
 }
 
-// NotifyAll notifies all subscribers, for when notifications from other processes may have been lost.
+// NotifyAll notifies all subscribers, for when notifications from other processes may have been lost. All streams poll
+// at once then, which is cheap: they share statements.
 func (w *Subscriptions) NotifyAll() {
 	w.orders.Notify(w.orders.Keys()...)
 	w.branches.Notify(w.branches.Keys()...)

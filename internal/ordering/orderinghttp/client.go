@@ -30,10 +30,12 @@ func (d *Device) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+// client returns the device after huma has called Resolve.
 func (d *Device) client() ordering.Client { return d.from }
 
 // page returns the payment page of a new order, or "" if the method has none. A gateway's failure is only logged: the
-// order stays placed, and the guest can request the page again.
+// order stays placed, and the guest can request the page again. It waits for the gateway, after the order has been
+// committed.
 func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 	if !o.Method.Remote() {
 		return ""
@@ -46,7 +48,7 @@ func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 }
 
 // itemsIn returns an order's items with their names in the guest's language, as the menu named them when the order was
-// placed. The staff read itemsOf, in the branch's language.
+// placed. The staff read itemsOf, in the branch's language. A name that is missing in that language is the kitchen's.
 func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	out := itemsOf(items)
 	for i, it := range items {
@@ -75,7 +77,7 @@ func guestDetailOf(d ordering.Detail, l httpapi.Language) Detail {
 	return out
 }
 
-// Limits of the recorded headers of one request.
+// Limits of the recorded headers of one request. A sender chooses their size, and every message is stored.
 const (
 	maxHeaderLine  = 256 // bytes of one line, including the header's name
 	maxHeaderLines = 16
@@ -94,7 +96,8 @@ func headersOf(r *http.Request) string {
 	return strings.Join(lines, "\n")
 }
 
-// ofLINEPay returns the names of LINE Pay's own headers in sorted order, without its signature.
+// ofLINEPay returns the names of LINE Pay's own headers in sorted order, without its signature. They are sorted, so
+// that equal messages have equal records.
 func ofLINEPay(h http.Header) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(h)), func(name string) bool {
 		return !strings.HasPrefix(name, "X-Line-") || name == "X-Line-Authorization"

@@ -15,7 +15,8 @@ import (
 )
 
 // createBody is a request to place an order. It contains no prices that count: the server takes them from the menu
-// version and only compares ExpectedTotal.
+// version and only compares ExpectedTotal. The limits in the tags are those of package ordering, which checks them
+// again.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
 	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
@@ -32,6 +33,7 @@ type createItem struct {
 	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
 }
 
+// request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
 func (b createBody) request() (ordering.Request, error) {
 	version, err := parseID(b.MenuVersionID)
 	if err != nil {
@@ -51,6 +53,7 @@ func (b createBody) request() (ordering.Request, error) {
 	return r, nil
 }
 
+// parseID parses an id of a path, query or body. The patterns admit 18 digits, which fit into 64 bits.
 func parseID(s string) (int64, error) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -78,6 +81,7 @@ type paymentInfo struct {
 	RedirectURL *string `json:"redirectUrl"`
 }
 
+// summaryOf returns an order without a payment page; at adds it.
 func summaryOf(o ordering.Order) Summary {
 	return Summary{
 		ID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
@@ -107,6 +111,7 @@ type Detail struct {
 	Timeline     []occurrence `json:"timeline"`
 }
 
+// item is one line of an order. Its price is that of the order, not of today's menu. Amount is price times quantity.
 type item struct {
 	ItemID string `json:"itemId"`
 	DishID string `json:"dishId"`
@@ -140,6 +145,7 @@ type refund struct {
 	DoneAt    *time.Time `json:"doneAt"`
 }
 
+// refundOf returns a refund without its note, which only the staff may read.
 func refundOf(r payment.Refund) refund {
 	out := refund{
 		ID: r.ID, PaymentID: r.AttemptID, Amount: r.Amount, Currency: string(r.Currency), State: string(r.State),
@@ -178,8 +184,10 @@ func detailOf(d ordering.Detail) Detail {
 	return out
 }
 
+// decimal formats an id for JSON.
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
+// itemsOf returns the lines with the names that the kitchen reads.
 func itemsOf(items []ordering.Item) []item {
 	out := make([]item, len(items))
 	for i, it := range items {
@@ -191,6 +199,8 @@ func itemsOf(items []ordering.Item) []item {
 	return out
 }
 
+// timelineOf returns the events of an order by time. A revived order shows its cancellation and its payment; steps that
+// were recalled are left out.
 func timelineOf(d ordering.Detail) []occurrence {
 	all := []occurrence{{d.CreatedAt, "PLACED"}}
 	if !d.CanceledAt.IsZero() {
@@ -208,6 +218,7 @@ func timelineOf(d ordering.Detail) []occurrence {
 			all = append(all, occurrence{r.DoneAt, "REFUNDED"})
 		}
 	}
+	// Stable, so that events of the same millisecond stay in the order above.
 	slices.SortStableFunc(all, func(a, b occurrence) int { return a.At.Compare(b.At) })
 	return all
 }
@@ -267,6 +278,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.
 	for i, f := range d.Refunds {
 		out.Refunds[i].Note = f.Note
 	}
+	// Orders at tables have no receiver, and so no name.
 	if to := visibleReceiver(ctx, d.Receiver); to.Name != "" {
 		out.Receiver = staffReceiverOf(to)
 	}
@@ -276,6 +288,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.
 // errNoReceiver is returned for an order at a table, which has no receiver.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
+// receiver returns the receiver of one order. Its route is the permission for all other places that show receivers.
 func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffReceiver], error) {
 	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
 	switch {

@@ -26,6 +26,7 @@ type Changes interface {
 	Version(ctx context.Context, order string) (int64, error)
 }
 
+// registerEvents registers the streams of one order, for guests and for members.
 func (r routes) registerEvents(a *httpapi.API) {
 	httpapi.RegisterStream[eventsInput, Detail](a, huma.Operation{
 		OperationID: "order-events", Method: http.MethodGet, Path: "/cis/order/{id}/events", Tags: []string{"Orders"},
@@ -56,6 +57,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 		end()
 		return httpapi.Feed{}, err
 	}
+	// The limit on open streams counts per phone.
 	return httpapi.Feed{Key: g.TokenHash, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
 		admit := func(ctx context.Context) (context.Context, error) {
 			_, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
@@ -91,7 +93,7 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 	}}, nil
 }
 
-// followedOrder is the state of one order's event stream.
+// followedOrder is the state of one order's event stream. Each stream has its own copy.
 type followedOrder struct {
 	order   ordering.Detail
 	seen    string
@@ -101,6 +103,8 @@ type followedOrder struct {
 	show    func(ordering.Detail) any
 }
 
+// follow sends the order whenever its version differs from the last one sent. It returns when the client disconnects,
+// the server stops, or access ends.
 func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followedOrder) {
 	for {
 		if id := strconv.FormatInt(f.order.Version, 10); id != f.seen {
@@ -116,6 +120,7 @@ func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followedOrder) 
 		switch {
 		case err == nil:
 			f.order = next
+		// After Unavailable the stream stays open, and its client keeps the last state.
 		case fault.KindOf(err) != fault.Unavailable: // the visit closed too long ago, or the session ended
 			return
 		}

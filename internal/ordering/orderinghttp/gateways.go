@@ -23,7 +23,8 @@ type VNPay interface {
 	Message(code string) string
 }
 
-// LINEPay parses the redirects by which LINE Pay returns a guest's browser. They are not signed.
+// LINEPay parses the redirects by which LINE Pay returns a guest's browser. They are not signed, so nothing is decided
+// by them: the outcome comes from a request to LINE Pay.
 type LINEPay interface {
 	// Read returns the attempt's id and LINE Pay's transaction id in a query string.
 	Read(rawQuery string) (ref, transaction string, err error)
@@ -75,6 +76,7 @@ const (
 	ipnError     = "99"
 )
 
+// ipn handles VNPay's server-to-server call. Its response is always 200; the code is in the body.
 func (g gateways) ipn(w http.ResponseWriter, r *http.Request) {
 	g.handleNotification(w, r, r.URL.RawQuery)
 }
@@ -99,10 +101,13 @@ func (g gateways) handleNotification(w http.ResponseWriter, r *http.Request, que
 	g.answer(w, r, g.handleVNPay(r.Context(), query, headersOf(r)))
 }
 
+// handleVNPay verifies and applies a notification, and returns the response code. Forged and foreign messages
+// are stored for the staff, within a rate limit.
 func (g gateways) handleVNPay(ctx context.Context, query, headers string) string {
 	ref, report, err := g.VNPay.Read(query)
 	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
+	// Faults are equal by code, so this matches vnpay.ErrForm, which this package must not import.
 	case errors.Is(err, errReturn): // signed, but not about a payment of this system
 		odd.Verdict = "FOREIGN"
 		return g.failed(ctx, ref, errors.Join(err, g.recordRejected(ctx, odd)))
@@ -113,6 +118,7 @@ func (g gateways) handleVNPay(ctx context.Context, query, headers string) string
 		}
 		return ipnSignature
 	}
+	// From here on the message is VNPay's own: the signature was verified.
 	report.Headers = headers
 	result, err := g.orders.Report(ctx, ref, payment.VNPay, report, ordering.SourceCallback)
 	switch {
@@ -143,12 +149,14 @@ func (g gateways) recordRejected(ctx context.Context, e payment.Event) error {
 	return nil // the limiter counts it; dropping the rest keeps a flood of forgeries from filling the database
 }
 
+// answer writes a response code in VNPay's format. A client that has disconnected is no error: VNPay repeats the call.
 func (g gateways) answer(w http.ResponseWriter, _ *http.Request, code string) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": g.VNPay.Message(code)})
 }
 
-// vnpayReturn changes nothing. Browsers may call it never, once or repeatedly, before or after the IPN call.
+// vnpayReturn changes nothing. Browsers may call it never, once or repeatedly, before or after the IPN call. The
+// signature is verified, because the query comes from the browser.
 func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request) {
 	ref, _, err := g.VNPay.Read(r.URL.RawQuery)
 	if err != nil {
@@ -175,6 +183,7 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), confirmWait)
 	defer cancel()
 	if _, err := g.orders.ConfirmApproved(ctx, ref, transaction, headersOf(r)); err != nil {
+		// A redirect about no attempt of ours, or with another transaction id.
 		if errors.Is(err, payment.ErrAttempt) {
 			_ = g.recordRejected(ctx, payment.Event{
 				Method: payment.LINEPay, Raw: r.URL.RawQuery, Headers: headersOf(r), Verdict: "FORGED",

@@ -32,6 +32,7 @@ func Board(a *httpapi.API, boards *ordering.BoardHub) {
 	}, httpapi.Staff, b.events)
 }
 
+// boardRoutes handles the board's requests. It is safe for concurrent use, like the hub.
 type boardRoutes struct{ hub *ordering.BoardHub }
 
 type boardInput struct {
@@ -54,6 +55,7 @@ func boardBranch(s string) (int64, error) {
 	return id, nil
 }
 
+// get returns a board, or 304 if the client names the current one.
 func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, error) {
 	branch, err := boardBranch(in.BranchID)
 	if err != nil {
@@ -69,6 +71,7 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 	if err != nil {
 		return nil, err
 	}
+	// The id covers the whole board, so a station gets 304 only if no other has changed either.
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
@@ -98,7 +101,8 @@ func (r boardRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.
 	}}, nil
 }
 
-// follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends.
+// follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends. Boards in
+// between are skipped: only the newest one matters.
 func (r boardRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
@@ -108,6 +112,7 @@ func (r boardRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *orde
 			}
 			seen = b.ID
 		}
+		// The session is checked again before every further board.
 		if !admitted(ctx, s, screen, branch) {
 			return
 		}
@@ -224,6 +229,7 @@ func (r boardRoutes) boardOf(b *ordering.Board, l boardView) board {
 	return out
 }
 
+// ticketsOf returns the tickets with at least one item of the station.
 func ticketsOf(b *ordering.Board, list []ordering.Ticket, l boardView) []Ticket {
 	out := []Ticket{}
 	for i := range list {
@@ -249,6 +255,7 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 	if !o.PaidAt.IsZero() {
 		t.PaidAt = &o.PaidAt
 	}
+	// Index counts all items of the order, because marks refer to it.
 	for i, it := range o.Items {
 		category := b.CategoryOf(it.DishID)
 		if l.only != 0 && category != l.only {
@@ -288,6 +295,7 @@ func (r routes) registerSteps(a *httpapi.API) {
 	}, httpapi.Staff, r.markItem)
 }
 
+// stepInput is a request for a step. The body is optional: without it no version is checked.
 type stepInput struct {
 	ID   string    `path:"id" maxLength:"64"`
 	Body *stepBody `required:"false"`
@@ -320,6 +328,7 @@ func progressOf(o *ordering.Order) Progress {
 	return p
 }
 
+// step takes one step. Conflicts carry the order's status and version.
 func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*httpapi.Output[Progress], error) {
 	s := ordering.Step{OrderID: in.ID, Kind: kind}
 	if in.Body != nil {
@@ -341,6 +350,7 @@ type markInput struct {
 	}
 }
 
+// markItem sets or removes the mark of one line, for all screens.
 func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Output[Progress], error) {
 	o, err := r.orders.MarkItem(ctx, authz.ActorOf(ctx), ordering.MarkItem{
 		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,

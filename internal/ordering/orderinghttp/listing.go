@@ -16,7 +16,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// Listing reads pages of a branch's orders and payment attempts, with the total number of matches.
+// Listing reads pages of a branch's orders and payment attempts, with the total number of matches. The caller has
+// checked the branch.
 type Listing interface {
 	Listed(ctx context.Context, f ordering.OrderFilter) (page []ordering.ListedOrder, total int64, err error)
 	ListedAttempts(ctx context.Context, f ordering.AttemptFilter) (page []ordering.ListedAttempt, total int64, err error)
@@ -54,6 +55,7 @@ type staffOrdersInput struct {
 	Size          int    `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
 
+// staffOrder is one order of a list. Attempts and steps are left out; the details have them.
 type staffOrder struct {
 	Summary
 	Kind         string     `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
@@ -75,7 +77,8 @@ type staffOrdersOutput struct {
 	}
 }
 
-// branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch.
+// branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch. A branch of
+// others looks like a missing one.
 func branchOf(ctx context.Context, text string) (int64, error) {
 	branch, err := parseID(text)
 	if err == nil && !authz.ActorOf(ctx).Sees(branch) {
@@ -84,6 +87,7 @@ func branchOf(ctx context.Context, text string) (int64, error) {
 	return branch, err
 }
 
+// orders returns a page of a branch's orders. All filters apply at once.
 func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOutput, error) {
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
@@ -164,6 +168,7 @@ type staffPaymentsOutput struct {
 	}
 }
 
+// payments returns a page of a branch's attempts, by the business dates of their orders.
 func (l lists) payments(ctx context.Context, in *staffPaymentsInput) (*staffPaymentsOutput, error) {
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {

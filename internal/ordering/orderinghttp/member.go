@@ -59,6 +59,7 @@ type checkoutBody struct {
 	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
 }
 
+// checkout converts the body; the member comes from the session.
 func (b checkoutBody) checkout() (ordering.Checkout, error) {
 	c := ordering.Checkout{
 		Kind: ordering.Kind(b.Kind), Method: payment.Method(b.PaymentMethod), ClientTxnID: b.ClientTxnID,
@@ -93,6 +94,7 @@ type checkoutOutput struct {
 	Body   checkedOut
 }
 
+// checkOut turns the member's cart into an order: 201 for a new one, 200 for a repetition.
 func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutput, error) {
 	c, err := in.Body.checkout()
 	if err == nil {
@@ -101,6 +103,7 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutpu
 	if err != nil { // before limited: an invalid request must not use up the limit
 		return nil, err
 	}
+	// Members share the policy of guests; the actor takes the place of the phone.
 	who := authz.ActorOf(ctx)
 	if err := httpapi.Allow(ctx, "order_guest", who.String()); err != nil {
 		return nil, err
@@ -145,6 +148,7 @@ type memberOrder struct {
 	Items    []item   `json:"items"`
 }
 
+// memberOrderOf returns an order for its own member, who may see the whole receiver.
 func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
@@ -192,6 +196,7 @@ type memberDetail struct {
 	Receiver receiver `json:"receiver"`
 }
 
+// memberDetailOf returns the details of an order for its own member; streams use it too.
 func memberDetailOf(d ordering.Detail, l httpapi.Language) *httpapi.Output[memberDetail] {
 	o := memberOrderOf(d.Order, l)
 	return httpapi.OutputOf(memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver})

@@ -24,11 +24,13 @@ func showPage(w http.ResponseWriter, r *http.Request, ref string) {
 	http.Redirect(w, r, "/pay/"+url.PathEscape(ref), http.StatusSeeOther)
 }
 
+// registerPage registers the result page. It is public: the attempt's id is the permission (decision 19).
 func (g gateways) registerPage(a *httpapi.API) {
 	a.Handle(httpapi.Route{Pattern: "GET /pay/{ref}", Policy: httpapi.Public, Handler: http.HandlerFunc(g.page)})
 }
 
-// pageRefresh is the refresh interval of an undecided page, in seconds.
+// pageRefresh is the refresh interval of an undecided page, in seconds. The browser reloads the page, which works
+// without a script.
 const pageRefresh = 3
 
 // words is the texts of one language in page.json.
@@ -60,6 +62,7 @@ var pageWords = func() (w map[string]words) {
 	return w
 }()
 
+// page writes the result page in the browser's language. It only reads, and may be reloaded at any time.
 func (g gateways) page(w http.ResponseWriter, r *http.Request) {
 	d, a, err := g.orders.Attempt(r.Context(), r.PathValue("ref"))
 	if err == nil {
@@ -91,6 +94,7 @@ func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) 
 	default:
 		p.Heading, p.Refresh = words.Pending, pageRefresh
 	}
+	// The gateway's page is still open, so a guest who left it by mistake can return.
 	if a.State == payment.Redirected && d.PaymentStatus == ordering.Unpaid {
 		p.Links = append(p.Links, httpapi.PageLink{Text: words.Again, URL: a.URL})
 	}
@@ -122,7 +126,8 @@ func (g gateways) orderPage(d ordering.Detail) string {
 	return page + url.PathEscape(d.ID)
 }
 
-// pageState returns the state that the page shows. An attempt is "failed" only after the gateway has reported it.
+// pageState returns the state that the page shows. An attempt is "failed" only after the gateway has reported it. Money
+// that the order could not use shows as a refund, whichever attempt was charged.
 func pageState(d ordering.Detail, a payment.Attempt) string {
 	switch {
 	case d.PaymentStatus == ordering.RefundDue || d.PaymentStatus == ordering.Refunded:
@@ -131,6 +136,7 @@ func pageState(d ordering.Detail, a payment.Attempt) string {
 		return "paid"
 	case a.State == payment.Paid:
 		return "refund"
+	// Money may have moved, so the page must not offer another attempt.
 	case a.State == payment.Confirming || a.State == payment.Unknown || a.State == payment.Review:
 		return "pending"
 	case d.Status == ordering.Canceled:
@@ -144,6 +150,7 @@ func pageState(d ordering.Detail, a payment.Attempt) string {
 // amountOf formats an amount for display: 130.000 ₫, NT$440, 12.50 USD.
 func amountOf(a payment.Attempt, separator string) string {
 	whole, fraction, _ := strings.Cut(a.Currency.Format(a.Amount), ".")
+	// From the end, so that earlier positions stay valid.
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + separator + whole[i:]
 	}

@@ -19,17 +19,20 @@ import (
 	"comanda/internal/visit"
 )
 
-// Guests resolves customer tokens. ResolveForRead also accepts tokens of visits that closed recently.
+// Guests resolves customer tokens. ResolveForRead also accepts tokens of visits that closed recently. Placing an order
+// needs Resolve; everything about existing orders uses ResolveForRead, so that guests can pay and follow an order after
+// their table was closed.
 type Guests interface {
 	Resolve(ctx context.Context, token string) (visit.Guest, error)
 	ResolveForRead(ctx context.Context, token string) (visit.Guest, error)
 }
 
-// Daybook reads the totals of one business date.
+// Daybook reads the totals of one business date. It is as late as events are.
 type Daybook interface {
 	Day(ctx context.Context, s stock.Scope) (ordering.Day, error)
 }
 
+// routes handles the requests of guests, members and staff. It has no state of its own, and is safe for concurrent use.
 type routes struct {
 	orders  *ordering.Service
 	guests  Guests
@@ -68,6 +71,7 @@ func Register(
 		Summary: "The orders of the guest's visit, the newest first",
 	}, httpapi.Guest, r.ofVisit)
 	r.registerEvents(a)
+	// It is public and pays any order, so it must not exist in a real restaurant.
 	if orders.Methods.Sandbox() {
 		httpapi.Register(a, huma.Operation{
 			OperationID: "mock-callback", Method: http.MethodPost, Path: "/cis/payments/mock-callback", Tags: tags,
@@ -80,6 +84,7 @@ func Register(
 	r.registerMember(a)
 }
 
+// guestOf returns the guest of a resolved token as package ordering names it.
 func guestOf(g visit.Guest) ordering.Guest {
 	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
 }
@@ -103,6 +108,8 @@ type createOutput struct {
 	Body   Summary
 }
 
+// create places an order: 201 for a new one, 200 for the repetition of a request. The page of a gateway is part of the
+// response where there is one.
 func (r routes) create(ctx context.Context, in *createInput) (*createOutput, error) {
 	g, err := r.guests.Resolve(ctx, token(in.CustomerToken, in.Body.CustomerToken))
 	if err != nil {
@@ -112,6 +119,7 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	if err != nil {
 		return nil, err
 	}
+	// Before the rate limits: an invalid request must not use them up.
 	if err := r.orders.CheckRequest(guestOf(g), request); err != nil {
 		return nil, err
 	}
@@ -149,6 +157,7 @@ type readInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+// get returns an order of the guest's visit, whichever phone placed it.
 func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Output[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -161,6 +170,7 @@ func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Output[Detail]
 	return httpapi.OutputOf(guestDetailOf(d, in.Language)), nil
 }
 
+// canceled is the response to a cancellation, the same for guests, members and staff.
 type canceled struct {
 	ID            string `json:"id"`
 	Status        string `json:"status"`
@@ -193,6 +203,7 @@ type payInput struct {
 	}
 }
 
+// pay starts another attempt. It may wait for the gateway, which makes the page.
 func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Output[Summary], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -217,6 +228,7 @@ type moreTimeInput struct {
 	Body moreTime
 }
 
+// moreTime extends the deadline. It returns the order, so that the app shows the new deadline without another request.
 func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Output[Detail], error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -249,6 +261,7 @@ type visitOutput struct {
 	}
 }
 
+// ofVisit returns a page of the visit's orders with their lines, newest first.
 func (r routes) ofVisit(ctx context.Context, in *visitInput) (*visitOutput, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -286,6 +299,7 @@ type mockOutput struct {
 	}
 }
 
+// mockCallback stores its own body as the message of the gateway.
 func (r routes) mockCallback(ctx context.Context, in *mockInput) (*mockOutput, error) {
 	raw, err := json.Marshal(in.Body)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"comanda/internal/stock"
 )
 
+// registerStaff registers the routes of waiters and cashiers. Each is a permission: its tag is the module, and its
+// summary the permission's name.
 func (r routes) registerStaff(a *httpapi.API) {
 	tags := []string{"Orders"}
 	httpapi.Register(a, huma.Operation{
@@ -45,6 +47,7 @@ type staffOrderInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+// staffGet returns an order of a branch in which the caller works.
 func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
@@ -70,6 +73,7 @@ type counterInput struct {
 	}
 }
 
+// takeAtCounter records money that the staff have taken, and returns the order as it is then.
 func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*httpapi.Output[staffDetail], error) {
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return nil, payment.ErrMethod
@@ -97,6 +101,7 @@ type dayOutput struct {
 	}
 }
 
+// day returns the totals that the daybook has counted so far. Other branches look like missing ones.
 func (r routes) day(ctx context.Context, in *dayInput) (*dayOutput, error) {
 	branch, err := parseID(in.BranchID)
 	if err != nil {
@@ -158,6 +163,7 @@ type refundInput struct {
 	}
 }
 
+// refund records the refund and returns at once: a gateway is asked later, by the loop.
 func (r routes) refund(ctx context.Context, in *refundInput) (*httpapi.Output[refund], error) {
 	b := in.Body
 	f, err := r.orders.Refund(ctx, authz.ActorOf(ctx), ordering.Refund{
@@ -188,6 +194,7 @@ type paymentInput struct {
 	PaymentID string `path:"paymentId" maxLength:"64"`
 }
 
+// checkPayment queries the gateway now, and waits for its response.
 func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.CheckNow(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
@@ -205,6 +212,7 @@ type judgeInput struct {
 	}
 }
 
+// judgePayment records what the gateway's console shows, for attempts that no request can clear up any more.
 func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*httpapi.Output[staffDetail], error) {
 	o, err := r.orders.RecordOutcome(
 		ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
@@ -223,6 +231,7 @@ type clearInput struct {
 	}
 }
 
+// clearMismatch removes a payment from the list of mismatches. It moves no money.
 func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*httpapi.Output[staffDetail], error) {
 	d, err := r.orders.ClearMismatch(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
 	if err != nil {
@@ -283,6 +292,7 @@ func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exception
 	return out, nil
 }
 
+// exceptionsOf returns an empty list rather than nil, which JSON would encode as null.
 func exceptionsOf(all []ordering.Exception) []Exception {
 	out := make([]Exception, len(all))
 	for i, e := range all {

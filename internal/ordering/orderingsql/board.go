@@ -12,7 +12,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment.
+// Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment. Lines,
+// categories, tables and stations follow in statements of their own. They may be newer; a later version of the order
+// then causes another board.
 func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
 	tickets, err := sqldb.Collect(ctx, s.db, scanTicket, stmt("board_select"), q.Branch, q.Date, q.DateBefore,
 		q.PaidSince.UnixMilli(),
@@ -51,6 +53,7 @@ type named struct {
 // Scan implements sqldb.Rows.
 func (n named) Scan(dest ...any) error { return n.Rows.Scan(append([]any{n.name}, dest...)...) }
 
+// scanStation reads a category with its names in all locales.
 func scanStation(r sqldb.Rows) (s ordering.Station, err error) {
 	var names string
 	if err = r.Scan(&s.Category, &names); err != nil {
@@ -81,6 +84,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 			return err
 		}
 		tickets[id].Items = append(tickets[id].Items, it)
+		// Only the dishes on this board are looked up.
 		r.Categories[it.DishID] = 0
 		return nil
 	}, stmt("item_select"), sqldb.IDs(slices.Collect(maps.Keys(tickets))))
@@ -97,7 +101,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	return err
 }
 
-// categories fills in the category of every dish in of.
+// categories fills in the category of every dish in of. Dishes without a row keep 0.
 func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	dishes := slices.Collect(maps.Keys(of))
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
@@ -110,7 +114,8 @@ func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	return err
 }
 
-// tables returns the labels of the tables at which the visits sit now, by visit id.
+// tables returns the labels of the tables at which the visits sit now, by visit id. A visit may have moved to another
+// table since its orders were placed.
 func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string, error) {
 	if len(visits) == 0 {
 		return map[string]string{}, nil
@@ -126,7 +131,8 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	return labels, err
 }
 
-// OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since.
+// OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since. The
+// metric of waiting tickets uses it.
 func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
 	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // a business date may be behind the UTC date
 	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {

@@ -18,6 +18,8 @@ func Daybook() inbox.Consumer {
 	}
 }
 
+// addToDaybook adds the events of one delivery in the consumer's transaction, in which the inbox also stores that they
+// were applied (I8).
 func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 	days, err := ordering.Tally(events)
 	if err != nil || len(days) == 0 {

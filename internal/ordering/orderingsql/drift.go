@@ -23,7 +23,8 @@ func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]strin
 	return s.DriftOf(ctx, 0, from, now)
 }
 
-// DriftOf is Drift for one branch, or for all if branch is 0. All comparisons read one snapshot.
+// DriftOf is Drift for one branch, or for all if branch is 0. All comparisons read one snapshot. It takes no locks, so
+// it may run beside servers.
 func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) (found []string, err error) {
 	err = s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		d := drift{at: at, branch: branch, from: from}
@@ -31,6 +32,7 @@ func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now tim
 		d.windows(ctx, nextOrders, stmt("drift_lines"), describeLine)
 		d.windows(ctx, stocksql.NextHolds, stmt("drift_orphans"), describeOrphan)
 		d.windows(ctx, nextOrders, stmt("drift_money"), describeMoney)
+		// Few holds are HELD, so no windows are needed.
 		d.run(ctx, stmt("drift_overdue"), describeOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
 		found = d.found
 		return d.err
@@ -51,7 +53,8 @@ type drift struct {
 // the table's size.
 const perWindow = 10_000
 
-// windows runs stmt on successive ranges of ids until the rows end or maxDrift differences are found.
+// windows runs stmt on successive ranges of ids until the rows end or maxDrift differences are found. Each kind has its
+// own maximum: differences of another kind do not use it up.
 func (d *drift) windows(
 	ctx context.Context, next func(ctx context.Context, at sqldb.Reader, after string, n int) (string, error),
 	stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error),
@@ -67,6 +70,7 @@ func (d *drift) windows(
 	}
 }
 
+// run adds the differences that one statement finds. After an error it does nothing.
 func (d *drift) run(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error), args ...any) {
 	if d.err != nil {
 		return
@@ -75,6 +79,7 @@ func (d *drift) run(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) 
 	d.found, d.err = append(d.found, found...), err
 }
 
+// nextOrders returns the last id of the window after an id, and "" at the end.
 func nextOrders(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
 	return sqldb.Scalar[string](ctx, at, stmt("drift_window"), after, n)
 }

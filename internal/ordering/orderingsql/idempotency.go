@@ -25,6 +25,7 @@ func scopeOf(k ordering.IdempotencyKey) string {
 	return branchScope + strconv.FormatInt(k.Branch, 10)
 }
 
+// parseScope is the inverse of scopeOf. It sets the branch or the member.
 func parseScope(k *ordering.IdempotencyKey, scope string) (err error) {
 	if user, ok := strings.CutPrefix(scope, memberScope); ok {
 		k.User, err = strconv.ParseInt(user, 10, 64)
@@ -34,6 +35,7 @@ func parseScope(k *ordering.IdempotencyKey, scope string) (err error) {
 	return err
 }
 
+// keyRows returns the columns scope and key, the primary key of the table.
 func keyRows(keys []ordering.IdempotencyKey) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(keys)).
 		Text("scope", func(i int) string { return scopeOf(keys[i]) }).
@@ -49,6 +51,7 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey
 	first := map[ordering.IdempotencyKey]*ordering.Place{}
 	for _, p := range places {
 		k := p.Order.Key()
+		// A key that repeats within the batch is inserted once; Place.decide finds the repetition.
 		if _, ok := first[k]; !ok {
 			first[k] = p
 		}
@@ -62,6 +65,7 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey
 		if err != nil {
 			return err
 		}
+		// The statement returns the keys that it has inserted.
 		delete(first, k)
 		return nil
 	}, stmt("idempotency_insert"), keyRows(keys).
@@ -92,7 +96,8 @@ func (l *loader) loadStoredKeys(ctx context.Context, keys []ordering.Idempotency
 	return err
 }
 
-// priorResults reads the prior result of each key. Keys without an order return a result with Found false.
+// priorResults reads the prior result of each key. Keys without an order return a result with Found false. It does not
+// lock: an order that is being placed has no result yet.
 func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.IdempotencyKey) ([]ordering.PriorResult, error) {
 	known, err := selectStoredKeys(ctx, db, keys)
 	if err != nil {
@@ -152,6 +157,7 @@ func ordersOf(
 	return byID, err
 }
 
+// queueRefused deletes the keys of refused orders, so that the guest may use them again (decision 10).
 func queueRefused(tx sqldb.Tx, keys []ordering.IdempotencyKey) {
 	if len(keys) > 0 {
 		tx.Queue(stmt("idempotency_delete"), keyRows(keys))

@@ -14,7 +14,7 @@ import (
 )
 
 // Limits of the group commit, in commands. A full batch of 512 orders takes some milliseconds; a full queue is less
-// than a second of work.
+// than a second of work. Above it requests are refused at once, rather than wait beyond their deadlines.
 const (
 	maxBatch = 512
 	maxQueue = 8192
@@ -29,7 +29,8 @@ type AdmissionOutbox interface {
 	DrainApplied() []string
 }
 
-// Ledger runs commands in shared transactions. It implements ordering.Ledger and is safe for concurrent use.
+// Ledger runs commands in shared transactions. It implements ordering.Executor and is safe for concurrent use. It also
+// implements ordering.Payments and ordering.BranchSubscriber.
 type Ledger struct {
 	db            *sqldb.DB
 	counters      *stocksql.Counters
@@ -49,12 +50,14 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
+			// After runs once per committed batch, so entries are those of this batch.
 			l.cache.EnqueueCommitted(l.entries)
 			l.subscriptions.Changed(results)
 		},
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
+	// Reads that every request or stream repeats share statements, like commands share transactions.
 	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]ordering.PriorResult, error) {
 		return priorResults(ctx, db, keys)
 	}
@@ -68,7 +71,8 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 	return l
 }
 
-// Stop completes the queued commands and reads, and rejects new ones.
+// Stop completes the queued commands and reads, and rejects new ones. Call it after the server, so that queued requests
+// get their results.
 func (l *Ledger) Stop() {
 	l.group.Stop()
 	l.keys.Stop()
@@ -77,7 +81,7 @@ func (l *Ledger) Stop() {
 }
 
 // PriorResult returns the prior result of a key. Concurrent calls share one statement, because every rejected order makes
-// one.
+// one. It reads outside of the group commit, so it does not wait for queued commands.
 func (l *Ledger) PriorResult(ctx context.Context, k ordering.IdempotencyKey) (ordering.PriorResult, error) {
 	return l.keys.Do(ctx, k)
 }
@@ -108,6 +112,8 @@ func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { retur
 // order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
 	if p, ok := c.(*ordering.Place); ok {
+		// Counters that are missing are created in a transaction of their own: inserting them inside the batch would break
+		// the lock order.
 		if err := l.counters.Ensure(ctx, p.Hold); err != nil {
 			return ordering.Result{}, err
 		}
@@ -120,6 +126,7 @@ func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, e
 }
 
 // DoAll runs many commands and returns a result and an error for each. Unlike Do, it does not create missing counters.
+// The sweeper uses it, whose orders have counters already.
 func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.Result, []error) {
 	results, failures := l.group.DoAll(ctx, cs)
 	for i := range failures {
@@ -132,7 +139,8 @@ func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.R
 	return results, failures
 }
 
-// refusal converts temporary failures into ordering.ErrRetry, which asks the client to repeat the request (I5).
+// refusal converts temporary failures into ordering.ErrRetry, which asks the client to repeat the request (I5). An
+// error that means a defect stays as it is, so that it is logged with its cause.
 func refusal(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return ordering.ErrRetry.Because(err)
@@ -142,6 +150,7 @@ func refusal(err error) error {
 
 // run executes one batch in a transaction: it loads and locks, decides, and queues the writes.
 func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Command) ([]ordering.Result, error) {
+	// One time for the whole batch: its decisions must not depend on how long it takes.
 	now := l.now()
 	ld := loader{tx: tx, batch: ordering.NewBatch(now, func() string { return uid.New(now) })}
 	if err := ld.load(ctx, commands); err != nil {
@@ -149,8 +158,10 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 	}
 	results := ld.batch.Decide(commands)
 	ld.batch.Events = append(ld.batch.Events, ld.batch.Balances.LowStockEvents(now)...)
+	// Applied entries of the outbox are deleted along with this commit, which saves a transaction.
 	stocksql.QueueDeleteEntries(tx, l.cache.DrainApplied())
 	entries, err := write(ctx, tx, ld.batch)
+	// The transaction may still fail. After is not called then, and the next run replaces them.
 	l.entries = entries
 	return results, err
 }
@@ -160,6 +171,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 // and subscribers receive the change like any other.
 func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
 	moved, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (res ordering.Result, err error) {
+		// Subscribers need the ids and branches only.
 		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
 	}, stmt("order_deadline_move"), by.Milliseconds(), now.UnixMilli())
 	if err != nil {

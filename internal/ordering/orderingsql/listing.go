@@ -17,6 +17,7 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
 		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
 	}
+	// The plain statement reads the index in its order. A search collects matches first and sorts them.
 	if f.Search != nil || f.Visit != "" {
 		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f)...)
 	}
@@ -34,7 +35,8 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 // that prefix, so the index on words serves prefix searches.
 const afterWords = "\U0010FFFF"
 
-// searchArgs returns the arguments of the search statement that follow the filter's other arguments.
+// searchArgs returns the arguments of the search statement that follow the filter's other arguments. Empty parts of the
+// search match no order.
 func searchArgs(f ordering.OrderFilter) []any {
 	s := f.Search
 	if s == nil {
@@ -107,7 +109,7 @@ func (s *Orders) IndexNames(ctx context.Context) error {
 	}
 }
 
-// indexNames indexes up to namesAtOnce orders and returns the number it found.
+// indexNames indexes up to namesPerTransaction orders and returns the number it found.
 func (s *Orders) indexNames(ctx context.Context) (int, error) {
 	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (w nameWord, err error) {
 		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
@@ -124,6 +126,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 			words = append(words, nameWord{f.branch, w, f.date, f.order})
 		}
 	}
+	// The search reads the words only. If this transaction fails, the orders stay unindexed and the next run finds them.
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The locks are taken in the ledger's order, to avoid deadlocks.
 		tx.QueueQuery(func(sqldb.Rows) error { return nil }, stmt("order_lock"), sqldb.IDs(ids))
@@ -134,6 +137,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 				Text("biz_date", func(i int) string { return words[i].date }).
 				Text("order_id", func(i int) string { return words[i].order }))
 		}
+		// Orders whose names have no words are marked too, or they would be found forever.
 		tx.Queue(stmt("word_indexed"), sqldb.IDs(ids), s.db.Now().UnixMilli())
 		return tx.Flush(ctx)
 	})

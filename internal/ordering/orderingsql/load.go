@@ -16,7 +16,8 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// loader loads and locks everything that a batch's commands touch, in the package's lock order.
+// loader loads and locks everything that a batch's commands touch, in the package's lock order. It is used for one
+// batch.
 type loader struct {
 	tx    sqldb.Tx
 	batch *ordering.Batch
@@ -27,6 +28,7 @@ type loader struct {
 func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	var places []*ordering.Place
 	existing, moving := map[string]struct{}{}, map[string]struct{}{}
+	// Counting unpaid orders costs two statements, which an installation without limits does not need.
 	limited := false
 	for _, c := range commands {
 		switch c := c.(type) {
@@ -39,23 +41,28 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 			existing[c.Target()], moving[c.Target()] = struct{}{}, struct{}{}
 		}
 	}
+	// Sorted ids are the lock order of orders.
 	ids := slices.Sorted(maps.Keys(existing))
 	held, err := l.holdsOf(ctx, slices.Sorted(maps.Keys(moving)))
 	if err != nil {
 		return err
 	}
+	// Keys come first. If another transaction is placing an order under one of them, this one waits here for its end, and
+	// then reads what it stored (I11).
 	first := l.queueKeys(places)
 	stocksql.QueueLock(l.tx, stocksql.KeysOf(placedHolds(places), holdsIn(held)), l.batch.Balances)
 	l.queueForPlacing(places, limited)
 	if err := l.lockHolds(ctx, held); err != nil {
 		return err
 	}
+	// Only after the flush above does first contain just the keys that existed.
 	if err := l.loadStoredKeys(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
 	if err := l.lockOrders(ctx, ids); err != nil {
 		return err
 	}
+	// Last, because it depends on the state of the locked orders.
 	return l.loadLate(ctx, commands)
 }
 
@@ -102,6 +109,7 @@ func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	}
 }
 
+// placedHolds returns the holds that new orders will take.
 func placedHolds(places []*ordering.Place) []stock.Hold {
 	holds := make([]stock.Hold, len(places))
 	for i, p := range places {
@@ -130,6 +138,7 @@ func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, 
 	return stocksql.Holds(ctx, l.tx, holds)
 }
 
+// scopesOf returns the scopes of new orders in lock order, each once.
 func scopesOf(places []*ordering.Place) []stock.Scope {
 	set := map[stock.Scope]struct{}{}
 	for _, p := range places {
@@ -162,6 +171,8 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 	}, stmt("number_lock"), scopeRows(scopes))
 }
 
+// queueOpen reads what new orders require: an open visit, a published version, a branch that is not paused. It locks
+// none of them.
 func (l *loader) queueOpen(places []*ordering.Place) {
 	visits, versions, branches := visitsOf(places), map[int64]struct{}{}, map[int64]struct{}{}
 	for _, p := range places {
@@ -171,11 +182,14 @@ func (l *loader) queueOpen(places []*ordering.Place) {
 		l.batch.Now.UnixMilli())
 }
 
+// numberRows returns a set of ids as rows. Their order does not matter, because no statement locks by them.
 func numberRows(set map[int64]struct{}) *sqldb.RowSet {
 	list := slices.Collect(maps.Keys(set))
 	return sqldb.NewRowSet(len(list)).Int("id", func(i int) int64 { return list[i] })
 }
 
+// readOpen reads a row of open_select: a kind and an id. An id that is not returned is closed, unpublished or not
+// paused.
 func (l *loader) readOpen(rows sqldb.Rows) error {
 	var kind, id string
 	if err := rows.Scan(&kind, &id); err != nil {
@@ -205,6 +219,7 @@ func visitsOf(places []*ordering.Place) []string {
 	return slices.Collect(maps.Keys(set))
 }
 
+// queueUnpaid counts the unpaid orders of the visits, and of each phone within them.
 func (l *loader) queueUnpaid(places []*ordering.Place) {
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		var visit, guest string
@@ -218,6 +233,7 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 	}, stmt("unpaid_count"), sqldb.IDs(visitsOf(places)))
 }
 
+// membersOf returns the members who place orders in lock order, each once.
 func membersOf(places []*ordering.Place) []int64 {
 	set := map[int64]struct{}{}
 	for _, p := range places {
@@ -228,6 +244,7 @@ func membersOf(places []*ordering.Place) []int64 {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// queueUnpaidOfMembers counts the unpaid orders of members, in all branches.
 func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	members := membersOf(places)
 	if len(members) == 0 {
@@ -244,7 +261,8 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	}, stmt("unpaid_count_member"), sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
 }
 
-// queueCarts locks the carts of members who place orders.
+// queueCarts locks the carts of members who place orders. A cart that is changed at the same time waits for this
+// transaction, so the order contains the cart that it empties.
 func (l *loader) queueCarts(places []*ordering.Place) {
 	if members := membersOf(places); len(members) > 0 {
 		cartsql.QueueLock(l.tx, members, l.batch.Carts)
@@ -256,11 +274,13 @@ func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 	if len(held) == 0 {
 		return l.tx.Flush(ctx)
 	}
+	// Holds are locked by id.
 	slices.SortFunc(held, func(a, b stock.HoldState) int { return cmp.Compare(a.Hold.ID, b.Hold.ID) })
 	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Balances)
 }
 
-// lockOrders locks orders and reads what these locks protect: items, attempts and refunds.
+// lockOrders locks orders and reads what these locks protect: items, attempts and refunds. All travel in one flush; the
+// lock is the first statement, so the others read what it protects.
 func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil

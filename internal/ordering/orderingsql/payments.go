@@ -14,6 +14,7 @@ import (
 // owner is the order and branch of a payment attempt. The zero owner stands for an unknown attempt.
 type owner = paymentsql.Owner
 
+// owners returns one owner per attempt, in their order, as sqldb.Questions requires.
 func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, error) {
 	found, err := paymentsql.Owners(ctx, db, attempts)
 	if err != nil {
@@ -38,7 +39,7 @@ func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
 	return paymentsql.CountStuck(ctx, l.db)
 }
 
-// Record stores a rejected gateway notification.
+// Record stores a rejected gateway notification. It is no command, because it changes no order.
 func (l *Ledger) Record(ctx context.Context, e payment.Event) error {
 	return l.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		paymentsql.QueueEvents(tx, []payment.Event{e})

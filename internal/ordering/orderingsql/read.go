@@ -15,7 +15,8 @@ type Orders struct{ db *sqldb.DB }
 // NewOrders returns a reader of db.
 func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
 
-// Order reads one order with its items, attempts, refunds and steps.
+// Order reads one order with its items, attempts, refunds and steps. Its statements do not share a snapshot. The
+// version is read first, so a change in between raises it and streams read again.
 func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, error) {
 	orders, err := selectOrders(ctx, s.db, stmt("order_select"), []string{id})
 	if err != nil || len(orders) == 0 {
@@ -51,6 +52,7 @@ func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([
 	return s.page(ctx, stmt("order_select_member"), stmt("order_count_member"), user, limit, offset)
 }
 
+// page reads a page of orders, their items, and the number of all. whose is the argument of both statements.
 func (s *Orders) page(
 	ctx context.Context, list, count *sqldb.Stmt, whose any, limit, offset int,
 ) ([]ordering.Order, int64, error) {
@@ -70,10 +72,12 @@ func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]strin
 	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("overdue_select"), now.UnixMilli(), limit)
 }
 
+// selectOrders reads orders without their items, in no particular order.
 func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {
 	return sqldb.Collect(ctx, c, scanOrder, q, sqldb.IDs(ids))
 }
 
+// scanOrder reads the columns of the fragment order_columns, in their order. Statements return 0 for missing times.
 func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt, steppedAt, voidSeen int64
 	err = r.Scan(&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID,
@@ -88,7 +92,7 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 	return o, err
 }
 
-// loadItems loads the items of orders.
+// loadItems loads the items of orders. One statement reads the items of all orders.
 func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error {
 	if len(orders) == 0 {
 		return nil
@@ -109,6 +113,7 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 	}, stmt("item_select"), sqldb.IDs(ids))
 }
 
+// scanItem reads a row of item_select: the order and one line. Lines of an order arrive in the order of Order.Items.
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	var doneAt int64
 	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes, &doneAt)
@@ -116,7 +121,8 @@ func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	return order, it, err
 }
 
-// versions reads the current version of each order; 0 stands for an unknown order.
+// versions reads the current version of each order; 0 stands for an unknown order. It returns one version per id, in
+// their order, as sqldb.Questions requires.
 func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
 	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), sqldb.IDs(ids))
 	all := make([]int64, len(ids))

@@ -19,9 +19,11 @@ import (
 )
 
 // write queues everything that a batch decided, so that it travels to the database with the commit. Only batches with
-// actions of the staff take the audit log's lock. They take it last and thus hold it as briefly as possible.
+// actions of the staff take the audit log's lock. They take it last and thus hold it as briefly as possible. A returned
+// entry must reach the admission cache only after the commit.
 func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
+	// Rows follow those that they refer to: holds before orders, orders before items, attempts and refunds.
 	queueRefused(tx, b.RefusedKeys)
 	stocksql.QueueDeltas(tx, b.Balances)
 	queueNumbers(tx, b)
@@ -61,6 +63,7 @@ func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) 
 		documentsql.Change{Entity: "orderDetail", IDs: placed})...)
 }
 
+// queueNumbers stores the last number of each scope, which queueNumbers of the loader has locked.
 func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 	if len(b.New) == 0 {
 		return
@@ -71,10 +74,14 @@ func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 	tx.Queue(stmt("number_set"), scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
 }
 
+// millis returns milliseconds, the unit of all times in SQL, or NULL for the zero time.
 func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
+// reason returns the reason of a cancellation, or NULL.
 func reason(o *ordering.Order) (string, bool) { return string(o.CancelReason), o.CancelReason != "" }
 
+// queueOrders inserts placed orders with the state that the batch left them in: a command of the same batch may have
+// changed them.
 func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 	if len(orders) == 0 {
 		return
@@ -115,6 +122,7 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 // filled reports an empty text as NULL.
 func filled(s string) (string, bool) { return s, s != "" }
 
+// queueItems inserts the lines of placed orders. Lines count from 1.
 func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 	type line struct {
 		order string
@@ -143,7 +151,8 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 }
 
 // queueChanged updates existing orders. It removes the orders placed in this batch from b.Changed, because their
-// insertion already writes the final state.
+// insertion already writes the final state. QueueExactly fails the batch if another transaction has written a newer
+// version of one of them.
 func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 	for _, o := range b.New {
 		delete(b.Changed, o.ID)
@@ -184,6 +193,7 @@ func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
 			Text("actor", func(i int) string { return steps[i].By }))
 	}
 	if len(b.Marks) > 0 {
+		// Index counts from 0 and the column line from 1.
 		lines := slices.Collect(maps.Keys(b.Marks))
 		tx.QueueExactly(int64(len(lines)), stmt("item_done"), sqldb.NewRowSet(len(lines)).
 			Text("order_id", func(i int) string { return lines[i].OrderID }).

@@ -17,6 +17,7 @@ import (
 	"comanda/internal/uid"
 )
 
+// stmts inserts and reads rows directly: the services of other contexts would need more than an order does.
 var stmts = sqldb.Load(fstest.MapFS{
 	"branch.sql": {Data: []byte(`
 		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
@@ -99,7 +100,8 @@ func (r *Restaurant) NextVisit(t TB) {
 	r.run(t, "visit", r.Visit, r.Branch, r.Branch)
 }
 
-// Place builds a command that places an order of lines under an idempotency key. The order expires window after now.
+// Place builds a command that places an order of lines under an idempotency key. The order expires window after now. It
+// bypasses pricing and the admission cache: only the ledger decides. All orders are of one phone and one business date.
 func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) *ordering.Place {
 	id := uid.New(now)
 	o := ordering.Order{
@@ -125,7 +127,8 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	}
 }
 
-// Pay builds a gateway's report of a successful payment.
+// Pay builds a gateway's report of a successful payment. It names no attempt and no amount, so it settles the newest
+// attempt of the sandbox.
 func Pay(order string, now time.Time) *ordering.Settle {
 	return &ordering.Settle{
 		OrderID: order, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Paid,
@@ -189,7 +192,7 @@ func (r *Restaurant) Events(t TB, eventType string) int64 {
 	return n
 }
 
-// NoAdmission is an admission cache that applies nothing.
+// NoAdmission is an admission cache that applies nothing. Ledgers under test need no Redis with it.
 type NoAdmission struct{}
 
 // EnqueueCommitted does nothing.
