@@ -7,13 +7,18 @@ import (
 	"time"
 )
 
-// defaultMax is the capacity of a Cache without one: all guests or members of a busy evening, in some ten megabytes.
+// defaultMax is the capacity of a Cache without one: all guests or members of a busy evening, in some ten megabytes. A
+// cache of larger values sets Max.
 const defaultMax = 100_000
 
 // Cache holds values by key until they expire. It is bounded by two generations: values are added to the young one.
 // When that is full it becomes the old one, and what was in the old one and has not been read since is dropped. Unlike
 // a list of recent uses this costs a read nothing, and unlike emptying a full cache it never makes every key load at
-// once. The zero value is ready. It is safe for concurrent use.
+// once. The zero value is ready. It is safe for concurrent use. Nothing runs in the background: a value past its expiry
+// stays in memory until its generation is dropped or DeleteExpired is called.
+//
+// Locks are taken in one order: the lock of the cache, then that of an entry. A load holds only the lock of its entry,
+// so reads of other keys go on.
 type Cache[K comparable, V any] struct {
 	Max int // capacity; set it before the first use; 0 means defaultMax
 
@@ -22,16 +27,18 @@ type Cache[K comparable, V any] struct {
 }
 
 // entry is a value. Its lock is held during a load, so that callers of the same key share it and others do not wait.
+// The zero until makes a new entry expired, so the first caller that gets its lock loads it.
 type entry[V any] struct {
 	mu    sync.Mutex
 	value V
 	until time.Time // zero if never loaded
 }
 
-// Forever is an expiry that is never reached.
+// Forever is an expiry that is never reached. It is for values that never change under their key, such as published
+// menus and item numbers.
 func Forever() time.Time { return time.Unix(1<<40, 0) }
 
-// Get returns the value of a key, unless it has expired.
+// Get returns the value of a key, unless it has expired. While a Load of the key is running, Get waits for its result.
 func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	e := c.find(key)
 	if e == nil {
@@ -45,7 +52,9 @@ func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	return e.value, true
 }
 
-// Put stores the value of a key until an instant.
+// Put stores the value of a key until an instant. It replaces the entry instead of changing it, so a load that is
+// running at the same time cannot overwrite the new value: that load writes to the old entry, which is no longer in the
+// cache.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,6 +64,10 @@ func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
 // Load returns the value of a key, or reads it if there is none or it has expired. One goroutine reads a key at a time;
 // the others wait for its result, and read again if it fails. A value that Delete removes while it is read is returned
 // and not kept, because the read may be older than the change. The age of a value counts from before its read.
+//
+// now is a function because a caller may wait for the read of another one: the time is taken after that wait. read must
+// not use the cache, because DeleteFunc keeps its lock while it waits for a running load. A failed read changes
+// nothing, and its error is not cached: the next caller reads again.
 func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read func() (V, error)) (V, error) {
 	e := c.find(key)
 	if e == nil {
@@ -73,7 +86,9 @@ func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read 
 	return value, err
 }
 
-// reserve returns the entry of a key, and adds an empty one if there is none.
+// reserve returns the entry of a key, and adds an empty one if there is none. It looks only at the young generation,
+// because find has already moved an entry of the old one. Two callers that miss at the same time get the same entry, so
+// only one of them reads.
 func (c *Cache[K, V]) reserve(key K) *entry[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +100,8 @@ func (c *Cache[K, V]) reserve(key K) *entry[V] {
 	return e
 }
 
-// find returns the entry of a key; nil if there is none. One of the old generation moves to the young one.
+// find returns the entry of a key; nil if there is none. One of the old generation moves to the young one. Keys in use
+// are therefore young, and a read of a young key takes only the shared lock.
 func (c *Cache[K, V]) find(key K) *entry[V] {
 	c.mu.RLock()
 	e, young := c.young[key]
@@ -104,7 +120,9 @@ func (c *Cache[K, V]) find(key K) *entry[V] {
 	return e
 }
 
-// keep adds an entry to the young generation. The caller holds the lock.
+// keep adds an entry to the young generation. The caller holds the lock. Each generation has half of the capacity, so
+// both together stay within it. The old one is dropped as a whole: no entry is visited, and the garbage collector frees
+// it later.
 func (c *Cache[K, V]) keep(key K, e *entry[V]) {
 	size := c.Max
 	if size == 0 {
@@ -116,7 +134,8 @@ func (c *Cache[K, V]) keep(key K, e *entry[V]) {
 	c.young[key] = e
 }
 
-// Delete removes keys.
+// Delete removes keys. It does not wait for a running load of the key. That load's callers still get its value, but the
+// cache does not keep it.
 func (c *Cache[K, V]) Delete(keys ...K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,6 +155,8 @@ func (c *Cache[K, V]) DeleteExpired(now time.Time) {
 	c.deleteEntries(func(e *entry[V]) bool { return !now.Before(e.until) })
 }
 
+// deleteEntries removes the entries for which del returns true. It visits all entries under the exclusive lock, so
+// other calls wait meanwhile.
 func (c *Cache[K, V]) deleteEntries(del func(*entry[V]) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +171,7 @@ func (c *Cache[K, V]) deleteEntries(del func(*entry[V]) bool) {
 	}
 }
 
-// Clear removes everything.
+// Clear removes everything. Loads that are running finish for their callers and are not kept.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,6 +184,7 @@ func (c *Cache[K, V]) Len() int {
 	defer c.mu.RUnlock()
 	n := len(c.young)
 	for key := range c.old {
+		// A key that was read or put again is in both generations and counts once.
 		if _, young := c.young[key]; !young {
 			n++
 		}

@@ -29,7 +29,8 @@ const (
 // TTL is the range of time-to-live values that writers set. The zero value is a key without a TTL.
 type TTL struct{ Min, Max time.Duration }
 
-// Segment is a variable part of a pattern, written as %name% in the pattern.
+// Segment is a variable part of a pattern, written as %name% in the pattern. The maximum bounds the length of the whole
+// key (K2).
 type Segment struct {
 	Name string
 	Of   Alphabet
@@ -75,7 +76,7 @@ func (a Alphabet) String() string {
 	return b.String()
 }
 
-// Decl declares a family of keys.
+// Decl declares a family of keys. Lint checks it, Markdown documents it, and the audit compares live keys with it.
 type Decl struct {
 	Pattern  string    // the key, with %name% for each segment
 	Segments []Segment // in the order of the pattern

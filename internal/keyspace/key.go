@@ -32,7 +32,8 @@ func (k Key) Decl() Decl {
 // Slot returns the key's hash slot in a Redis Cluster.
 func (k Key) Slot() uint16 { return Slot(k.text) }
 
-// key builds a key from one text per segment.
+// key builds a key from one text per segment. A segment that does not fit makes the key invalid instead of changing it:
+// a shortened id could be that of another entity.
 func (d *declared) key(segments ...string) Key {
 	size := len(d.Pattern)
 	for _, s := range segments {
@@ -53,6 +54,7 @@ func (d *declared) key(segments ...string) Key {
 	return Key{text: string(text), of: d}
 }
 
+// fits reports whether a segment may have this text. Lengths are bytes, which are characters in all declared alphabets.
 func (p part) fits(s string) bool {
 	if s == "" || len(s) < p.min || len(s) > p.max {
 		return false

@@ -82,7 +82,8 @@ func (a Alphabet) strange() string {
 	return b.String()
 }
 
-// step is a position in a pattern: one character of an alphabet, repeatable in a segment.
+// step is a position in a pattern: one character of an alphabet, repeatable in a segment. A pattern becomes a list of
+// steps, which is an automaton without branches.
 type step struct {
 	of     Alphabet
 	repeat bool

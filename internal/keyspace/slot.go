@@ -6,7 +6,8 @@ const slots = 16384
 
 // Slot returns the hash slot of a raw key: CRC16 of the hash tag, or of the whole key if it has none, modulo 16384
 // (Redis Cluster specification, "Hash tags"). The tag is the text between the first { and the next }, if it is not
-// empty.
+// empty. It is computed here so that a call whose keys are in different slots is refused before it is sent, on every
+// kind of server. Otherwise only a Cluster would reveal the mistake.
 func Slot(key string) uint16 {
 	if _, rest, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {

@@ -7,13 +7,15 @@ import (
 	"comanda/internal/fault"
 )
 
-// Store stores the state of subjects: Memory, or Redis for shared policies.
+// Store stores the state of subjects: Memory, or Redis for shared policies. An error means that the store could not
+// decide, never that the request is refused. The time is an argument because the deciding clock is the database's.
 type Store interface {
 	Reserve(ctx context.Context, p *Policy, subject string, now time.Time) (Result, error)
 	Peek(ctx context.Context, p *Policy, subject string, now time.Time) (Result, error)
 }
 
-// Limiter applies the policies. A nil Limiter allows everything.
+// Limiter applies the policies. A nil Limiter allows everything. It is safe for concurrent use. Its fields are set
+// once, before the first request.
 type Limiter struct {
 	Local    *Memory
 	Shared   Store // normally limitredis; nil keeps every policy local
@@ -22,7 +24,7 @@ type Limiter struct {
 }
 
 // Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is allowed.
-// The subject is an address, a token hash or an id; it is stored hashed only.
+// The subject is an address, a token hash or an id; Redis stores only its hash.
 func (l *Limiter) Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool) {
 	v := l.Reserve(ctx, policy, subject)
 	return v.Retry, v.OK
@@ -33,12 +35,16 @@ func (l *Limiter) Reserve(ctx context.Context, policy, subject string) Result {
 	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Reserve(ctx, p, subject, l.Now()) })
 }
 
-// Peek reports whether Reserve would succeed, without taking anything. It serves limits that count failures only.
+// Peek reports whether Reserve would succeed, without taking anything. It serves limits that count failures only. A
+// failed Peek counts in Rejected like a failed Reserve, because its caller refuses the request. Between Peek and a
+// later Reserve other requests may take the rest, so the two together are not exact.
 func (l *Limiter) Peek(ctx context.Context, policy, subject string) Result {
 	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Peek(ctx, p, subject, l.Now()) })
 }
 
-// decide asks the local store first and Redis only about requests that it allows (L4).
+// decide asks the local store first and Redis only about requests that it allows (L4). The local count goes up also for
+// requests that Redis then refuses. A subject that keeps trying is therefore soon refused here, without a call of
+// Redis.
 func (l *Limiter) decide(policy string, ask func(Store, *Policy) (Result, error)) Result {
 	p := mustPolicy(policy)
 	if l == nil {
@@ -56,7 +62,8 @@ func (l *Limiter) decide(policy string, ask func(Store, *Policy) (Result, error)
 	return v
 }
 
-// Err returns the error of a refused request, or nil.
+// Err returns the error of a refused request, or nil. RetryAfter becomes the Retry-After header, so that a well-behaved
+// client waits exactly as long as needed.
 func (v Result) Err() error {
 	if v.OK {
 		return nil

@@ -2,7 +2,8 @@ package limit
 
 import "time"
 
-// Policy is a named rate limit.
+// Policy is a named rate limit. Names are part of metrics, Actions of Redis keys: a renamed Action starts with empty
+// counts, a changed Interval or Burst applies to stored times at once.
 type Policy struct {
 	Name     string
 	Interval time.Duration // time per replenished request; whole milliseconds
@@ -49,6 +50,8 @@ var policies = []Policy{
 // Policies returns all policies.
 func Policies() []Policy { return append([]Policy(nil), policies...) }
 
+// byName finds a policy by its name. The pointers in it are the identities of the policies, which Memory uses in its
+// keys.
 var byName = func() map[string]*Policy {
 	m := map[string]*Policy{}
 	for i := range policies {

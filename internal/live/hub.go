@@ -19,21 +19,25 @@ import (
 // process sends at most 200 messages per second. The first change after a pause is sent at once.
 const batchInterval = 5 * time.Millisecond
 
-// PubSub carries messages between processes; redisdb implements it.
+// PubSub carries messages between processes; redisdb implements it. Both calls may fail at any time. The hub never
+// repeats a message: after a loss, streams reload or poll.
 type PubSub interface {
 	Publish(ctx context.Context, c keyspace.Channel, message string) error
-	// Listen passes messages to received until ctx ends or the connection breaks. It calls subscribed first, once the
+	// Subscribe passes messages to received until ctx ends or the connection breaks. It calls subscribed first, once the
 	// subscription is active.
 	Subscribe(ctx context.Context, c keyspace.Channel, subscribed func(), received func(message string)) error
 }
 
-// Handlers are called for changes of other processes. They must not block.
+// Handlers are called for changes of other processes. They must not block. The goroutine that reads the Redis
+// connection calls them, one message at a time. While one runs no further message is read, and Redis closes connections
+// that fall too far behind.
 type Handlers struct {
 	Changed func(Change)
 	Missed  func() // messages may have been missed: all streams reload (W3)
 }
 
-// Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use.
+// Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use. self is
+// random, so that it differs between all processes, also between those on one machine.
 type Hub struct {
 	pubsub   PubSub
 	handlers Handlers
@@ -45,7 +49,8 @@ type Hub struct {
 	waiting map[int64]*Change
 }
 
-// New returns a hub, which sends and receives while its loops run.
+// New returns a hub, which sends and receives while its loops run. The loops come from Loops. Without them changes are
+// collected up to maxWaiting branches and never sent.
 func New(wire PubSub, ears Handlers, reg prometheus.Registerer) *Hub {
 	return &Hub{
 		pubsub: wire, handlers: ears, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
@@ -53,12 +58,14 @@ func New(wire PubSub, ears Handlers, reg prometheus.Registerer) *Hub {
 	}
 }
 
-// NotifyOrders reports changes of orders of a branch.
+// NotifyOrders reports changes of orders of a branch. Call it after the commit: a stream that reloads earlier would
+// read the old state and not be notified again.
 func (h *Hub) NotifyOrders(branch int64, orders []string) {
 	h.notify(branch, func(c *Change) { c.add(orders) })
 }
 
-// NotifyAvailability reports a change of the quantities that a branch can still sell.
+// NotifyAvailability reports a change of the quantities that a branch can still sell. Call it after the admission cache
+// has the change, because streams read the quantities from there.
 func (h *Hub) NotifyAvailability(branch int64) { h.notify(branch, func(c *Change) { c.Left = true }) }
 
 // NotifyMenu reports a change of a branch's menu, its quotas, or the branch itself.
@@ -67,6 +74,9 @@ func (h *Hub) NotifyMenu(branch int64) { h.notify(branch, func(c *Change) { c.Me
 // NotifyFloor reports a change of a branch's visits, tables or calls.
 func (h *Hub) NotifyFloor(branch int64) { h.notify(branch, func(c *Change) { c.Floor = true }) }
 
+// notify records a change of a branch for the next message. Several changes of a branch before the next message become
+// one Change. The lock is held for a map access only, never during a call of Redis, so a slow Redis does not delay
+// requests (W1).
 func (h *Hub) notify(branch int64, note func(*Change)) {
 	h.mu.Lock()
 	c := h.waiting[branch]
@@ -84,7 +94,8 @@ func (h *Hub) notify(branch int64, note func(*Change)) {
 	}
 }
 
-// Loops returns the loops to run in every process that changes data or serves streams.
+// Loops returns the loops to run in every process that changes data or serves streams. Both Run functions last until
+// their context ends, Receive at most until the connection breaks. Every is then the pause before a restart.
 func (h *Hub) Loops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "live_tell", Run: h.Send, Every: batchInterval},
@@ -92,7 +103,8 @@ func (h *Hub) Loops() []worker.Loop {
 	}
 }
 
-// Send sends collected changes until ctx ends.
+// Send sends collected changes until ctx ends. The pause comes after a message and not before it: a single change is
+// not delayed, and a storm is collected (W2).
 func (h *Hub) Send(ctx context.Context) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -115,6 +127,7 @@ func (h *Hub) Send(ctx context.Context) error {
 // flush publishes all collected changes. Messages that fail are counted and dropped (W1).
 func (h *Hub) flush(ctx context.Context) {
 	h.mu.Lock()
+	// The map is taken as a whole, so that notify goes on with an empty one while the messages are being sent.
 	waiting := h.waiting
 	h.waiting = map[int64]*Change{}
 	h.mu.Unlock()
@@ -148,17 +161,22 @@ func (h *Hub) Receive(ctx context.Context) error {
 	defer h.m.subscribed.Set(0)
 	err := h.pubsub.Subscribe(ctx, keyspace.LiveUpdates(), h.subscribed, h.received)
 	if fault.KindOf(err) == fault.Unavailable {
+		// The metric live_hearing shows it. An error would be logged at every attempt, and would make the pauses longer.
 		return nil
 	}
 	return err
 }
 
+// subscribed makes all streams of this process reload. It runs when the server has confirmed the subscription. What was
+// sent before is lost, hence the reload (W3).
 func (h *Hub) subscribed() {
 	h.m.subscriptions.Inc()
 	h.m.subscribed.Set(1)
 	h.handlers.Missed()
 }
 
+// received passes the changes of one message to the handlers. A message that cannot be read is dropped: it is only a
+// hint, and streams poll anyway.
 func (h *Hub) received(text string) {
 	m, ok := read(text, h.self)
 	if !ok {

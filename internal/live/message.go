@@ -2,7 +2,9 @@ package live
 
 import "encoding/json"
 
-// Change describes what has changed in a branch.
+// Change describes what has changed in a branch. It is also the wire format between processes, which may be of two
+// versions during an upgrade: fields are added, never renamed, and an unknown field is ignored. The short names keep
+// messages small.
 type Change struct {
 	Branch int64    `json:"b"`
 	Orders []string `json:"o,omitempty"`     // ids of changed orders
@@ -33,7 +35,8 @@ func read(text, self string) (m message, ok bool) {
 	return m, m.From != self
 }
 
-// add appends ids, or sets Many if there would be too many.
+// add appends ids, or sets Many if there would be too many. Once Many is set it stays set until the change is sent: the
+// ids that were dropped are not known any more.
 func (c *Change) add(orders []string) {
 	if c.Many = c.Many || len(c.Orders)+len(orders) > maxOrders; c.Many {
 		c.Orders = nil

@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
+// metrics counts messages and subscriptions. The series are looked up once, because every message counts here.
 type metrics struct {
 	in, out, lost, subscriptions prometheus.Counter
 	subscribed                   prometheus.Gauge

@@ -4,7 +4,7 @@ import "sync"
 
 // Topic notifies subscribers in this process of changes, by key. A notification carries no content: the subscriber
 // reads the new state, so that notifications in quick succession can share one. The zero value is ready. It is safe for
-// concurrent use.
+// concurrent use. The lock is held only for map accesses and sends that cannot block.
 type Topic[K comparable] struct {
 	mu          sync.Mutex
 	subscribers map[K]map[chan struct{}]struct{}
@@ -12,7 +12,8 @@ type Topic[K comparable] struct {
 
 // Subscribe returns a channel that receives a value after each change of a key, and a function that ends the
 // subscription. The channel holds one value, so no change after the last received value is missed and no notifier
-// waits. Subscribe before the first read of the state.
+// waits. Subscribe before the first read of the state. The channel is never closed: the subscriber leaves its loop by
+// its own context. unsubscribe may be called while Notify runs, and more than once.
 func (t *Topic[K]) Subscribe(key K) (changed <-chan struct{}, unsubscribe func()) {
 	c := make(chan struct{}, 1)
 	t.mu.Lock()
@@ -28,13 +29,14 @@ func (t *Topic[K]) Subscribe(key K) (changed <-chan struct{}, unsubscribe func()
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.subscribers[key], c)
+		// Otherwise the map would keep a key for every order that a guest has ever watched.
 		if len(t.subscribers[key]) == 0 {
 			delete(t.subscribers, key)
 		}
 	}
 }
 
-// Notify notifies the subscribers of keys.
+// Notify notifies the subscribers of keys. A key without subscribers costs a map access, so callers need not ask first.
 func (t *Topic[K]) Notify(keys ...K) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +50,8 @@ func (t *Topic[K]) Notify(keys ...K) {
 	}
 }
 
-// Keys returns the keys that have subscribers.
+// Keys returns the keys that have subscribers. They are in no particular order, and a key may lose its subscribers
+// right after.
 func (t *Topic[K]) Keys() []K {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 	"comanda/internal/backoff"
 )
 
-// Policy is how often and how long after one another a row is tried.
+// Policy is how often and how long after one another a row is tried. MaxAttempts counts all attempts, the first
+// included. The pauses have no jitter: each is stored with its row as the instant of the next attempt.
 type Policy struct {
 	backoff.Policy
 	MaxAttempts int
@@ -35,7 +36,10 @@ type Failure struct {
 	Reason   string    // empty for a released row
 }
 
-// Failed returns the failure of a row after an attempt: the row is retried, or dead after the last attempt.
+// Failed returns the failure of a row after an attempt: the row is retried, or dead after the last attempt. read is the
+// number of attempts that the row had when the caller read it, and attempts the number that it has now. They are equal
+// for a claimed row, because the claim has counted the attempt already. A row that is delivered without a claim counts
+// here: attempts is read+1.
 func (p Policy) Failed(id string, read, attempts int, now time.Time, cause error) Failure {
 	return Failure{
 		ID: id, Read: read, Attempts: attempts, Due: now.Add(p.After(attempts)), Dead: attempts >= p.MaxAttempts,
@@ -44,16 +48,18 @@ func (p Policy) Failed(id string, read, attempts int, now time.Time, cause error
 }
 
 // Released returns the failure of a row that was claimed and not tried: the attempt that the claim has counted is taken
-// back.
+// back. The next claim counts it again, so an outage of the destination uses up no attempts (rule 3). Due is the
+// caller's choice: the end of a pause, or now if another process may continue at once.
 func Released(id string, read int, due time.Time) Failure {
 	return Failure{ID: id, Read: read, Attempts: read - 1, Due: due}
 }
 
-// maxReason is the maximum length of a stored error text in bytes.
+// maxReason is the maximum length of a stored error text in bytes. It bounds the row, however long the text is that a
+// destination returns.
 const maxReason = 1000
 
 // Reason truncates an error text to maxReason bytes and replaces invalid UTF-8 and NUL bytes, which PostgreSQL refuses
-// in text.
+// in text. A cut inside a character would make the text invalid again, so it is cleaned a second time after the cut.
 func Reason(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
 	if len(s) > maxReason {
@@ -68,8 +74,9 @@ const (
 	RedisConsumer = "redis" // changes that the admission cache has rejected
 )
 
-// DeadLetter is a row or an event that is not tried any more, for operators. An event that failed at several consumers is
-// one dead letter for each.
+// DeadLetter is a row or an event that is not tried any more, for operators. An event that failed at several consumers
+// is one dead letter for each. All outbox tables share this view, so that the console and the command line list and
+// retry them in one way (decision 42).
 type DeadLetter struct {
 	ID        string
 	Consumer  string
@@ -94,7 +101,8 @@ type PendingCount struct {
 	Events int64  `json:"events"`
 }
 
-// Backlog is the number of rows in a table and how long they have waited.
+// Backlog is the number of rows in a table and how long they have waited. Both ages are never negative, and zero
+// without such rows. A count also grows with the traffic; an age grows only while a row is not delivered.
 type Backlog struct {
 	Pending int64
 	Age     time.Duration // of the oldest pending row

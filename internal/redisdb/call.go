@@ -51,6 +51,8 @@ func (db *DB) Do(ctx context.Context, verb string, key keyspace.Key, args ...str
 	return db.do(ctx, Command(verb, key, args...))
 }
 
+// do sends one command or script call. A script that the server has not cached is sent a second time with its text. The
+// second attempt shares the time limit of the first.
 func (db *DB) do(ctx context.Context, cmd Cmd) Reply {
 	if err := cmd.check(); err != nil {
 		return Reply{err: err}
@@ -69,7 +71,8 @@ func (db *DB) do(ctx context.Context, cmd Cmd) Reply {
 
 // DoMulti sends commands in one pipeline, in order but not as a transaction. Scripts that are not cached on the server
 // run behind all other commands. The keys may be in different slots. The error is the first failure of the exchange or
-// of a command; each reply has its own error.
+// of a command; each reply has its own error. A pipeline costs one round trip, however many commands it has. All of
+// them share one time limit.
 func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 	if len(cmds) == 0 {
 		return nil, nil
@@ -104,7 +107,8 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 	return replies, err
 }
 
-// Reply is the reply to a command or a script.
+// Reply is the reply to a command or a script. It is read once, by the accessor that suits the command. A null reply is
+// the zero value, not an error.
 type Reply struct {
 	msg  rueidis.RedisMessage
 	null bool

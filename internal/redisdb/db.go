@@ -12,7 +12,8 @@ import (
 	"comanda/internal/clock"
 )
 
-// DB is a connection to Redis. It is safe for concurrent use.
+// DB is a connection to Redis. It is safe for concurrent use. The client is nil until it could be created, and after
+// Close.
 type DB struct {
 	cfg      Config
 	option   rueidis.ClientOption
@@ -96,6 +97,7 @@ func (db *DB) choose() error {
 func (db *DB) begin(ctx context.Context) (down, err error) {
 	db.metrics = newMetrics(db.cfg.Metrics)
 	db.health = newHealth(db.metrics.breaker)
+	// The watcher outlives the context of Open and ends with Close.
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	db.stop, db.stopped = stop, make(chan struct{})
 	nodes, down := db.probe(ctx)
@@ -114,7 +116,8 @@ func (db *DB) begin(ctx context.Context) (down, err error) {
 	return down, nil
 }
 
-// Close stops the watcher, the connections and the embedded store. Calls after Close fail with ErrDown.
+// Close stops the watcher, the connections and the embedded store. Calls after Close fail with ErrDown. The watcher
+// stops first, because its next probe would mark the server as up again.
 func (db *DB) Close() {
 	db.stop()
 	<-db.stopped
@@ -147,7 +150,8 @@ func (db *DB) connect() (rueidis.Client, error) {
 	return c, nil // the first command reports a failed first dial
 }
 
-// send performs one exchange with the server. All calls get their time limit, breaker and metrics here.
+// send performs one exchange with the server. All calls get their time limit, breaker and metrics here. A call is not
+// queued while the server is down: its caller has another way to answer, and a queue would only delay it.
 func (db *DB) send(ctx context.Context, name string, call func(context.Context, rueidis.Client) error) error {
 	c := db.client.Load()
 	if c == nil || !db.health.up.Load() {

@@ -41,6 +41,8 @@ const (
 	down     kind = "down"     // not sent
 )
 
+// classify returns the kind of an error of the client library. Replies of the server are checked first: an error reply
+// proves that the connection works.
 func classify(err error) kind {
 	var timed net.Error
 	var answer *rueidis.RedisError
@@ -59,6 +61,8 @@ func classify(err error) kind {
 	return network
 }
 
+// classifyReply returns the kind of an error reply. These prefixes concern every call, so they count as an outage. All
+// others concern one command and leave the breaker alone.
 func classifyReply(text string) kind {
 	for _, prefix := range []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS"} {
 		if strings.HasPrefix(text, prefix) {
@@ -83,7 +87,8 @@ func takesNoWrites(err error) bool {
 	return false
 }
 
-// translate turns an error of the client library into an error of this package. All calls use it.
+// translate turns an error of the client library into an error of this package. All calls use it. Callers see ErrDown
+// for everything that may pass by itself, and ErrReply for what repeating does not change.
 func translate(name string, k kind, err error) error {
 	switch k {
 	case fine:

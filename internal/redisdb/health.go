@@ -33,7 +33,8 @@ func newHealth(gauge prometheus.Gauge) *health {
 	return &health{tripped: make(chan struct{}, 1), gauge: gauge}
 }
 
-// record updates the breaker with the outcome of a call.
+// record updates the breaker with the outcome of a call. It runs after every call. The counter is read before it is
+// written, so that cores do not contend for it while all is well.
 func (h *health) record(k kind, took time.Duration) {
 	switch k {
 	case fine, reply:
@@ -77,6 +78,8 @@ func (h *health) listen(fn func(Change)) {
 	h.listeners = append(h.listeners, fn)
 }
 
+// notify calls the listeners, one after the other. The lock is released before the calls, so a listener may register
+// another one.
 func (h *health) notify(c Change) {
 	h.mu.Lock()
 	fns := h.listeners

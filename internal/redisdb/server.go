@@ -107,6 +107,7 @@ func (db *DB) infos(ctx context.Context) (map[string]info, error) {
 		err        error
 	}
 	all := c.Nodes()
+	// With room for all answers, so that no goroutine stays behind.
 	answers := make(chan answer, len(all))
 	for addr, one := range all {
 		go func(one rueidis.Client) {

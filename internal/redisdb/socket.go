@@ -19,7 +19,8 @@ const (
 	maxSocketPath = 100
 )
 
-// socket is the embedded store's listener in the data directory, accessible to this user only.
+// socket is the embedded store's listener in the data directory, accessible to this user only. The lock comes before
+// the socket file and is released after it, so two processes never replace each other's socket.
 type socket struct {
 	listener net.Listener
 	unlock   func()

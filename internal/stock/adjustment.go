@@ -26,7 +26,8 @@ const (
 	MaxClientID  = 64            // characters of a clientTxnId
 )
 
-// Adjustment changes the available units of a stock item.
+// Adjustment changes the available units of a stock item. Held and sold units are never adjusted: they follow from
+// holds alone (I1).
 type Adjustment struct {
 	Branch int64
 	SKU    string
@@ -40,8 +41,9 @@ type Adjustment struct {
 	ClientTxnID string
 }
 
-// Digest identifies the content of the adjustment. A repetition has the same digest; another adjustment under the
-// same key is refused with ErrKeyReused.
+// Digest identifies the content of the adjustment. A repetition has the same digest; another adjustment under the same
+// key is refused with ErrKeyReused. Branch and ClientTxnID are not part of it, because they find the earlier
+// adjustment.
 func (a Adjustment) Digest() string {
 	text, _ := json.Marshal(struct {
 		SKU   string         `json:"s"`

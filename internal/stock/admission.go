@@ -10,7 +10,8 @@ import (
 // Unlimited is the cap of an item without a quota.
 const Unlimited int64 = -1
 
-// AdmissionStatus is the answer of the admission cache to a request for a provisional hold.
+// AdmissionStatus is the answer of the admission cache to a request for a provisional hold. Its numbers are those of
+// try.lua, so their order must not change.
 type AdmissionStatus uint8
 
 // The statuses. An order goes on after Cold, Admitted and Duplicate; Cold means that there is no provisional hold.
@@ -23,14 +24,16 @@ const (
 	Ended                             // the id was refused, released or returned before and never holds again (I12)
 )
 
-// AdmissionResult is the admission cache's reply to one reservation.
+// AdmissionResult is the admission cache's reply to one reservation. A hold of two scopes has one result per part;
+// Syncer.Reserve combines them.
 type AdmissionResult struct {
 	Status  AdmissionStatus
 	Short   []Shortage // with Refused: every line that does not fit
 	Missing bool       // with Cold: Redis has answered and lacks the scope or an item; a rebuild fixes it
 }
 
-// OpKind is a change that SQL has committed and that the admission cache must apply.
+// OpKind is a change that SQL has committed and that the admission cache must apply. Its values are stored in
+// redis_outbox and in dead letters, so a renamed one would make rows of an earlier release unreadable.
 type OpKind string
 
 // The operations that follow a commit, each idempotent by hold.
@@ -43,13 +46,15 @@ const (
 	OpCap     OpKind = "CAP"     // an item's cap has changed; Lines holds one line of (item, new cap or Unlimited)
 )
 
-// Op is one operation for the admission cache. It carries its lines because the cache may have lost the hold.
+// Op is one operation for the admission cache. It carries its lines because the cache may have lost the hold. A cap has
+// no hold: its Hold has a scope and one line only.
 type Op struct {
 	Kind OpKind
 	Hold Hold
 }
 
-// frees reports whether the operation may make units available.
+// frees reports whether the operation may make units available. An operation that may free units ends the short memory
+// of refusals. OpCap counts as one, because a cap may have been raised.
 func (o Op) frees() bool { return o.Kind != OpHeld && o.Kind != OpConfirm }
 
 // Count is the counter of one item, in the admission cache or in SQL.
@@ -60,8 +65,8 @@ type Count struct {
 	Used int64
 }
 
-// Left returns how many units can still be sold: at least 0, or Unlimited without a quota. A cap may be lower than
-// the units already taken.
+// Left returns how many units can still be sold: at least 0, or Unlimited without a quota. A cap may be lower than the
+// units already taken. Callers must test for Unlimited before they compare, because it is negative.
 func (c Count) Left() int64 {
 	if c.Cap == Unlimited {
 		return Unlimited
@@ -79,7 +84,8 @@ type ScopeSnapshot struct {
 	Holds  []HoldState
 }
 
-// CachedScope is the state of a scope in the admission cache at one instant.
+// CachedScope is the state of a scope in the admission cache at one instant. An epoch that differs from the one in SQL
+// means that a rebuild did not end, or that Redis has lost newer data.
 type CachedScope struct {
 	Epoch     string
 	ExpiresAt time.Time // when the records of its holds expire
@@ -93,7 +99,8 @@ type HoldState struct {
 }
 
 // OutboxEntry is the committed changes of one transaction to one scope. Table redis_outbox stores it until Redis has
-// applied it.
+// applied it. An entry without an id is in no table: it drops a provisional hold after a refusal. If it gets lost,
+// ExpireProvisional releases the hold later.
 type OutboxEntry struct {
 	ID    string
 	Scope Scope

@@ -1,6 +1,7 @@
 package stock
 
-// Counter is a locked counter with the changes of the current batch.
+// Counter is a locked counter with the changes of the current batch. Only the differences are written to SQL. The sums
+// are for decisions of the same batch.
 type Counter struct {
 	Count
 	DeltaHeld int64
@@ -20,11 +21,15 @@ type Key struct {
 // Balances decides a batch of operations against counters that the caller has loaded under row locks, in the order of
 // the calls. It does no I/O and reads no clock: the caller loads it, calls it, and writes the changes. Operations on
 // one hold see each other's effects within a batch. It is not safe for concurrent use.
+//
+// It is the only place that decides whether units fit. Orders and reservations of other systems use it in the same way.
 type Balances struct {
 	counters map[Key]*Counter
 	holds    map[string]*loadedHold
 }
 
+// loadedHold is a hold with its state in this batch. A hold that a batch creates is one as well, so that a Confirm in
+// the same batch finds it.
 type loadedHold struct {
 	hold  Hold
 	state State
@@ -41,12 +46,14 @@ func (b *Balances) LoadCount(scope Scope, c Count) {
 	b.counters[Key{scope, c.Item}] = &Counter{Count: c}
 }
 
-// LoadItem adds the locked counter of a stock item.
+// LoadItem adds the locked counter of a stock item. The state of the alarm is taken before the batch changes anything,
+// so LowStockEvents reports each crossing once.
 func (b *Balances) LoadItem(t Item, c Count) {
 	b.counters[Key{StockScope(t.Branch), c.Item}] = &Counter{Count: c, item: t, low: t.low(c.Left())}
 }
 
-// LoadHold adds a locked hold in the state that SQL has for it.
+// LoadHold adds a locked hold in the state that SQL has for it. A hold whose counters are not loaded cannot be changed:
+// operations on it return NotFound.
 func (b *Balances) LoadHold(h Hold, s State) {
 	b.holds[h.ID] = &loadedHold{hold: h, state: s, was: s}
 }
@@ -65,8 +72,9 @@ const (
 )
 
 // Reserve creates a hold in state HELD, or CONFIRMED for a payment that arrived late. All lines fit or none is taken
-// (I2). An id is never reserved twice: it returns AlreadyApplied for the same lines while the hold lives, else
-// Conflict (I12).
+// (I2). An id is never reserved twice: it returns AlreadyApplied for the same lines while the hold lives, else Conflict
+// (I12). A counter that is not loaded is NotFound and not a shortage: the item does not exist in the branch. Every
+// short line is returned, not only the first, so that a guest can correct the whole order at once.
 func (b *Balances) Reserve(h Hold, as State) (Outcome, []Shortage) {
 	if e, ok := b.holds[h.ID]; ok {
 		if (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {
@@ -118,6 +126,8 @@ func (b *Balances) Release(id string) Outcome { return b.step(id, Held, Released
 // Return frees the used units of a confirmed hold, after a sale was reversed.
 func (b *Balances) Return(id string) Outcome { return b.step(id, Confirmed, Returned, 0, -1) }
 
+// step moves a hold from one state to another, and its units with it. It checks everything before it changes anything,
+// because a caller that receives NotFound goes on with the batch.
 func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
 	e, ok := b.holds[id]
 	switch {
@@ -129,6 +139,7 @@ func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
 		return Conflict
 	}
 	for key := range e.hold.Quantities {
+		// Half of a hold must not move.
 		if _, ok := b.counters[key]; !ok {
 			return NotFound
 		}
@@ -152,13 +163,15 @@ func (b *Balances) move(h Hold, held, used int64) {
 
 // Adjust changes the available units of a stock item by a difference, or with set to a number. Held and sold units
 // stay. It returns Insufficient where less than 0 would be available, and ExceedsMax where an increase ends above
-// MaxAvailable. Returns may exceed MaxAvailable; then only decreases are accepted.
+// MaxAvailable. Returns may exceed MaxAvailable; then only decreases are accepted. The bounds keep all sums far below
+// the limits of the integers in SQL and Lua.
 func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outcome) {
 	c, ok := b.counters[k]
 	if !ok {
 		return 0, NotFound
 	}
 	by := units
+	// A count states the available units, so the cap moves by their difference. Held and sold units stay in it.
 	if set {
 		by = units - c.Left()
 	}
@@ -175,7 +188,8 @@ func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outc
 	return c.Left(), Applied
 }
 
-// SetThreshold changes the alarm threshold of a stock item.
+// SetThreshold changes the alarm threshold of a stock item. Nothing is written by it. It only makes LowStockEvents see
+// the new threshold.
 func (b *Balances) SetThreshold(k Key, lowAt int64) {
 	if c, ok := b.counters[k]; ok {
 		c.item.LowAt = lowAt
@@ -209,7 +223,8 @@ func (b *Balances) Hold(id string) (h Hold, ok bool) {
 	return e.hold, true
 }
 
-// Deltas calls f for every counter that the batch changed, in no particular order.
+// Deltas calls f for every counter that the batch changed, in no particular order. A counter whose changes cancel each
+// other out is left out, so its row is not written.
 func (b *Balances) Deltas(f func(Key, Counter)) {
 	for k, c := range b.counters {
 		if c.DeltaHeld != 0 || c.DeltaUsed != 0 || c.DeltaCap != 0 {

@@ -17,8 +17,11 @@ import (
 //	RELEASED   Cancel: same; Try, Confirm, Return: refused
 //	RETURNED   Return: same; Try, Confirm, Cancel: refused
 //
-// (*) A Confirm that came as a message is remembered, and its Try is confirmed as soon as it arrives. If both commit
-// at the same moment, neither has seen the other: such a hold is confirmed before any other command on it.
+// (*) A Confirm that came as a message is remembered, and its Try is confirmed as soon as it arrives. If both commit at
+// the same moment, neither has seen the other: such a hold is confirmed before any other command on it.
+//
+// Commands see the effects of earlier ones in the same batch, as if each had its own transaction. A refused command
+// changes nothing and does not fail the batch. A batch is used once, by one goroutine.
 type CommandBatch struct {
 	Now      time.Time
 	Balances *Balances
@@ -43,14 +46,15 @@ type NewHold struct {
 	Reason string // of one that has ended before it began
 }
 
-// Transition is a hold's change of state.
+// Transition is a hold's change of state. From is the state that was read under the lock. Writing it fails if the row
+// has another state by then.
 type Transition struct {
 	ID       string
 	From, To State
 	Reason   string
 }
 
-// Decide returns a result for every command.
+// Decide returns a result for every command. Results have the order of the commands.
 func (r *CommandBatch) Decide(commands []Command) []CommandResult {
 	results := make([]CommandResult, len(commands))
 	for i, d := range commands {
@@ -92,6 +96,8 @@ func (r *CommandBatch) applyEarlyConfirm(id string) {
 	}
 }
 
+// try holds the units of a new id. Order matters: a refusal by the cache comes first, because the counters of such a
+// command were not loaded.
 func (r *CommandBatch) try(d Command) CommandResult {
 	as, op := Held, OpHeld
 	if r.ConfirmedEarly[d.Hold.ID] {
@@ -139,7 +145,8 @@ func (r *CommandBatch) enterRefusal(d Command) CommandResult {
 	return r.answerKnown(d)
 }
 
-// refuse records an id that does not fit as released: a refused id stays refused (I12).
+// refuse records an id that does not fit as released: a refused id stays refused (I12). The operation for the cache
+// leaves a tombstone there too. A refusal is published only for a message: over HTTP the response has it.
 func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	r.tombstone(d, ReasonRefused)
 	r.queueOp(OpCancel, d.Hold)
@@ -153,7 +160,8 @@ func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrInsufficientStock.With("lines", lines)}
 }
 
-// answerKnown answers a Try whose id is known with other lines, or has ended.
+// answerKnown answers a Try whose id is known with other lines, or has ended. A refused id is answered with the
+// shortages of now, because those of the first answer are not stored.
 func (r *CommandBatch) answerKnown(d Command) CommandResult {
 	state, _ := r.Balances.State(d.Hold.ID)
 	res := CommandResult{Reservation: r.reservation(d.ID)}
@@ -170,6 +178,8 @@ func (r *CommandBatch) answerKnown(d Command) CommandResult {
 	return res
 }
 
+// confirm turns a reservation into a sale. It does not compare the deadline: until Expire has released the hold, its
+// units are still reserved, so a late confirmation can be kept.
 func (r *CommandBatch) confirm(d Command) CommandResult {
 	id := HoldID(d.ID)
 	switch r.Balances.Confirm(id) {
@@ -191,12 +201,16 @@ func (r *CommandBatch) confirm(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
+// publishSold adds the event of a sale. Sequence numbers order the events of one reservation: 1 begins it, 2 ends its
+// hold, 3 reverses the sale.
 func (r *CommandBatch) publishSold(res Reservation) {
 	r.publish(event.InventorySold.New(r.Now, res.ID, 2, res.Branch, event.Sold{
 		OrderID: res.ID, BranchID: res.Branch, Items: amounts(res.Lines),
 	}))
 }
 
+// cancel releases a reservation. An unknown id is stored as ended and not refused: its Try may still be on its way from
+// another queue (decision 26).
 func (r *CommandBatch) cancel(d Command) CommandResult {
 	switch r.Balances.Release(HoldID(d.ID)) {
 	case Applied:
@@ -253,7 +267,7 @@ func (r *CommandBatch) returnSold(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// tombstone records an id that never holds anything.
+// tombstone records an id that never holds anything. It has no lines and no counter, so it needs no lock of stock.
 func (r *CommandBatch) tombstone(d Command, reason string) {
 	h := Hold{ID: HoldID(d.ID), Scope: d.Hold.Scope, Until: r.Now}
 	if r.Balances.Tombstone(h) == Applied {
@@ -262,6 +276,8 @@ func (r *CommandBatch) tombstone(d Command, reason string) {
 	}
 }
 
+// transition records a change of state and the operation that follows from it. The operation carries the lines of the
+// stored hold, never those of a command.
 func (r *CommandBatch) transition(id string, was, now State, reason string, op OpKind) {
 	r.Transitions = append(r.Transitions, Transition{id, was, now, reason})
 	h, _ := r.Balances.Hold(id)

@@ -17,10 +17,12 @@ const (
 	MaxQty   = 1_000_000
 )
 
-// MaxUnits is the largest quantity of one item in a hold, summed over its lines.
+// MaxUnits is the largest quantity of one item in a hold, summed over its lines. It follows from merging: every line of
+// a hold may be of the same item.
 const MaxUnits = MaxLines * MaxQty
 
-// MaxStockLines bounds the stock items of one order beside its quotas. Each dish may consume several.
+// MaxStockLines bounds the stock items of one order beside its quotas. Each dish may consume several. It bounds the
+// script call, like MaxLines. An order above it is refused with ErrTooManyStockItems.
 const MaxStockLines = 200
 
 // Line is a quantity of one item: of a menu item where the scope is a business date, else of a stock item.
@@ -30,7 +32,8 @@ type Line struct {
 }
 
 // Scope identifies a set of counters that are cached, locked and rebuilt together: a branch's quotas on one business
-// date, or a branch's stock, which is counted over days.
+// date, or a branch's stock, which is counted over days. It is comparable and used as a map key. All keys of a scope in
+// Redis share the branch's hash tag, so one script can change them.
 type Scope struct {
 	Branch int64
 	Date   string // business date, 2006-01-02; empty for the branch's stock
@@ -42,7 +45,8 @@ func StockScope(branch int64) Scope { return Scope{Branch: branch} } //nolint:re
 // IsStock reports whether the scope is a branch's stock.
 func (s Scope) IsStock() bool { return s.Date == "" }
 
-// Hold is the units that one order, or one reservation of another system, takes from counters, all or none.
+// Hold is the units that one order, or one reservation of another system, takes from counters, all or none. Its content
+// never changes after it was created. Only its state does, and Until, which ExtendDeadline may move to a later instant.
 type Hold struct {
 	ID    string
 	Scope Scope
@@ -52,7 +56,7 @@ type Hold struct {
 }
 
 // Parts splits a hold by scope, in the order in which counters are locked. The admission cache stores each part
-// separately.
+// separately. A hold without stock is its own only part. The parts keep the id and the deadline.
 func (h Hold) Parts() []Hold {
 	if len(h.Stock) == 0 {
 		return []Hold{h}
@@ -63,7 +67,8 @@ func (h Hold) Parts() []Hold {
 	return []Hold{quotas, stock}
 }
 
-// Quantities yields each counter that the hold takes units from, and the quantity.
+// Quantities yields each counter that the hold takes units from, and the quantity. The order is that of Parts and,
+// within each, of items: the order in which SQL locks the counters. It is an iterator for range.
 func (h Hold) Quantities(yield func(Key, int64) bool) {
 	for _, l := range h.Lines {
 		if !yield(Key{h.Scope, l.Item}, l.Qty) {
@@ -79,6 +84,9 @@ func (h Hold) Quantities(yield func(Key, int64) bool) {
 
 // Digest identifies the content of the hold. A second hold with the same id and another digest is a conflict, not a
 // repetition.
+//
+// The deadline is not part of it: a repeated request may state another TTL. Lines must be merged and sorted before, or
+// equal requests would differ. Four bytes are stored, because the digest is only compared under one id.
 func (h Hold) Digest() string {
 	b := make([]byte, 0, 24+16*(len(h.Lines)+len(h.Stock)))
 	b = strconv.AppendInt(b, h.Scope.Branch, 10)
@@ -102,7 +110,8 @@ func appendLines(b []byte, lines []Line) []byte {
 	return b
 }
 
-// State is the state of a hold: HELD, then exactly one of the others. CONFIRMED may still become RETURNED.
+// State is the state of a hold: HELD, then exactly one of the others. CONFIRMED may still become RETURNED. Its values
+// are stored in SQL and in Redis.
 type State string
 
 // The states of a hold.
@@ -118,7 +127,8 @@ var ErrInvalidLines = fault.New(fault.Invalid, "invalid",
 	"An order needs 1 to 50 lines with whole quantities of at least 1.")
 
 // MergeLines sums the lines of each item and sorts them by item, the order in which counters are locked. Without
-// merging, each of two lines of one item could fit while their sum does not.
+// merging, each of two lines of one item could fit while their sum does not. The argument is not changed. It allows
+// MaxLines lines before merging, so the work is bounded before any lock is taken.
 func MergeLines(lines []Line) ([]Line, error) {
 	if len(lines) == 0 || len(lines) > MaxLines {
 		return nil, ErrInvalidLines
@@ -140,7 +150,8 @@ func MergeLines(lines []Line) ([]Line, error) {
 	return merged[:n], nil
 }
 
-// Shortage is a line that does not fit.
+// Shortage is a line that does not fit. It is for the answer to the guest. By the time that is shown, the numbers may
+// have changed.
 type Shortage struct {
 	Item      int64
 	Requested int64

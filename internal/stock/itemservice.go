@@ -68,7 +68,7 @@ type ReservationRecord struct {
 }
 
 // ItemService manages stock items and their levels. Items of branches that the actor may not see are answered as
-// missing.
+// missing. It is safe for concurrent use. Permissions of the route are checked before; it checks branches only.
 type ItemService struct {
 	Store    ItemStore
 	Queries  ItemQueries
@@ -101,7 +101,8 @@ func (t Item) Validate() error {
 	return ValidateExternalID("itemId", t.SKU)
 }
 
-// ResolveBranch returns the named branch or, without a name, the only branch that the actor sees.
+// ResolveBranch returns the named branch or, without a name, the only branch that the actor sees. A named branch is
+// returned unchecked: the caller compares it with what the actor sees.
 func (k *ItemService) ResolveBranch(ctx context.Context, who authz.Actor, named int64) (int64, error) {
 	if named != 0 {
 		return named, nil
@@ -136,7 +137,8 @@ func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, 
 	return l, err
 }
 
-// SetAvailable sets the available units of an item and creates the item if it is missing.
+// SetAvailable sets the available units of an item and creates the item if it is missing. It has no idempotency key and
+// needs none: setting the same number twice changes nothing.
 func (k *ItemService) SetAvailable(
 	ctx context.Context, who authz.Actor, branch int64, sku string, units int64,
 ) (Level, error) {
@@ -196,7 +198,8 @@ func (k *ItemService) Add(ctx context.Context, who authz.Actor, t Item) (Level, 
 	return k.Store.Level(ctx, t.Branch, t.SKU)
 }
 
-// Update changes the name, unit and alarm threshold of an item.
+// Update changes the name, unit and alarm threshold of an item. The SKU and the branch cannot change: other systems,
+// recipes and holds refer to them.
 func (k *ItemService) Update(ctx context.Context, who authz.Actor, t Item) (Level, error) {
 	known, err := k.item(ctx, who, t.ID)
 	if err != nil {

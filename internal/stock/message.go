@@ -11,7 +11,8 @@ import (
 	"comanda/internal/fault"
 )
 
-// MessageCommand is a command that arrived as a message of another system.
+// MessageCommand is a command that arrived as a message of another system. A command with Err is answered and not
+// executed.
 type MessageCommand struct {
 	Command
 	Request ReservationRequest // of a Try; ResolveItems makes its hold
@@ -19,7 +20,8 @@ type MessageCommand struct {
 }
 
 // ParseMessage reads a message. It returns an error only if the message names no reservation, so that no answer is
-// possible. Any other defect is answered and stored in MessageCommand.Err.
+// possible. Any other defect is answered and stored in MessageCommand.Err. It does no I/O. A message without an answer
+// becomes a dead letter, because repeating it cannot help.
 func ParseMessage(e event.Event) (MessageCommand, error) {
 	h := MessageCommand{Command: Command{Message: true}}
 	switch e.Type {
@@ -82,7 +84,8 @@ func requestOf(w event.StockRequest) ReservationRequest {
 }
 
 // ResolveItems sets the hold of a Try. ids are item numbers by branch and SKU. A message without a branch means the
-// only branch that has all of its items.
+// only branch that has all of its items. The items of all messages of a batch are read by one statement before it, so
+// it does no I/O.
 func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
 	if h.Action != Try || h.Err != nil {
 		return
@@ -100,6 +103,8 @@ func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.T
 	h.Hold = hold
 }
 
+// onlyBranch returns the only branch that has all items. A choice between two branches is refused instead of guessed:
+// the units would be taken from the wrong one.
 func onlyBranch(ids map[int64]map[string]int64, items []SKULine) (only int64, err error) {
 	for branch, known := range ids {
 		if slices.ContainsFunc(items, func(it SKULine) bool { return known[it.SKU] == 0 }) {
@@ -122,7 +127,7 @@ func (h *MessageCommand) Refusal(now time.Time) event.Event {
 }
 
 // Refusals returns events for refused commands that CommandBatch has not answered. A repeated refusal and a Confirm
-// that arrives before its Try are not answered.
+// that arrives before its Try are not answered. Short stock is answered by CommandBatch, which has the lines.
 func Refusals(now time.Time, commands []Command, results []CommandResult) []event.Event {
 	var events []event.Event
 	for i, r := range results {

@@ -26,19 +26,22 @@ const (
 	tailBatch = 100 // outbox entries in one snapshot
 )
 
-// rebuild is the state of a scope's rebuilds in this process.
+// rebuild is the state of a scope's rebuilds in this process. running and next are guarded by Syncer.mu. failures
+// belongs to the running rebuild alone, of which there is at most one.
 type rebuild struct {
 	running  bool
 	next     time.Time // earliest start of the next one
 	failures int       // in a row
 }
 
-// rebuildSoon rebuilds a scope in the background, unless a rebuild is running or has ended a short while ago: while
-// the cache lacks a scope, every order requests one.
+// rebuildSoon rebuilds a scope in the background, unless a rebuild is running or has ended a short while ago: while the
+// cache lacks a scope, every order requests one. It returns at once. The times are compared in this process first, so
+// that a storm of requests does not become a storm of claims in SQL, where the same interval holds over all processes.
 func (k *Syncer) rebuildSoon(s Scope) {
 	now := k.now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	// After Close no task may begin, because Close waits for those that it can see.
 	if k.ctx.Err() != nil {
 		return
 	}
@@ -67,6 +70,9 @@ func (k *Syncer) rebuildSoon(s Scope) {
 	})
 }
 
+// rebuildEnded records the end of a rebuild and when the next one may begin. Refusals are forgotten because they may
+// come from counters that the rebuild has corrected, and the last difference because it is of the state before the
+// rebuild.
 func (k *Syncer) rebuildEnded(s Scope, next time.Time) {
 	k.refusals.clear()
 	k.mu.Lock()
@@ -82,7 +88,9 @@ func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 	return err
 }
 
-// rebuild returns the instant from which the scope may be rebuilt again.
+// rebuild returns the instant from which the scope may be rebuilt again. Errors of SQL or the cache before the copy
+// begins are retried soon. A copy that has failed has cost both sides time, so the wait grows with each failure, up to
+// maxRebuildInterval.
 func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.now()
 	c := &claim{journal: k.store, now: k.now, scope: s, until: begun.Add(rebuildLease)}
@@ -93,7 +101,10 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	if !mine {
 		return free, nil
 	}
+	// The empty epoch stays in SQL if the rebuild fails. No cache ever shows it, so Reconcile finds the difference and
+	// rebuilds.
 	epoch := ""
+	// The claim is ended even if ctx has ended. Otherwise other processes would wait until it runs out.
 	defer func() {
 		if end := k.store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
@@ -102,10 +113,12 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 			k.observer.Rebuilt(k.now().Sub(begun), err)
 		}
 	}()
+	// Read before the cache is touched: if the calendar cannot be read, the scope stays known and usable.
 	ends, err := k.endOf(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
+	// From here on the scope is unknown until FinishRebuild, also after a failure: orders go on, decided by SQL alone.
 	building, err := k.cache.BeginRebuild(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
@@ -120,15 +133,20 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 // copyScope copies a scope from SQL to the cache while orders continue, without locks and in pieces.
 //
 // From BeginRebuild on, the cache lacks the scope and applies nothing to it, so every entry committed from then on
-// stays in redis_outbox. Holds are read in pages after that moment; a hold that changes after its page was read has
-// an entry and is read again. The last piece is of one instant: the counters, the remaining entries, and their holds.
-// Later commits are applied after the rebuild. An entry is deleted only once its hold is in the cache under this
-// epoch: a later rebuild reads everything again.
+// stays in redis_outbox. Holds are read in pages after that moment; a hold that changes after its page was read has an
+// entry and is read again. The last piece is of one instant: the counters, the remaining entries, and their holds.
+// Later commits are applied after the rebuild. An entry is deleted only once its hold is in the cache under this epoch:
+// a later rebuild reads everything again.
+//
+// It may need several rounds of the tail, because orders keep adding entries. Each round deletes what it has loaded, so
+// it ends as soon as tailBatch is more than what is added during one round.
 func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
 	if err := k.store.PrepareRebuild(ctx, im.Scope); err != nil {
 		return err
 	}
 	err := k.store.ReadHolds(ctx, im.Scope, k.now().Add(-endedHoldsWindow), func(holds []HoldState) error {
+		// Before the write and not after it: a process that was suspended must not write into the rebuild of its successor.
+		// The cache would refuse the call as well (G5).
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
@@ -148,6 +166,7 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 		}
 		im.Counts, im.Holds = rest.Counts, rest.Holds
 		if !more {
+			// The entries are deleted only after the scope is known. If this process dies in between, Replay applies them again.
 			if err := k.cache.FinishRebuild(ctx, im); err != nil {
 				return err
 			}
@@ -165,7 +184,8 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 	}
 }
 
-// claim is the right to rebuild a scope. Its end identifies it: no two claims of a scope end at the same instant.
+// claim is the right to rebuild a scope. Its end identifies it: no two claims of a scope end at the same instant. It is
+// used by one goroutine.
 type claim struct {
 	journal SyncStore
 	now     func() time.Time
@@ -175,7 +195,8 @@ type claim struct {
 
 var errClaimLost = errors.New("stock: another process has taken the rebuild over")
 
-// renew extends a claim, at most every second.
+// renew extends a claim, at most every second. A lost claim ends the rebuild: the process that has taken it over starts
+// from the beginning.
 func (c *claim) renew(ctx context.Context) error {
 	until := c.now().Add(rebuildLease)
 	if until.Sub(c.until) < time.Second {
@@ -191,7 +212,8 @@ func (c *claim) renew(ctx context.Context) error {
 	return err
 }
 
-// endOf returns the end of a scope: of its business day or, for stock, the time by which it must be rebuilt.
+// endOf returns the end of a scope: of its business day or, for stock, the time by which it must be rebuilt. The cache
+// computes the TTLs of its keys from it, so no key of a scope stays for ever.
 func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	if s.IsStock() {
 		return k.now().Add(stockScopeTTL), nil

@@ -17,7 +17,9 @@ type recentRefusals struct {
 	left cache.Cache[Key, int64] // units still available
 }
 
-// lookup returns the shortages of a hold if all of its lines were refused a moment ago.
+// lookup returns the shortages of a hold if all of its lines were refused a moment ago. A hold with any line that is
+// not known to be short goes to the cache, which returns all short lines together. Holds of different sizes share
+// entries: one unit may fit where three do not.
 func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 	var short []Shortage
 	for _, l := range h.Lines {
@@ -49,5 +51,5 @@ func (s *recentRefusals) invalidate(ops []Op) {
 	}
 }
 
-// clear drops all refusals, after a rebuild.
+// clear drops all refusals, after a rebuild. A rebuild may make any item of the scope available again.
 func (s *recentRefusals) clear() { s.left.Clear() }

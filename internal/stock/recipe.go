@@ -36,8 +36,9 @@ func (c *RecipeService) Recipe(ctx context.Context, who authz.Actor, item int64)
 	return lines, err
 }
 
-// SetRecipe replaces the stock that one portion of a menu item consumes; no lines remove the recipe. Placed orders
-// keep the units that they have taken.
+// SetRecipe replaces the stock that one portion of a menu item consumes; no lines remove the recipe. Placed orders keep
+// the units that they have taken. The cache is invalidated after the commit: before it, another order could cache the
+// old recipe again.
 func (c *RecipeService) SetRecipe(ctx context.Context, who authz.Actor, item int64, lines []SKULine) error {
 	if err := checkRecipe(lines); err != nil {
 		return err
@@ -49,6 +50,8 @@ func (c *RecipeService) SetRecipe(ctx context.Context, who authz.Actor, item int
 	return err
 }
 
+// checkRecipe returns a fault for a recipe that breaks a limit. It does no I/O: the store checks in its transaction
+// whether the items exist.
 func checkRecipe(lines []SKULine) error {
 	if len(lines) > MaxRecipe {
 		return fault.Newf(fault.Invalid, "invalid", "A recipe has at most %d stock items.", MaxRecipe).With("field", "lines")

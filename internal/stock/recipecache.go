@@ -11,14 +11,16 @@ import (
 	"comanda/internal/fault"
 )
 
-// recipeTTL is how long a branch's recipes are reused. An order consumes by a recipe that may be this old; what it
-// has taken is recorded in its hold.
+// recipeTTL is how long a branch's recipes are reused. An order consumes by a recipe that may be this old; what it has
+// taken is recorded in its hold. It bounds how long other processes use a recipe after a change. Reading it for each
+// order would cost a query per order.
 const recipeTTL = time.Second
 
 // ErrTooManyStockItems refuses an order whose dishes consume too many stock items, or too much of one.
 var ErrTooManyStockItems = fault.Newf(fault.Invalid, "invalid", "An order may use at most %d stock items.", MaxStockLines)
 
-// RecipeCache caches the recipes of branches for recipeTTL.
+// RecipeCache caches the recipes of branches for recipeTTL. It is safe for concurrent use. Orders of one branch that
+// arrive together share one read.
 type RecipeCache struct {
 	// Read returns the stock that one portion of each menu item of a branch consumes; items without a recipe are left
 	// out.
@@ -36,7 +38,8 @@ func (r *RecipeCache) ForBranch(ctx context.Context, branch int64) (map[int64][]
 // invalidate makes the next call read a branch's recipes again, after this process has changed them.
 func (r *RecipeCache) invalidate(branch int64) { r.entries.Delete(branch) }
 
-// Consumption returns the stock that portions of menu items consume, merged and sorted; nil for none.
+// Consumption returns the stock that portions of menu items consume, merged and sorted; nil for none. The sum is
+// checked after every addition, so it cannot overflow: one addition is at most MaxUnits times MaxQty.
 func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {
 	sum := map[int64]int64{}
 	for _, p := range portions {
@@ -57,7 +60,8 @@ func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {
 }
 
 // PortionsLeft returns, for each menu item with a recipe, how many portions the stock suffices for. A stock item
-// without a counter suffices for none.
+// without a counter suffices for none. It looks at each dish alone: two dishes that share an item cannot both be sold
+// as often as it returns.
 func PortionsLeft(recipes map[int64][]Line, levels []Count) map[int64]int64 {
 	left := make(map[int64]int64, len(levels))
 	for _, c := range levels {
@@ -75,7 +79,7 @@ func PortionsLeft(recipes map[int64][]Line, levels []Count) map[int64]int64 {
 }
 
 // DishShortages converts a refusal by stock into the menu items that it concerns, and the portions still available of
-// each. Shortages of quotas stay as they are.
+// each. Shortages of quotas stay as they are. Stock items mean nothing to a guest, so they are not in the answer.
 func DishShortages(short []Shortage, portions []Line, recipes map[int64][]Line) []Shortage {
 	least := map[int64]int64{}
 	left := map[int64]int64{}
@@ -98,6 +102,8 @@ func DishShortages(short []Shortage, portions []Line, recipes map[int64][]Line) 
 			}
 		}
 		if n, ok := least[p.Item]; ok {
+			// Each of two dishes may fit alone while both together do not. The number returned is always below the requested
+			// one, so that the guest sees which dishes to reduce.
 			lines = append(lines, Shortage{Item: p.Item, Requested: p.Qty, Available: min(n, p.Qty-1)})
 		}
 	}

@@ -22,7 +22,9 @@ const (
 	stockRenewBefore = 18 * time.Hour
 )
 
-// Apply sends committed changes to the cache as they arrive, until ctx ends.
+// Apply sends committed changes to the cache as they arrive, until ctx ends. It calls the cache from one goroutine per
+// process, so entries of this process are applied in the order in which they were queued. Other processes' entries may
+// come in between: the state table of a hold allows for any order.
 func (k *Syncer) Apply(ctx context.Context) error {
 	for {
 		select {
@@ -34,7 +36,8 @@ func (k *Syncer) Apply(ctx context.Context) error {
 	}
 }
 
-// drainCommitted adds queued entries up to maxOpsPerApply operations, so that a busy moment costs few calls.
+// drainCommitted adds queued entries up to maxOpsPerApply operations, so that a busy moment costs few calls. It never
+// waits for more: a single change is sent at once. An entry is never split, so a call may be somewhat larger.
 func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	n := 0
 	for _, e := range entries {
@@ -54,13 +57,15 @@ func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	return entries
 }
 
-// ExpireProvisional ends provisional holds that have timed out without a commit. The tombstone is written to SQL
-// first, so that an order still on its way fails there; only then are the units released in the cache (I12).
+// ExpireProvisional ends provisional holds that have timed out without a commit. The tombstone is written to SQL first,
+// so that an order still on its way fails there; only then are the units released in the cache (I12). It must not run
+// while the clock is in doubt: it would end provisional holds of orders that are being placed.
 func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 	scopes, err := k.scopes(ctx)
 	if err != nil {
 		return err
 	}
+	// The quotas of all dates of a branch share one sorted set in Redis, and its stock has another one.
 	type provisionalSet struct {
 		branch int64
 		stock  bool
@@ -98,9 +103,9 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 	}
 }
 
-// resolveProvisional returns an operation for each timed-out provisional hold. One of an order gets a tombstone in
-// SQL, so that the order cannot commit any more. One of a reservation is only removed: its owner may send the same id
-// again.
+// resolveProvisional returns an operation for each timed-out provisional hold. One of an order gets a tombstone in SQL,
+// so that the order cannot commit any more. One of a reservation is only removed: its owner may send the same id again.
+// A hold that exists has committed, but the cache was not notified in time: it gets the operation of its state.
 func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
 	look := func(ctx context.Context) ([]HoldState, error) { return k.store.TombstoneProvisional(ctx, due, now) }
 	if s.IsStock() {
@@ -120,6 +125,8 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 	for _, h := range states {
 		is[h.Hold.ID] = h.State
 	}
+	// The empty state is a hold that SQL does not have. Only reservations can be in it, because orders have a tombstone by
+	// now.
 	kinds := map[State]OpKind{"": OpForget, Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}
 	entries := make([]OutboxEntry, len(due))
 	for i, h := range due {
@@ -128,6 +135,8 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 	return entries, nil
 }
 
+// scopes returns the scopes to be maintained, with the epochs that the cache must show. Nothing is sold from an older
+// business date.
 func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
 	return k.store.Scopes(ctx, k.now().Add(-maxScopeAge).Format(time.DateOnly))
 }
@@ -159,10 +168,12 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 	if err != nil {
 		return 0, nil //nolint:nilerr // out of reach; the connection's own metrics show it
 	}
+	// A scope of stock is renewed long before its TTL ends, because no end of a day ever replaces it.
 	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.now()) < stockRenewBefore {
 		k.rebuildSoon(s)
 		return 0, nil
 	}
+	// Read after the cache: a change that is committed in between shows as a difference once, which the next run forgets.
 	truth, err := k.store.Counts(ctx, s)
 	if err != nil {
 		return 0, err
@@ -184,7 +195,7 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 }
 
 // Difference compares the counters in SQL with those of the cache: the number of differing units, and a description,
-// empty when they agree.
+// empty when they agree. A different cap is in the description but counts no units, because no hold explains it.
 func Difference(ledger, gate []Count) (units int64, text string) {
 	known := make(map[int64]Count, len(gate))
 	for _, c := range gate {

@@ -24,7 +24,8 @@ type refusalCheck struct {
 }
 
 // shortages returns the lines of a refused hold that do not fit by the counters in SQL; nil overrules the cache. When
-// SQL cannot be read, the refusal stands.
+// SQL cannot be read, the refusal stands. An item that SQL does not count is no reason to refuse: the transaction
+// decides about it.
 func (d *refusalCheck) shortages(ctx context.Context, h Hold, said []Shortage) []Shortage {
 	left, err := d.counters(ctx, h.Scope)
 	if err != nil {
@@ -39,6 +40,8 @@ func (d *refusalCheck) shortages(ctx context.Context, h Hold, said []Shortage) [
 	return short
 }
 
+// counters returns the available units of each item of a scope, at most countsTTL old. Callers of one scope wait for
+// one query, so a storm of refusals reads the counters a hundred times a second at most.
 func (d *refusalCheck) counters(ctx context.Context, s Scope) (map[int64]int64, error) {
 	return d.cached.Load(s, d.now, countsTTL, func() (map[int64]int64, error) {
 		counts, err := d.read(ctx, s)

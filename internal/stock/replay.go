@@ -27,15 +27,18 @@ type rejectedEntry struct {
 }
 
 // applyResult is the outcome of entries that were sent to the cache. Entries in neither list wait, without a counted
-// attempt: the cache is out of reach or lacks their scope.
+// attempt: the cache is out of reach or lacks their scope. The three fields decide the next step: delete, count an
+// attempt, or stop for this round.
 type applyResult struct {
 	done        []string
 	rejected    []rejectedEntry
 	unreachable bool // the cache was out of reach
 }
 
-// applyEntries sends entries to the cache and records those that were applied completely. A scope that the cache
-// lacks is rebuilt. A rejected entry causes no rebuild: Reconcile detects whether the scope differs.
+// applyEntries sends entries to the cache and records those that were applied completely. A scope that the cache lacks
+// is rebuilt. A rejected entry causes no rebuild: Reconcile detects whether the scope differs. All entries go into one
+// call, because a call costs more than the operations in it. at is the index of an operation in that call. It is safe
+// to apply an entry twice, also from two processes at once.
 func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyResult {
 	var ops []Op
 	for _, e := range entries {
@@ -59,11 +62,14 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 			at++
 		}
 		switch {
+		// Waiting comes before a rejection: an entry with a part that was not tried yet gets no attempt counted, and its
+		// rejected part is found again.
 		case waits && t.unreachable: // out of reach: a rebuild would not help
 		case waits:
 			k.rebuildSoon(e.Scope)
 		case cause != nil:
 			t.rejected = append(t.rejected, rejectedEntry{e, cause})
+		// Entries that drop a provisional hold are in no table, so there is nothing to delete.
 		case e.ID != "":
 			t.done = append(t.done, e.ID)
 		}
@@ -76,7 +82,7 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 }
 
 // notify reports the branches of entries to the observer: their availability may have changed, in the cache or, while
-// that is out of reach, in SQL.
+// that is out of reach, in SQL. It comes after the call, so that a display that reloads now reads the new counters.
 func (k *Syncer) notify(entries []OutboxEntry) {
 	if k.observer.Synced == nil {
 		return
@@ -94,12 +100,14 @@ func (k *Syncer) notify(entries []OutboxEntry) {
 // that are still on their way or not due yet are skipped.
 func (k *Syncer) Replay(ctx context.Context) error { return k.replay(ctx, replayDelay) }
 
-// ReplayAll is Replay for a process in which no entry is on its way.
+// ReplayAll is Replay for a process in which no entry is on its way. It is for a caller that has just committed a
+// change by another way than EnqueueCommitted, such as a quota, and wants it in the cache before it answers.
 func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) }
 
 // replay goes through all entries page by page, so that entries of a scope that cannot be rebuilt block no other
 // scope.
 func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
+	// Usually a later order deletes the entries in its own transaction. Here go those after which no order came.
 	if err := k.store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
 		return err
 	}
@@ -113,6 +121,8 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 		if err := errors.Join(k.store.DeleteQueued(ctx, k.DrainApplied()), k.recordRejected(ctx, t.rejected)); err != nil {
 			return err
 		}
+		// While the cache is out of reach, further pages would fail like this one. The next round begins at the first page
+		// again.
 		if len(entries) < replayBatch || t.unreachable && len(t.done) == 0 {
 			return nil
 		}
@@ -120,7 +130,8 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 }
 
 // recordRejected stores an attempt of rejected entries. An entry after its last attempt stays as a dead letter. Its
-// changes are contained in the scope's snapshot, so a rebuild of the scope applies them.
+// changes are contained in the scope's snapshot, so a rebuild of the scope applies them. A dead entry changes nothing
+// in what can be sold, because SQL has the change. It is kept so that an operator sees the cause.
 func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
 	now, dead := k.now(), 0
 	failures := make([]queue.Failure, len(rejected))

@@ -7,7 +7,8 @@ import (
 	"comanda/internal/fault"
 )
 
-// Status is the state of a reservation as its owner sees it.
+// Status is the state of a reservation as its owner sees it. Its values are part of the API. They are derived from
+// State and a reason, see StatusOf, and not stored.
 type Status string
 
 // The statuses. REFUSED, EXPIRED, CANCELLED and RETURNED are final.
@@ -70,7 +71,8 @@ const (
 	Return
 )
 
-// Command is one action on one reservation.
+// Command is one action on one reservation. It is a value: a batch may run again after a deadlock, so deciding must not
+// change it.
 type Command struct {
 	Action Action
 	ID     string
@@ -88,8 +90,8 @@ type Command struct {
 	CanSee func(branch int64) bool
 }
 
-// CommandResult is the result of a command. Err is a refusal; nothing has changed then, except that a refused id
-// stays refused.
+// CommandResult is the result of a command. Err is a refusal; nothing has changed then, except that a refused id stays
+// refused. A refusal is a result and not a failure of the batch, so that other commands of the same transaction commit.
 type CommandResult struct {
 	Reservation Reservation
 	Changed     bool // false for a repetition

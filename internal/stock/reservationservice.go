@@ -11,10 +11,12 @@ import (
 	"comanda/internal/fault"
 )
 
-// ReservationStore runs commands and finds reservations; stocksql.Reservations implements it.
+// ReservationStore runs commands and finds reservations; stocksql.Reservations implements it. It is safe for concurrent
+// use. Commands of concurrent callers share transactions.
 type ReservationStore interface {
 	// Do runs one command. Its result is durable unless the error is of kind Unavailable.
 	Do(ctx context.Context, d Command) (CommandResult, error)
+	// DoAll is Do for many commands. It returns one result and one error for each, in order.
 	DoAll(ctx context.Context, ds []Command) ([]CommandResult, []error)
 	// Find returns a reservation; one without an id does not exist.
 	Find(ctx context.Context, id string) (Reservation, error)
@@ -38,7 +40,8 @@ type ReservationRequest struct {
 	TTL    time.Duration // 0 means DefaultTTL
 }
 
-// ReservationService serves other systems: Try, Confirm, Cancel, Return.
+// ReservationService serves other systems: Try, Confirm, Cancel, Return. It is safe for concurrent use and has no state
+// but a cache of item numbers.
 type ReservationService struct {
 	Store     ReservationStore
 	Admission Admission
@@ -48,11 +51,14 @@ type ReservationService struct {
 }
 
 // Reserve holds all requested items or none. A repeated id with the same items returns the same reservation: created
-// reports whether this request created it.
+// reports whether this request created it. A refused id is stored as refused, so the same id is refused again when
+// there is stock (decision 26). An error of kind Unavailable means that the outcome is unknown: the caller repeats the
+// same request.
 func (s *ReservationService) Reserve(
 	ctx context.Context, who authz.Actor, r ReservationRequest,
 ) (_ Reservation, created bool, err error) {
 	if !who.Sees(r.Branch) {
+		// The answer is then the same as for an item that does not exist, so it reveals nothing about other branches.
 		r.Branch = 0 // a branch without items
 	}
 	d, err := s.TryCommand(ctx, r)
@@ -60,6 +66,7 @@ func (s *ReservationService) Reserve(
 		return Reservation{}, false, err
 	}
 	admission := s.Admission.Reserve(ctx, d.Hold)
+	// SQL is called nevertheless: it records the refusal without reading or locking the stock.
 	if admission.Status == Refused {
 		d.Short = s.itemIDs.withSKUs(admission.Short, r)
 	}
@@ -67,6 +74,7 @@ func (s *ReservationService) Reserve(
 	if err == nil {
 		err = res.Err
 	}
+	// SQL has refused or knows the id in another state, so no commit will turn the provisional hold into a hold.
 	if admission.Status == Admitted && res.Reservation.Status != StatusReserved && fault.KindOf(err) != fault.Unavailable &&
 		ctx.Err() == nil {
 		s.Admission.DropProvisional(d.Hold) // if the outcome is unknown, ExpireProvisional releases the hold later
@@ -84,12 +92,15 @@ func (s *ReservationService) TryCommand(ctx context.Context, r ReservationReques
 	if err != nil {
 		return d, err
 	}
+	// CommandBatch moves the deadline by the time between this instant and the decision, so waiting costs no part of the
+	// TTL.
 	d.RequestedAt = s.Now()
 	d.Hold, err = r.Hold(ids, d.RequestedAt)
 	return d, err
 }
 
-// validate returns a fault for a request that breaks a limit. It does no I/O.
+// validate returns a fault for a request that breaks a limit. It does no I/O. It is shared by HTTP and messages. HTTP
+// checks most of it in its schema already.
 func (r ReservationRequest) validate() error {
 	if err := ValidateExternalID("orderId", r.ID); err != nil {
 		return err
@@ -129,7 +140,7 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 	return Hold{ID: HoldID(r.ID), Scope: StockScope(r.Branch), Lines: merged, Until: now.Add(ttl)}, err
 }
 
-// Confirm turns a reservation into a sale.
+// Confirm turns a reservation into a sale. Repeating it is not an error, and neither is it for Cancel and Return.
 func (s *ReservationService) Confirm(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Confirm, ID: id})
 }
@@ -169,10 +180,13 @@ func (s *ReservationService) Find(ctx context.Context, who authz.Actor, id strin
 	return r, err
 }
 
-// expireBatch bounds the reservations that one transaction expires.
+// expireBatch bounds the reservations that one transaction expires. It is below the largest batch of the group commit,
+// so one page mostly is one transaction.
 const expireBatch = 500
 
-// ExpireOverdue releases reservations past their deadline.
+// ExpireOverdue releases reservations past their deadline. Any number of processes may run it at the same time: SQL
+// compares each deadline again under the lock of the hold, so a reservation ends once and never early (I10). A full
+// page is followed by another one, as after a night without a process.
 func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 	for {
 		ids, err := s.Store.Overdue(ctx, s.Now(), expireBatch)
@@ -190,7 +204,8 @@ func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 	}
 }
 
-// itemIDCache caches the numbers of stock items, which never change. Misses are not cached: the item may be created.
+// itemIDCache caches the numbers of stock items, which never change. Misses are not cached: the item may be created. It
+// is bounded, so an item may be forgotten and read again.
 type itemIDCache struct {
 	ids cache.Cache[itemKey, int64]
 }
@@ -200,6 +215,8 @@ type itemKey struct {
 	sku    string
 }
 
+// find returns the numbers of the requested items by SKU. Items that do not exist are missing in the result, and Hold
+// refuses them. The zero time suits entries without an expiry.
 func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r ReservationRequest) (map[string]int64, error) {
 	ids := make(map[string]int64, len(r.Items))
 	var missing []string
@@ -221,7 +238,8 @@ func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r Reserva
 	return ids, err
 }
 
-// withSKUs converts shortages from the admission cache, which has item numbers only, to the SKUs of a request.
+// withSKUs converts shortages from the admission cache, which has item numbers only, to the SKUs of a request. find has
+// just cached all SKUs of the request. A line whose entry was dropped meanwhile is left out of the answer.
 func (t *itemIDCache) withSKUs(short []Shortage, r ReservationRequest) []SKUShortage {
 	lines := make([]SKUShortage, 0, len(short))
 	for _, s := range short {

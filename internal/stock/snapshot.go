@@ -20,7 +20,8 @@ type LevelSnapshot struct {
 	At        time.Time
 }
 
-// SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. Losing them costs nothing.
+// SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. Losing them costs nothing. It may
+// miss, lose or delay anything: At states the age, and SQL has the levels.
 type SnapshotCache interface {
 	// Read returns the snapshots that exist, in one exchange.
 	Read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error)
@@ -54,7 +55,8 @@ const (
 )
 
 // SnapshotService answers displays that show many items to many people and accept levels up to a minute old. The most
-// read items are cached ahead of requests. Callers that sell use the exact level, or reserve.
+// read items are cached ahead of requests. Callers that sell use the exact level, or reserve. It is safe for concurrent
+// use.
 type SnapshotService struct {
 	Cache SnapshotCache
 	Store RankingStore
@@ -83,6 +85,7 @@ func (w *SnapshotService) Snapshots(
 	if !who.Sees(branch) {
 		return []LevelSnapshot{}, nil
 	}
+	// Requests are counted and not hits: an item that is always answered from the cache must keep its rank.
 	w.countReads(branch, skus)
 	found := w.cached(ctx, branch, skus)
 	missing := slices.DeleteFunc(slices.Clone(skus), func(sku string) bool { return found[sku].SKU != "" })
@@ -105,7 +108,8 @@ func (w *SnapshotService) Snapshots(
 	return all, nil
 }
 
-// cached returns the cached snapshots that are young enough by our clock, whatever the TTLs in Redis say.
+// cached returns the cached snapshots that are young enough by our clock, whatever the TTLs in Redis say. A cache that
+// is slower than snapshotCacheTimeout counts as empty.
 func (w *SnapshotService) cached(ctx context.Context, branch int64, skus []string) map[string]LevelSnapshot {
 	ctx, cancel := context.WithTimeout(ctx, snapshotCacheTimeout)
 	defer cancel()
@@ -150,7 +154,8 @@ func (w *SnapshotService) writeCache(ctx context.Context, fresh []LevelSnapshot)
 	_ = w.Cache.Write(ctx, fresh)
 }
 
-// countReads counts requested items. At its limit new items are not counted until the next flush.
+// countReads counts requested items. At its limit new items are not counted until the next flush. The limit bounds the
+// memory against requests for items that do not exist.
 func (w *SnapshotService) countReads(branch int64, skus []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +170,8 @@ func (w *SnapshotService) countReads(branch int64, skus []string) {
 	}
 }
 
-// FlushReads stores the read counts since the last call.
+// FlushReads stores the read counts since the last call. Counts are lost if the store fails. They only decide which
+// items are warmed. The store is called without counts too, because it decays the older ones.
 func (w *SnapshotService) FlushReads(ctx context.Context) error {
 	w.mu.Lock()
 	counted := w.reads
@@ -182,7 +188,8 @@ func (k itemKey) compare(other itemKey) int {
 	return cmp.Or(cmp.Compare(k.branch, other.branch), cmp.Compare(k.sku, other.sku))
 }
 
-// Warm refreshes the snapshots of the most read items before they expire.
+// Warm refreshes the snapshots of the most read items before they expire. It runs at half of MaxSnapshotAge, so that a
+// late round still comes in time.
 func (w *SnapshotService) Warm(ctx context.Context) error {
 	now := w.Now()
 	top, err := w.Store.Top(ctx, warmedItems)

@@ -10,13 +10,16 @@ import (
 )
 
 // AdmissionCache is the cache of counters and holds ahead of SQL; stockredis.Cache implements it. Its answers are
-// advice.
+// advice. It is safe for concurrent use. Errors mean that the cache is slow, out of reach or refuses a call; no caller
+// may fail an order because of them.
 type AdmissionCache interface {
 	// Reserve requests a provisional hold.
 	Reserve(ctx context.Context, h Hold) (AdmissionResult, error)
 	// Apply applies committed operations and reports, for each, whether it is done; the others must be sent again. A
 	// RejectedError contains the operations that are invalid themselves.
 	Apply(ctx context.Context, ops []Op) (applied []bool, err error)
+	// Counts returns the counters of items, all of one instant. ok is false when the cache does not have the scope; items
+	// that it lacks are left out.
 	Counts(ctx context.Context, s Scope, items []int64) (counts []Count, ok bool, err error)
 	// ReadScope returns every counter of a scope; ok is false when the cache does not have the scope.
 	ReadScope(ctx context.Context, s Scope) (shown CachedScope, ok bool, err error)
@@ -31,10 +34,14 @@ type AdmissionCache interface {
 	ExpiredProvisional(ctx context.Context, s Scope, now time.Time, limit int) ([]Hold, error)
 }
 
-// SyncStore is the state in SQL that the admission cache is synchronized with; stocksql.Store implements it.
+// SyncStore is the state in SQL that the admission cache is synchronized with; stocksql.Store implements it. It is safe
+// for concurrent use by any number of processes.
 type SyncStore interface {
 	RebuildStore
+	// Counts returns all counters of a scope, without locks: a commit at the same moment may or may not be contained.
 	Counts(ctx context.Context, s Scope) ([]Count, error)
+	// Scopes returns the scopes from a business date on, and every scope of stock, with the epoch that the cache must
+	// show.
 	Scopes(ctx context.Context, from string) (map[Scope]string, error)
 	// Unapplied returns outbox entries behind the id after, in the order of ids, that were written and are due at or
 	// before an instant.
@@ -49,7 +56,9 @@ type SyncStore interface {
 	Holds(ctx context.Context, ids []string) ([]HoldState, error)
 }
 
-// RebuildStore is the content from which a scope is rebuilt, and the claim on a rebuild.
+// RebuildStore is the content from which a scope is rebuilt, and the claim on a rebuild. A claim is identified by its
+// end, so every call passes the end that the caller knows. Claims are rows with a time, not locks: a claim that a
+// killed process has left ends by itself, and no transaction stays open during a rebuild.
 type RebuildStore interface {
 	// ClaimRebuild makes the caller the only process that may rebuild a scope until an instant. On refusal, mine is
 	// false and free is the instant of the next possible claim.
@@ -70,7 +79,7 @@ type RebuildStore interface {
 }
 
 // Observer receives events of a Syncer for metrics and notifications. Its functions must not block; nil ones are not
-// called.
+// called. They run in the goroutine of the call that they report, some of them in that of a guest's request.
 type Observer struct {
 	Cold         func()                              // an order was placed without the cache
 	Overruled    func()                              // a refusal was overruled by the counters in SQL
@@ -86,6 +95,9 @@ type Observer struct {
 // without it.
 //
 // Its loops (Apply, Replay, ExpireProvisional, Reconcile) may run in any number of processes.
+//
+// mu guards applied, rebuilds and suspects. It is held for a few instructions only, never during a call of the cache or
+// of SQL.
 type Syncer struct {
 	cache           AdmissionCache
 	store           SyncStore
@@ -107,7 +119,8 @@ type Syncer struct {
 	cancel    context.CancelFunc
 }
 
-// SyncerConfig is the configuration of a Syncer.
+// SyncerConfig is the configuration of a Syncer. Observer, RebuildInterval and their fields are optional; everything
+// else is required.
 type SyncerConfig struct {
 	Cache    AdmissionCache
 	Store    SyncStore
@@ -121,10 +134,12 @@ type SyncerConfig struct {
 	RebuildInterval time.Duration
 }
 
-// committedQueue is the number of transactions that may wait for Apply. Replay picks up what does not fit.
+// committedQueue is the number of transactions that may wait for Apply. Replay picks up what does not fit. It bounds
+// the memory while the cache is slow: with a cache that does not answer, Apply waits and the queue fills.
 const committedQueue = 4096
 
-// NewSyncer returns a syncer. The caller runs its loops; Close stops rebuilds in progress.
+// NewSyncer returns a syncer. The caller runs its loops; Close stops rebuilds in progress. It makes no call and starts
+// no goroutine.
 func NewSyncer(c SyncerConfig) *Syncer {
 	if c.RebuildInterval == 0 {
 		c.RebuildInterval = 10 * time.Second
@@ -145,10 +160,13 @@ func (k *Syncer) Close() {
 	k.tasks.Wait()
 }
 
-// Reserve requests a provisional hold for every part of a hold, and drops the parts already taken when one is
-// refused. It returns Cold where the cache cannot answer. A missing scope is rebuilt in the background, but not while
-// the cache is slow or out of reach. A refusal counts only if the counters in SQL confirm it; otherwise Reserve
-// returns Cold and SQL decides.
+// Reserve requests a provisional hold for every part of a hold, and drops the parts already taken when one is refused.
+// It returns Cold where the cache cannot answer. A missing scope is rebuilt in the background, but not while the cache
+// is slow or out of reach. A refusal counts only if the counters in SQL confirm it; otherwise Reserve returns Cold and
+// SQL decides.
+//
+// The parts are requested one after the other, in the order in which SQL locks their counters. It never returns an
+// error: without an answer of the cache it returns Cold.
 func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 	all := AdmissionResult{Status: Admitted}
 	var provisional []Hold
@@ -168,6 +186,9 @@ func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 	return all
 }
 
+// reservePart requests a provisional hold in one scope. The order of its checks is that of their cost: memory of this
+// process, one call of Redis, and only for a refusal the counters in SQL, which concurrent refusals share (decision
+// 12).
 func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 	if short, ok := k.refusals.lookup(h, k.now()); ok {
 		return AdmissionResult{Status: Refused, Short: short}
@@ -182,6 +203,7 @@ func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 			k.observer.Cold()
 		}
 	}
+	// Cold without Missing means that Redis is slow or down. A rebuild would only make it slower.
 	if v.Missing {
 		k.rebuildSoon(h.Scope)
 	}
@@ -194,11 +216,14 @@ func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 		}
 		return AdmissionResult{Status: Cold}
 	}
+	// Only a refusal that SQL has confirmed is repeated, so a provisional hold of a dead process does not refuse guests.
 	k.refusals.add(h.Scope, v.Short, k.now())
 	return v
 }
 
-// DropProvisional releases a provisional hold after SQL has decided against its order.
+// DropProvisional releases a provisional hold after SQL has decided against its order. Call it only if the outcome is
+// certain: releasing the units of an order that did commit would make the cache differ from SQL until the next rebuild.
+// It returns at once and never fails.
 func (k *Syncer) DropProvisional(h Hold) {
 	for _, p := range h.Parts() {
 		k.dropPart(p)
@@ -216,7 +241,8 @@ func (k *Syncer) dropPart(part Hold) {
 }
 
 // EnqueueCommitted queues what a transaction has committed for the cache. It never blocks: Replay picks up what does
-// not fit.
+// not fit. It is called after the commit, mostly in the goroutine of the group commit, where waiting would delay all
+// orders.
 func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 	if len(entries) > 0 {
 		k.enqueue(entries)
@@ -224,6 +250,7 @@ func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 }
 
 func (k *Syncer) enqueue(entries []OutboxEntry) {
+	// Before the send, so that the memory of refusals ends even if the queue is full and Replay applies the entries later.
 	for _, e := range entries {
 		k.refusals.invalidate(e.Ops)
 		k.check.invalidate(e.Ops)
@@ -245,6 +272,9 @@ func (k *Syncer) DrainApplied() []string {
 }
 
 // Counts returns the counters of items, from the cache if it has them, else from SQL. fromGate reports which.
+//
+// The cache returns the requested items that it has. SQL returns every counter of the scope, whatever was requested.
+// Both are for display: no order may be decided by them.
 func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, fromGate bool, err error) {
 	counts, ok, err := k.cache.Counts(ctx, s, items)
 	if err == nil && ok {
@@ -257,5 +287,6 @@ func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []C
 	return counts, false, err
 }
 
-// Pending returns the number of transactions that wait to be applied.
+// Pending returns the number of transactions that wait to be applied. A number that stays high means that the cache
+// does not keep up.
 func (k *Syncer) Pending() int { return len(k.committed) }

@@ -9,14 +9,16 @@ import (
 )
 
 // Service is anything that starts and stops: a Worker, a server, a consumer. Both methods return when the step is
-// complete. Stop on a service that is not running does nothing.
+// complete. Stop on a service that is not running does nothing. Start must not wait for work of later services, and
+// Stop may be called again after an error.
 type Service interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 }
 
 // Group starts services in the given order and stops them in reverse, so that the dependencies of a service run as long
-// as the service.
+// as the service. Its lock is held for the whole of Start and Stop, so a Stop during a Start begins when that has
+// finished.
 type Group struct {
 	mu       sync.Mutex
 	services []Service
@@ -30,7 +32,8 @@ func NewGroup(services ...Service) *Group { return &Group{services: services} }
 // a start that was interrupted has ended already.
 const rollback = 10 * time.Second
 
-// Start starts all services. If one fails, the services before it are stopped and its error is returned.
+// Start starts all services. If one fails, the services before it are stopped and its error is returned. A group that
+// has failed to start may be started again, unless a service could not be stopped.
 func (g *Group) Start(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,13 +52,16 @@ func (g *Group) Start(ctx context.Context) error {
 }
 
 // Stop stops all services, also after one fails, and joins the errors. When ctx ends, the remaining services are still
-// told to stop but not waited for; Stop may be called again.
+// told to stop but not waited for; Stop may be called again. A service that has stopped already is called again on a
+// repeated Stop, where it does nothing.
 func (g *Group) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stop(ctx)
 }
 
+// stop stops the started services in reverse order. The caller holds the lock. running stays as it is after an error,
+// so that the next Stop reaches all services again.
 func (g *Group) stop(ctx context.Context) error {
 	var errs []error
 	for _, s := range slices.Backward(g.services[:g.running]) {

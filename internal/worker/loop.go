@@ -16,7 +16,8 @@ import (
 	"comanda/internal/clock"
 )
 
-// ErrStopping is the cancellation cause of a round's context after Stop.
+// ErrStopping is the cancellation cause of a round's context after Stop. Work that distinguishes a shutdown from a
+// time-out checks context.Cause for it.
 var ErrStopping = errors.New("worker: stopping")
 
 // Default limits of the pause after a failure. The first failure is often a lost connection, which the next attempt
@@ -26,7 +27,8 @@ const (
 	DefaultMaxPause = 10 * time.Second
 )
 
-// Loop describes periodic work.
+// Loop describes periodic work. Several processes may run the same loop at the same time: W1 holds within one process
+// only.
 type Loop struct {
 	Name string // name in logs and metrics; lower case, from a small set
 
@@ -41,6 +43,9 @@ type Loop struct {
 }
 
 // Worker runs one Loop. It can be restarted after Stop. It is safe for concurrent use.
+//
+// The goroutine that Start creates is the only one that runs rounds. The lock guards starting and stopping only, and is
+// never held while a round runs.
 type Worker struct {
 	loop    Loop
 	backoff backoff.Policy
@@ -54,7 +59,8 @@ type Worker struct {
 	done   chan struct{}           // closed when the goroutine of the latest run has ended
 }
 
-// New returns a worker; Start starts it.
+// New returns a worker; Start starts it. It panics on an incomplete loop, which is a programming error that the first
+// start reveals.
 func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 	if l.Name == "" || l.Run == nil || l.Every < 0 {
 		panic("worker: a loop needs a name, a function and a period that is not negative")
@@ -68,10 +74,12 @@ func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 }
 
 // Start starts the loop with an immediate round. The loop ends with Stop or with ctx. Pass a context that outlives the
-// ordered shutdown, not the one that a signal cancels.
+// ordered shutdown, not the one that a signal cancels. Start returns before the first round has ended, so a failing
+// dependency does not delay the start of the process.
 func (w *Worker) Start(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// A worker whose Stop timed out may still have a round running. A second goroutine beside it would break W1.
 	if w.done != nil && !ended(w.done) {
 		return fmt.Errorf("worker: %s is already running", w.loop.Name)
 	}
@@ -86,7 +94,8 @@ func (w *Worker) Start(ctx context.Context) error {
 }
 
 // Stop cancels the running round and waits for its end, at most until ctx ends. It does nothing if the worker is not
-// running. If ctx ends first the loop is still cancelled, and Stop may be called again to wait longer.
+// running. If ctx ends first the loop is still cancelled, and Stop may be called again to wait longer. A round that
+// ignores its context is waited for, because nothing can end it: work must pass its context on.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	cancel, done := w.cancel, w.done
@@ -106,6 +115,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 	return fmt.Errorf("worker: %s has not ended: %w", w.loop.Name, context.Cause(ctx))
 }
 
+// ended reports whether a goroutine has closed its channel. It never blocks.
 func ended(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -115,7 +125,8 @@ func ended(done <-chan struct{}) bool {
 	}
 }
 
-// Wake requests a round now instead of at the end of the period (W3). It never blocks.
+// Wake requests a round now instead of at the end of the period (W3). It never blocks. It may be called before Start
+// and after Stop: the request stays and is served by the first round.
 func (w *Worker) Wake() {
 	select {
 	case w.wake <- struct{}{}:
@@ -132,6 +143,8 @@ func (w *Worker) Ran() <-chan error {
 	return w.ran
 }
 
+// run performs rounds until ctx ends. The first round begins at once, so that a restart serves what has become due
+// while the process was down.
 func (w *Worker) run(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
@@ -151,12 +164,16 @@ func (w *Worker) run(ctx context.Context) {
 	}
 }
 
-// round runs the work once and records metrics and logs.
+// round runs the work once and records metrics and logs. A panic becomes an error of the round, so one bad row cannot
+// end the process (W2). It is recorded and logged like one.
 func (w *Worker) round(ctx context.Context) (err error) {
 	select {
+	// Drained before the work begins and not after it: a Wake during the round may be about a change that it has not seen.
 	case <-w.wake: // this round serves all Wakes until here
 	default:
 	}
+	// The limit applies to the work only. observe looks at ctx, so a round that ran into its limit counts as failed, and
+	// one that Stop has ended does not.
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if w.loop.Timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, w.loop.Timeout)
@@ -174,6 +191,8 @@ func (w *Worker) round(ctx context.Context) (err error) {
 	return w.loop.Run(limited)
 }
 
+// observe records the outcome of a round in metrics and logs. Each failure is logged as a warning, at most once per
+// pause, which grows with the failures.
 func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
 	w.m.runs.Inc()
 	w.m.duration.Observe(took.Seconds())
@@ -186,7 +205,8 @@ func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
 	}
 }
 
-// pause waits for the next round: the period or a Wake after success, the full back-off after a failure.
+// pause waits for the next round: the period or a Wake after success, the full back-off after a failure. A nil channel
+// is never ready, which is how a Wake is ignored after a failure. It stays in the channel for the next round (W3).
 func (w *Worker) pause(ctx context.Context, failures int) {
 	wake, wait := w.wake, jitter(w.loop.Every, 0.1)
 	if failures > 0 {

@@ -57,6 +57,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	if o.MaxKeys > 0 && a.total > o.MaxKeys {
 		return r, ErrTooMany
 	}
+	// A document has a memo beside it, so at most half of the keys are documents. It is only the initial capacity.
 	a.relations = newRelations(a.total / 2)
 	sum, err := a.walkAll(ctx, a.first)
 	if err != nil {
@@ -164,7 +165,8 @@ func (a *auditor) lookup(key string) redisdb.Lookup {
 	}
 }
 
-// pace reports progress, and waits while the scan is ahead of its rate.
+// pace reports progress, and waits while the scan is ahead of its rate. It waits between pages only, so the rate is an
+// average over some pages. The wait ends with ctx.
 func (a *auditor) pace(ctx context.Context, keys int) error {
 	seen := a.seen.Add(int64(keys))
 	if a.options.Progress != nil {

@@ -37,7 +37,7 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 // pageSize is how many suspects are read in one exchange, as many as keys in a page of SCAN.
 const pageSize = 1000
 
-// still reports for each suspect of a kind whether it is still wrong.
+// still reports for each suspect of a kind whether it is still wrong. A key that is gone is correct by now.
 func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
 	switch kind {
 	case LostIndex, LostEntry, NotListed:

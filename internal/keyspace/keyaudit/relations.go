@@ -15,7 +15,8 @@ const (
 )
 
 // relations stores facts about documents by the hashes of their keys. A hash collision, one in a billion for millions
-// of documents, can only hide a finding.
+// of documents, can only hide a finding. The scans of several masters share it, because an index and its document may
+// be on different nodes.
 type relations struct {
 	seed maphash.Seed
 

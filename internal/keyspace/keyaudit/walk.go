@@ -140,6 +140,7 @@ func (w *walk) ids(s *redisdb.KeyInfo, each func(id string)) error {
 }
 
 // second processes a page of the second scan: it finds the names of documents that the first scan found inconsistent.
+// It reads all keys again, because the first scan has stored hashes and no names.
 func (a *auditor) second(w *walk, page []redisdb.KeyInfo) error {
 	for i := range page {
 		s := &page[i]

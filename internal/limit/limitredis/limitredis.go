@@ -18,7 +18,8 @@ var files embed.FS
 
 var reserveScript = redisdb.MustScript(files, "lua/take.lua")
 
-// Store is limit.Store in Redis. Time comes from the caller: processes that share a database share its clock.
+// Store is limit.Store in Redis. Time comes from the caller: processes that share a database share its clock. It is
+// safe for concurrent use. While Redis is down every call fails at once, and the Limiter uses its local count (L2).
 type Store struct{ db *redisdb.DB }
 
 // New returns a store on a connection.
@@ -26,7 +27,8 @@ func New(db *redisdb.DB) *Store { return &Store{db} }
 
 var errAnswer = errors.New("limitredis: malformed reply")
 
-// Reserve implements limit.Store. The script decides; the result is computed from the time that it returns.
+// Reserve implements limit.Store. The script decides; the result is computed from the time that it returns. Reading,
+// deciding and writing in one script is what makes the limit exact: two processes cannot both take the last request.
 func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	ms := now.UnixMilli()
 	said, err := s.db.Run(ctx, reserveScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
@@ -42,11 +44,13 @@ func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, no
 		_, v := p.Reserve(said[1], ms) // computes the waiting time
 		return v, nil
 	}
+	// The script returns the time after this request. One interval less is the time before it, from which the same
+	// function computes the result that Memory would have returned.
 	_, v := p.Reserve(said[1]-p.Interval.Milliseconds(), ms)
 	return v, nil
 }
 
-// Peek implements limit.Store.
+// Peek implements limit.Store. It needs no script, because it decides about one value that it does not change.
 func (s *Store) Peek(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	text, _, err := s.db.Do(ctx, "GET", keyspace.Rate(p.Action, subject)).Text()
 	if err != nil {

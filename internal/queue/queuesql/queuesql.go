@@ -17,7 +17,9 @@ import (
 //go:embed queue.sql
 var text string
 
-// Spec describes an outbox table in fragments of SQL. The table has the columns id and attempts.
+// Spec describes an outbox table in fragments of SQL. The table has the columns id and attempts. All fragments are
+// constants of this program and are inserted into the text as they are. No value of a request ever gets into them.
+// Tables that are read instead of claimed, such as redis_outbox, use the same Spec and never call Claim.
 type Spec struct {
 	Table   string
 	Columns string // what Scan reads
@@ -29,13 +31,15 @@ type Spec struct {
 	Outcome string // assignments of a failure besides due time and attempts, from r.reason and r.died
 }
 
-// Table is an outbox table of rows R.
+// Table is an outbox table of rows R. It is made once per process as a package variable, because compiling a template
+// is work that no request should repeat. It is safe for concurrent use.
 type Table[R any] struct {
 	scan                              func(sqldb.Rows) (R, error)
 	due, claim, remove, fail, backlog *sqldb.Stmt
 }
 
-// New compiles the statements of a table. It panics on a spec that is no SQL template.
+// New compiles the statements of a table. It panics on a spec that is no SQL template. The name of the table is part of
+// every statement's name, so that no two tables share a statement.
 func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 	if s.Outcome != "" {
 		s.Outcome = ", " + s.Outcome
@@ -48,7 +52,9 @@ func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 	return &Table[R]{scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
 }
 
-// QueueDelete adds the deletion of rows to a transaction.
+// QueueDelete adds the deletion of rows to a transaction. A caller that has delivered rows deletes them with its next
+// transaction, which saves a commit of its own. If that transaction fails, the rows are delivered again, so delivery
+// must be idempotent.
 func (t *Table[R]) QueueDelete(tx sqldb.Tx, ids []string) {
 	if len(ids) > 0 {
 		tx.Queue(t.remove, idRows(ids))
@@ -64,9 +70,12 @@ type Queue[R any] struct {
 	db    *sqldb.DB
 }
 
-// Claim returns up to limit due rows, counts the attempt and hides them from other claims until an instant. The rows are
-// in no particular order. While nothing is due it only reads, so that an idle process writes nothing.
+// Claim returns up to limit due rows, counts the attempt and hides them from other claims until an instant. The rows
+// are in no particular order. While nothing is due it only reads, so that an idle process writes nothing. until must be
+// later than the longest delivery: when it passes, another process may claim the same rows, and the failure that the
+// slower one then records is ignored.
 func (q Queue[R]) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []R, err error) {
+	// An UPDATE would begin a write transaction even if it changed nothing. On SQLite that takes the only write lock.
 	if _, due, err := sqldb.One(ctx, q.db, sqldb.Value[string], q.table.due, now.UnixMilli()); err != nil || !due {
 		return nil, err
 	}
@@ -77,7 +86,8 @@ func (q Queue[R]) Claim(ctx context.Context, now, until time.Time, limit int) (c
 	return claimed, err
 }
 
-// DeleteQueued deletes rows that need no further attempt.
+// DeleteQueued deletes rows that need no further attempt. Deleting a row twice is not an error: two processes may have
+// delivered it.
 func (q Queue[R]) DeleteQueued(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -92,11 +102,13 @@ func idRows(ids []string) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
-// RecordFailures stores the failures of rows. A row that another process has claimed or failed since is left alone.
+// RecordFailures stores the failures of rows. A row that another process has claimed or failed since is left alone. The
+// condition on attempts is in the statement, so no lock is held between reading a row and recording its failure.
 func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error {
 	if len(failures) == 0 {
 		return nil
 	}
+	// In the same order as idRows: a process that deletes and one that records failures must not wait for each other.
 	failures = slices.SortedFunc(slices.Values(failures), func(a, b queue.Failure) int { return strings.Compare(a.ID, b.ID) })
 	_, err := q.db.Exec(ctx, q.table.fail, sqldb.NewRowSet(len(failures)).
 		Text("id", func(i int) string { return failures[i].ID }).
@@ -113,7 +125,8 @@ func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ..
 	return err
 }
 
-// Backlog counts the rows of the table.
+// Backlog counts the rows of the table. It reads without locks and counts claimed rows as pending, because they may
+// come back. max protects against rows whose time is ahead of now after the deciding clock was set back.
 func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, error) {
 	b, _, err := sqldb.One(ctx, q.db, func(r sqldb.Rows) (b queue.Backlog, err error) {
 		var since, died int64

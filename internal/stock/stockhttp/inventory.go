@@ -12,7 +12,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Services are the use cases behind the routes.
+// Services are the use cases behind the routes. All fields are required.
 type Services struct {
 	Reservations *stock.ReservationService
 	Items        *stock.ItemService
@@ -61,6 +61,7 @@ type level struct {
 	Sold      int64  `json:"sold"`
 }
 
+// levelOf returns the response for a level. Ids are texts in JSON: JavaScript reads numbers exactly only up to 2^53.
 func levelOf(l stock.Level, err error) (*httpapi.Output[level], error) {
 	if err != nil {
 		return nil, err
@@ -114,6 +115,8 @@ type lookOut struct {
 	}
 }
 
+// look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
+// reserves.
 func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (*lookOut, error) {
 	named, err := parse(in.BranchID)
 	if err != nil {

@@ -41,6 +41,8 @@ type Reservation struct {
 	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for one that never held anything."`
 }
 
+// reservationOf returns a reservation in the form of a response. Without lines it never held anything, and its expiry
+// is null.
 func reservationOf(r stock.Reservation) Reservation {
 	out := Reservation{OrderID: r.ID, Status: r.Status, Items: amountsOf(r.Lines)}
 	if r.Branch != 0 {
@@ -67,6 +69,8 @@ type reserveOut struct {
 	Body   Reservation
 }
 
+// reserve serves a Try. 201 is for the request that created the reservation, 200 for a repetition, so that a client can
+// distinguish them.
 func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*reserveOut, error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
@@ -102,6 +106,7 @@ type settled struct {
 // settlement confirms, cancels or returns a reservation.
 type settlement func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
 
+// serve runs a settlement. Repetitions answer 200 with the same body.
 func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Output[settled], error) {
 	r, err := end(ctx, authz.ActorOf(ctx), in.OrderID)
 	if err != nil {

@@ -75,6 +75,8 @@ func (t *applyCall) reject(place int, err error) {
 	t.rejected[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
 }
 
+// checkOp returns an error for an invalid operation. It catches in Go what would make a script fail, so that one bad
+// operation does not cost its neighbours a call.
 func checkOp(op stock.Op) error {
 	h := op.Hold
 	switch op.Kind {
@@ -103,6 +105,9 @@ func (g *Cache) scopeExpired(s stock.Scope) bool {
 
 // applyScope sends the operations at the given indexes, all of one scope, in calls of bounded size. A call that the
 // server rejects has changed nothing; it is repeated with half as many operations until the invalid one stands alone.
+//
+// After an error of the connection it stops: the effect of the call is unknown, and later operations must not overtake
+// it. Sending all of them again is safe, because each is idempotent.
 func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
 	for most := maxBatch; len(places) > 0; {
 		n := callSize(t.ops, places, most)
@@ -127,6 +132,7 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 				g.metrics.outcomes.WithLabelValues(string(t.ops[p].Kind), outcomeNames[outcomes[i+1]]).Inc()
 			}
 		}
+		// After a bad operation the calls grow again, so one costs a few extra calls and not one per operation.
 		places, most = places[n:], min(2*most, maxBatch)
 	}
 	return nil
@@ -148,6 +154,8 @@ func isRequestError(err error) bool {
 	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
 }
 
+// applyArgs returns the keys and arguments of apply.lua. Each hold has one record in the call, however many operations
+// concern it, because a script reads each record once.
 func (g *Cache) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
 	keys := append(counterKeys(s, 1+len(places)), provisionalKey(s))
 	args := []string{decimal(s.Branch), s.Date, millis(g.cfg.Now()), ""}

@@ -61,7 +61,8 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 	return g
 }
 
-// logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders.
+// logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics
+// of package redisdb count all of them.
 func (g *Cache) logRejected(what string, s stock.Scope, err error) {
 	now := g.cfg.Now().Unix()
 	if g.lastLogged.Swap(now) != now {
@@ -99,7 +100,8 @@ func provisionalKey(s stock.Scope) keyspace.Key {
 // errHold is a defect of the caller: hold ids are ours, never chosen by a client.
 var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a key")
 
-// check rejects a hold that would make a shared script call fail, and returns the key of its record.
+// check rejects a hold that would make a shared script call fail, and returns the key of its record. A shared call must
+// not fail for one of its reservations: the script would refuse all of them.
 func check(h stock.Hold) (keyspace.Key, error) {
 	record := recordKey(h.Scope, h.ID)
 	if !record.Valid() || len(h.Stock) > 0 { // a call has one scope

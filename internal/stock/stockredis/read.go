@@ -103,7 +103,8 @@ func countsOf(hashes [3]map[string]string) []stock.Count {
 }
 
 // ExpiredProvisional returns timed-out provisional holds, oldest first. stock.Syncer decides each of them in SQL and
-// applies the result. An entry whose scope has expired is removed here: no counter contains it any more.
+// applies the result. An entry whose scope has expired is removed here: no counter contains it any more. It changes no
+// counter. Several processes may read the same holds, because the operations that follow are idempotent.
 func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
 	due := provisionalKey(s)
 	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()

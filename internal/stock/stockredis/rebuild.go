@@ -29,8 +29,9 @@ const (
 	minTTL = time.Hour
 )
 
-// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after
-// this call. A caller that wants a scope to be unknown begins a rebuild without finishing it.
+// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after this
+// call. A caller that wants a scope to be unknown begins a rebuild without finishing it. A rebuild that was running is
+// refused from now on (G5).
 func (g *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
 	args := []string{epoch, millis(g.cfg.Now()), ttlMillis(rebuildTTL)}
@@ -92,7 +93,7 @@ func accepted(n int64, err error) error {
 	return err
 }
 
-// loader sends a snapshot in calls of bounded size.
+// loader sends a snapshot in calls of bounded size. It is used by one goroutine.
 type loader struct {
 	g        *Cache
 	im       stock.ScopeSnapshot
@@ -131,6 +132,8 @@ func (l *loader) hold(ctx context.Context, h stock.HoldState) error {
 	return nil
 }
 
+// flush sends the collected counters and holds in one call. It waits before a call and not after the last one, so a
+// small scope is loaded without a pause.
 func (l *loader) flush(ctx context.Context) error {
 	if len(l.counters)+len(l.records) == 0 {
 		return nil

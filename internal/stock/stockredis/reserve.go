@@ -19,7 +19,7 @@ const (
 	maxCallsEmbedded = 1
 )
 
-// waiter is one reservation that waits for its result.
+// waiter is one reservation that waits for its result. The caller and the call share it: each may finish first.
 type waiter struct {
 	hold      stock.Hold
 	record    keyspace.Key
@@ -35,7 +35,8 @@ type queue struct {
 
 // Reserve requests a provisional hold. Concurrent reservations of one scope share a script call; a single one is sent
 // at once. Any failure of Redis, and an ended context, return Cold. A provisional hold may have been taken
-// nevertheless, and ExpiredProvisional finds it. An error means that the hold is invalid.
+// nevertheless, and ExpiredProvisional finds it. An error means that the hold is invalid. It waits at most
+// Config.Timeout. While Redis is down it does not wait at all.
 func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResult, error) {
 	record, err := check(h)
 	if err != nil {
@@ -65,7 +66,8 @@ func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
 	return stock.AdmissionResult{Status: stock.Cold}
 }
 
-// enqueue adds a reservation and starts a call unless enough are running.
+// enqueue adds a reservation and starts a call unless enough are running. A goroutine exists only while there is
+// something to send.
 func (g *Cache) enqueue(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,6 +129,7 @@ func (q *queue) take() []*waiter {
 
 // call sends one script call and distributes its results; on failure all waiters receive Cold.
 func (g *Cache) call(scope stock.Scope, batch []*waiter) {
+	// Not the context of a caller: the call serves many, and one that leaves must not cancel the others.
 	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.Timeout)
 	defer cancel()
 	keys, args := g.reserveArgs(scope, batch)
@@ -139,6 +142,8 @@ func (g *Cache) call(scope stock.Scope, batch []*waiter) {
 	}
 }
 
+// reserveArgs returns the keys and arguments of try.lua. Each item is sent once with a number, so that reservations of
+// the same dishes do not repeat its id.
 func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []string) {
 	now := g.cfg.Now()
 	span := now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
@@ -170,7 +175,8 @@ func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key,
 	return keys, append(args, lines...)
 }
 
-// results parses the reply that try.lua describes. A missing part counts as Cold.
+// results parses the reply that try.lua describes. A missing part counts as Cold. Cold is the zero value, so whatever a
+// short reply leaves out is decided by SQL.
 func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
 	vs := make([]stock.AdmissionResult, len(batch))
 	ns, err := r.Ints()

@@ -14,9 +14,9 @@ import (
 	"comanda/internal/uid"
 )
 
-// Adjust changes the available units of a stock item, writes an adjustment and an audit row, and queues the change
-// for the admission cache. With a.Create it creates a missing item. An adjustment already made under the key of a is
-// not repeated: Adjust returns the level that it left.
+// Adjust changes the available units of a stock item, writes an adjustment and an audit row, and queues the change for
+// the admission cache. With a.Create it creates a missing item. An adjustment already made under the key of a is not
+// repeated: Adjust returns the level that it left. It returns ErrKeyReused for the same key with other content.
 func (r *Reservations) Adjust(ctx context.Context, by authz.Actor, a stock.Adjustment) (level stock.Level, err error) {
 	for range maxAttempts {
 		err = r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
@@ -30,6 +30,8 @@ func (r *Reservations) Adjust(ctx context.Context, by authz.Actor, a stock.Adjus
 	return level, err
 }
 
+// adjust is one attempt of Adjust. The lock of the counter serializes adjustments of an item with each other and with
+// sales.
 func (r *Reservations) adjust(
 	ctx context.Context, tx sqldb.Tx, by authz.Actor, a stock.Adjustment,
 ) (level stock.Level, err error) {
@@ -92,7 +94,8 @@ func entryOf(by authz.Actor, a stock.Adjustment, before, after int64, now time.T
 		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }
 
-// queueCounted writes the changes of one item and, after the commit, passes them to the admission cache.
+// queueCounted writes the changes of one item and, after the commit, passes them to the admission cache. The cache
+// receives the new sum and not the difference, so applying it twice does no harm.
 func (r *Reservations) queueCounted(tx sqldb.Tx, balances *stock.Balances, key stock.Key, now time.Time) error {
 	QueueDeltas(tx, balances)
 	outbox.Queue(tx, balances.LowStockEvents(now))

@@ -16,7 +16,7 @@ import (
 // order of an item on a business date pays for a statement.
 //
 // They are created outside of the ordering transaction: two processes that each held a new row and waited for the
-// other's would deadlock.
+// other's would deadlock. It is safe for concurrent use. Counters are never deleted, so what it remembers stays true.
 type Counters struct {
 	db    *sqldb.DB
 	mu    sync.RWMutex
@@ -32,7 +32,7 @@ func NewCounters(db *sqldb.DB) *Counters {
 }
 
 // Ensure creates the missing counters of a hold. Items that are not on the branch's menus get none, and SQL refuses
-// them.
+// them. Call it before the transaction. Two callers may create the same counter: the second one changes nothing.
 func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
 	if h.Scope.IsStock() {
 		return nil // stock counters are created with their items
@@ -63,6 +63,7 @@ func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
 	return nil
 }
 
+// keyRows returns keys as the rows of a statement. Keys must be sorted where the statement locks rows.
 func keyRows(keys []stock.Key) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(keys)).
 		Int("branch_id", func(i int) int64 { return keys[i].Scope.Branch }).
@@ -70,7 +71,8 @@ func keyRows(keys []stock.Key) *sqldb.RowSet {
 		Int("item", func(i int) int64 { return keys[i].Item })
 }
 
-// KeysOf returns the counters that holds touch, each once, in lock order.
+// KeysOf returns the counters that holds touch, each once, in lock order. Transactions that lock in this order cannot
+// deadlock with each other.
 func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	set := map[stock.Key]struct{}{}
 	for _, some := range holds {
@@ -100,7 +102,8 @@ func splitKeys(keys []stock.Key) (quotas, items []stock.Key) {
 	return quotas, items
 }
 
-// QueueLock locks counters in their order with the next flush and loads them into the balances.
+// QueueLock locks counters in their order with the next flush and loads them into the balances. Counters that do not
+// exist are missing in the balances afterwards, and operations on them return NotFound.
 func QueueLock(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	quotas, items := splitKeys(keys)
 	queueLockQuotas(tx, quotas, balances)
@@ -131,7 +134,8 @@ func capOf(limit sql.NullInt64) int64 {
 	return limit.Int64
 }
 
-// QueueDeltas writes the changes of the counters in the balances.
+// QueueDeltas writes the changes of the counters in the balances. They are differences and not sums, and each row must
+// exist: an update that finds fewer rows fails the transaction, because units would be lost silently.
 func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
 	var quotas, items counterChanges
 	balances.Deltas(func(k stock.Key, c stock.Counter) {
@@ -158,7 +162,8 @@ func (c *counterChanges) add(k stock.Key, n stock.Counter) {
 	c.keys, c.counters = append(c.keys, k), append(c.counters, n)
 }
 
-// Counts returns a scope's counters without locking them.
+// Counts returns a scope's counters without locking them. The admission cache is compared with them, so they may be
+// those of a moment ago.
 func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
 	return counts(ctx, l.db, s)
 }

@@ -20,7 +20,8 @@ func (l *Store) Drift(ctx context.Context, from string) ([]string, error) {
 	return l.DriftOf(ctx, 0, from)
 }
 
-// DriftOf is Drift for one branch, or for all with 0.
+// DriftOf is Drift for one branch, or for all with 0. All windows read one snapshot, so orders that commit meanwhile
+// show no difference. It locks nothing.
 func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
 	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		sums, err := sumHolds(ctx, at, branch, from)

@@ -19,7 +19,8 @@ func kind(k stock.Key) int64 {
 	return 0
 }
 
-// QueueHolds inserts new holds with their lines.
+// QueueHolds inserts new holds with their lines. An id that exists violates the primary key and fails the transaction
+// with ErrUnique, which keeps a tombstoned id from holding anything (I12).
 func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 	if len(holds) == 0 {
 		return
@@ -54,7 +55,7 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 }
 
 // QueueTransitions writes state changes. Each must find the state that was read under the lock; otherwise the
-// transaction fails.
+// transaction fails. That is how payment, cancellation and expiry of one hold exclude each other (I4).
 func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 	if len(moves) == 0 {
 		return
@@ -66,7 +67,8 @@ func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
 }
 
-// QueueExtended moves deadlines of holds to later instants.
+// QueueExtended moves deadlines of holds to later instants. A deadline never moves to an earlier instant, so a repeated
+// or late extension changes nothing.
 func QueueExtended(tx sqldb.Tx, until map[string]time.Time) {
 	if len(until) == 0 {
 		return
@@ -83,7 +85,8 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	return collectHolds(ctx, c, stmt("hold_select"), sqldb.IDs(ids))
 }
 
-// LockHolds locks holds in the order of their ids and loads them into the balances with their current state.
+// LockHolds locks holds in the order of their ids and loads them into the balances with their current state. Lock the
+// counters of the holds first, in the one order of the package.
 func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balances *stock.Balances) error {
 	if len(holds) == 0 {
 		return nil
@@ -109,7 +112,8 @@ func collectHolds(ctx context.Context, c sqldb.Reader, q *sqldb.Stmt, args ...an
 	return all, err
 }
 
-// holdRows are holds read from rows of (hold, line), which are sorted by hold.
+// holdRows are holds read from rows of (hold, line), which are sorted by hold. Reading depends on that order: a row of
+// another hold ends the one before it.
 type holdRows []stock.HoldState
 
 func (all *holdRows) read(r sqldb.Rows) error {

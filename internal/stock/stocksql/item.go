@@ -29,7 +29,8 @@ func scanItem(r sqldb.Rows) (t stock.Item, err error) {
 	return t, err
 }
 
-// ensureItem creates a missing stock item without units and reports whether it did.
+// ensureItem creates a missing stock item without units and reports whether it did. Two processes may create the same
+// item: the one that loses finds it. In an unknown branch nothing is created.
 func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, stmt("thing_insert"), branch, sku, now.UnixMilli())
 	if n > 0 {
@@ -50,6 +51,7 @@ func (r *Reservations) Add(ctx context.Context, by authz.Actor, t stock.Item) er
 		switch {
 		case err != nil:
 			return err
+		// The statement inserts only into an existing branch.
 		case len(found) == 0:
 			return stock.ErrBranchNotFound
 		case !made:

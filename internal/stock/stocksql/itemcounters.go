@@ -5,7 +5,9 @@ import (
 	"comanda/internal/stock"
 )
 
-// queueLockItems locks the counters of stock items with the next flush and loads them into the balances.
+// queueLockItems locks the counters of stock items with the next flush and loads them into the balances. The thresholds
+// are read by a second statement of the same round trip. In the locking statement they would be those from before the
+// wait for the lock.
 func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	if len(keys) == 0 {
 		return
@@ -52,7 +54,8 @@ func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 		Int("sold", func(i int) int64 { return c.counters[i].DeltaUsed }))
 }
 
-// scanItemCount reads a stock item's row as a count, the cap of which is the sum of all units.
+// scanItemCount reads a stock item's row as a count, the cap of which is the sum of all units. The table stores the
+// available units, as the reference does; a Count has the sum, like that of a quota.
 func scanItemCount(r sqldb.Rows) (c stock.Count, err error) {
 	var available int64
 	err = r.Scan(&c.Item, &available, &c.Held, &c.Used)

@@ -69,7 +69,8 @@ func scanLevel(r sqldb.Rows) (l stock.Level, err error) {
 	return l, err
 }
 
-// rankHalfLife is the time after which a read counts half.
+// rankHalfLife is the time after which a read counts half. So the ranking follows the day: what was read at lunch makes
+// room in the evening.
 const rankHalfLife = time.Hour
 
 // Rank adds read counts and decays older ones.

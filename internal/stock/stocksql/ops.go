@@ -13,7 +13,9 @@ import (
 	"comanda/internal/stock"
 )
 
-// wireOp is an operation as stored in redis_outbox. Its scope is in the row's own columns.
+// wireOp is an operation as stored in redis_outbox. Its scope is in the row's own columns. Rows of an earlier release
+// must stay readable during an upgrade, so its fields are only added to. The short names keep rows small, because every
+// order writes one.
 type wireOp struct {
 	Kind  stock.OpKind `json:"k"`
 	ID    string       `json:"id,omitempty"`
@@ -21,8 +23,9 @@ type wireOp struct {
 	Until int64        `json:"u,omitempty"`
 }
 
-// QueueOps writes the operations that the admission cache must apply after the commit: one row per scope, because
-// rows cost more than bytes.
+// QueueOps writes the operations that the admission cache must apply after the commit: one row per scope, because rows
+// cost more than bytes. The entries are returned so that the caller can pass them to the cache after the commit without
+// reading them back.
 func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]stock.OutboxEntry, error) {
 	var entries []stock.OutboxEntry
 	index := map[stock.Scope]int{}
@@ -102,6 +105,8 @@ func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, l
 	return sqldb.Collect(ctx, l.db, scanEntry, stmt("ops_select"), before.UnixMilli(), after, limit)
 }
 
+// scanEntry reads a row of redis_outbox. An entry that cannot be decoded is returned with its error instead of failing
+// the page, or it would block all others.
 func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	var text string
 	var at int64
@@ -114,7 +119,7 @@ func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 }
 
 // RetryDead resets the attempts of dead entries, so that they are tried again, and returns their number. An empty id
-// selects all.
+// selects all. Replay sends them in its next round.
 func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
 	return l.db.Exec(ctx, stmt("ops_retry_dead"), id)
 }

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// ClaimRebuild implements stock.RebuildStore. A claim fails while a rebuild is running or has ended a short while
-// ago.
+// ClaimRebuild implements stock.RebuildStore. A claim fails while a rebuild is running or has ended a short while ago.
+// The row is created first, because a claim is an UPDATE that exactly one of several processes wins.
 func (l *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
 ) (mine bool, free time.Time, err error) {
@@ -22,6 +22,7 @@ func (l *Store) ClaimRebuild(
 	if err != nil || n == 1 {
 		return n == 1, free, err
 	}
+	// A claim needs an instant after the stored one, hence one millisecond more.
 	ms, err := sqldb.Scalar[int64](ctx, l.db, stmt("scope_free"), s.Branch, s.Date)
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
@@ -62,7 +63,8 @@ func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 }
 
 // ReadHolds implements stock.RebuildStore. Each page is a snapshot of its own; nothing is locked or open while it is
-// passed on.
+// passed on. Confirmed and ended holds are read for the window only. A RETURN of an older sale brings its own lines,
+// and the cache applies it without a record.
 func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
 	for _, state := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
 		after := since
@@ -113,7 +115,7 @@ func (l *Store) readHolds(
 	}
 }
 
-// partsOf returns the parts of holds that belong to a scope.
+// partsOf returns the parts of holds that belong to a scope. It reuses the slice of its argument.
 func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
 	of := holds[:0]
 	for _, h := range holds {
@@ -126,7 +128,8 @@ func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
 	return of
 }
 
-// Snapshot implements stock.RebuildStore. It locks nothing.
+// Snapshot implements stock.RebuildStore. It locks nothing. Counters and entries must be of one instant: with an entry
+// committed in between, its units would be counted twice or not at all.
 func (l *Store) Snapshot(
 	ctx context.Context, s stock.Scope, limit int,
 ) (im stock.ScopeSnapshot, entries []string, more bool, err error) {

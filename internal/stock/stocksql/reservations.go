@@ -29,7 +29,9 @@ type CacheQueue interface {
 }
 
 // Reservations runs commands of other systems in shared transactions and manages stock items and their counters. It
-// implements stock.ReservationStore, stock.ItemStore and stock.RankingStore.
+// implements stock.ReservationStore, stock.ItemStore and stock.RankingStore. It is safe for concurrent use. Commands,
+// single reads and levels each have a goroutine of their own that batches them, so a burst of reads does not wait
+// behind commits.
 type Reservations struct {
 	db     *sqldb.DB
 	cache  CacheQueue
@@ -64,10 +66,12 @@ func (r *Reservations) Stop() {
 // Group returns the group commit, for its metrics.
 func (r *Reservations) Group() *sqldb.Group[stock.Command, stock.CommandResult] { return r.group }
 
-// maxAttempts is how often a command is tried that collides with another process inserting the same new id.
+// maxAttempts is how often a command is tried that collides with another process inserting the same new id. The next
+// attempt finds the row of the other process, so a second collision needs a third process.
 const maxAttempts = 3
 
-// Do runs one command. Its result is durable unless the error is of kind Unavailable.
+// Do runs one command. Its result is durable unless the error is of kind Unavailable. If ctx ends first, the outcome is
+// unknown. Repeating the command returns the result.
 func (r *Reservations) Do(ctx context.Context, d stock.Command) (stock.CommandResult, error) {
 	var res stock.CommandResult
 	var err error
@@ -89,7 +93,8 @@ func (r *Reservations) DoAll(ctx context.Context, ds []stock.Command) ([]stock.C
 	return results, failures
 }
 
-// tryAgain converts a failure that says nothing about the command itself into ErrTryAgain.
+// tryAgain converts a failure that says nothing about the command itself into ErrTryAgain. The kind Unavailable makes
+// clients repeat the request, which is safe because every command is idempotent by its id.
 func tryAgain(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return stock.ErrTryAgain.Because(err)
@@ -97,8 +102,9 @@ func tryAgain(err error) error {
 	return err
 }
 
-// Run decides commands within a transaction: load and lock, decide, write. After the commit the result is passed to
-// the admission cache.
+// Run decides commands within a transaction: load and lock, decide, write. After the commit the result is passed to the
+// admission cache. It may run again after a deadlock, so it has no effect outside of the transaction but through
+// OnCommit.
 func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Command) ([]stock.CommandResult, error) {
 	now := r.now()
 	b := &stock.CommandBatch{
@@ -115,11 +121,16 @@ func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Co
 }
 
 // load takes locks in the one order: counters, then holds.
+//
+// It takes two round trips. Which counters a hold needs follows from its lines, which never change, so the first one
+// reads holds without locks. The second one locks the counters and only then the holds, and reads their states under
+// the lock.
 func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []stock.Command) error {
 	ids := make([]string, len(commands))
 	wanted := make([]stock.Hold, 0, len(commands))
 	for i, d := range commands {
 		ids[i] = stock.HoldID(d.ID)
+		// A Try that the cache has refused locks no counters: a storm on a sold-out item must not queue for its row.
 		if d.Action == stock.Try && d.Short == nil {
 			wanted = append(wanted, d.Hold)
 		}
@@ -144,6 +155,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	for i, h := range there {
 		known[h.Hold.ID], held[i] = h.Hold, h.Hold
 	}
+	// Held and ended holds both count here: their states are not known before they are locked.
 	QueueLock(tx, KeysOf(wanted, held), b.Balances)
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id, state, reason string
@@ -161,6 +173,8 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	return tx.Flush(ctx)
 }
 
+// write queues the changes of a batch. All statements go out in one round trip. Holds are inserted in the order of
+// their ids, so that two processes that insert the same ids wait for each other in one order.
 func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
 	now := b.Now.UnixMilli()
 	QueueDeleteEntries(tx, r.cache.DrainApplied())
@@ -171,6 +185,8 @@ func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
 	if len(b.EarlyConfirms) > 0 {
 		tx.Queue(stmt("early_insert"), sqldb.IDs(b.EarlyConfirms), now)
 	}
+	// Events are written in the same transaction as the change, so that none is published for a change that was rolled
+	// back.
 	if events := slices.Concat(b.Events, b.Balances.LowStockEvents(b.Now)); len(events) > 0 {
 		outbox.Queue(tx, events)
 	}

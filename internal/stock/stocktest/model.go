@@ -11,7 +11,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Model is a branch's stock and all reservations ever made of it.
+// Model is a branch's stock and all reservations ever made of it. It sums holds at every question and stores no
+// counters, so it cannot share their mistakes. It is not safe for concurrent use.
 type Model struct {
 	Caps           map[int64]int64            // all units of each item: available, held and sold
 	Holds          map[string]stock.HoldState // by hold id
