@@ -39,7 +39,8 @@ type authorization struct {
 	Authorizer     *authz.Authorizer // nil until syncPermissions has run
 }
 
-// wireAuthorization creates the services that administer accounts. It requires k.Accounts.
+// wireAuthorization creates the services that administer accounts. It requires k.Accounts. The command that creates
+// users calls it without the rest of the Core.
 func (k *Core) wireAuthorization() {
 	users, roles := accountsql.NewUserAdmin(k.DB), authzsql.NewRoles(k.DB)
 	k.authorization = authorization{
@@ -51,6 +52,8 @@ func (k *Core) wireAuthorization() {
 }
 
 // syncPermissions stores the permissions that the server's routes declare, and sets the authenticator that checks them.
+// It runs after all routes are registered and before the server listens: the permissions of new routes must exist
+// before accounts call them.
 func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
 	routes := s.API().Routes()
 	if err := authzsql.SyncPermissions(ctx, k.DB, authzhttp.Permissions(routes), k.DB.Now()); err != nil {
@@ -93,7 +96,8 @@ func (k *Core) authorizationLoops() []worker.Loop {
 	}}
 }
 
-// routeTable returns the routes of all packages without opening a store.
+// routeTable returns the routes of all packages without opening a store. Its handlers have no stores behind them and
+// must not be called. Documents and permissions are derived from it.
 func routeTable(c Config) (*httpapi.API, error) {
 	s, err := httpapi.New(c.http("1"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -136,6 +140,7 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]accoun
 	if err != nil {
 		return nil, err
 	}
+	// No server may have run on this database yet, and roles refer to permissions.
 	if err := authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now()); err != nil {
 		return nil, err
 	}
@@ -153,7 +158,8 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]accoun
 	return users, nil
 }
 
-// createUser creates an account on behalf of the operator.
+// createUser creates an account on behalf of the operator. Roles are found by name, because operators do not see their
+// ids.
 func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, error) {
 	roles, err := k.Roles.Store.Roles(ctx)
 	if err != nil {
@@ -185,8 +191,8 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 	return nil
 }
 
-// createDemoUsers creates one account for each role, all with one password: the configured one, or a random one. Existing
-// accounts stay as they are.
+// createDemoUsers creates one account for each role, all with one password: the configured one, or a random one.
+// Existing accounts stay as they are.
 func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	password := os.Getenv("COMANDA_DEMO_PASSWORD")
 	if password == "" {
@@ -227,6 +233,7 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// demoAddress returns an address under .example, which RFC 2606 reserves, so that no mail of a demo reaches a person.
 func demoAddress(name string) string { return name + "@demo.example" }
 
 // VerifyAudit checks the whole audit log.

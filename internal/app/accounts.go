@@ -28,7 +28,7 @@ type accountServices struct {
 	tokenKey account.Key // last passed to useTokenKey
 }
 
-// limiter adapts limit.Limiter to account.Limiter.
+// limiter adapts limit.Limiter to account.Limiter. A nil Limiter allows everything.
 type limiter struct{ *limit.Limiter }
 
 // Peek implements account.Limiter.
@@ -61,6 +61,7 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	if err := k.useTokenKey(key); err != nil {
 		return err
 	}
+	// Before the first request: a new process must not accept a session that was revoked while it did not run.
 	return authenticator.SyncRevocations(ctx)
 }
 
@@ -96,7 +97,8 @@ func accountMetrics(reg prometheus.Registerer, hasher *account.Hasher) account.O
 }
 
 // authenticationLoops run in every process that serves requests. If the first of them cannot read the revoked sessions
-// for five seconds, every access token is refused.
+// for five seconds, every access token is refused. The others lose at most their interval when a process is killed:
+// times of last use and counts of refusals.
 func (k *Core) authenticationLoops() []worker.Loop {
 	return []worker.Loop{
 		{

@@ -42,7 +42,8 @@ func Links(
 // its own settings, which may differ.
 const urlFile = "public-url"
 
-// writeURL writes the server's public URL to the data folder.
+// writeURL writes the server's public URL to the data folder. The rename is atomic, so a command that reads the file at
+// the same moment finds a complete address.
 func (c Config) writeURL() error {
 	file := filepath.Join(c.DataDir, urlFile)
 	if err := os.WriteFile(file+".new", []byte(c.PublicURL+"\n"), 0o600); err != nil {

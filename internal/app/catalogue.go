@@ -46,7 +46,8 @@ func imageScaler(d *picture.Processor) func(context.Context, []byte) (catalog.Im
 	}
 }
 
-// restoreLoop puts items back on sale when their time off the menu has ended.
+// restoreLoop puts items back on sale when their time off the menu has ended. Several processes may run it: each item
+// is restored once, in SQL.
 func (k *Core) restoreLoop() worker.Loop {
 	return worker.Loop{
 		Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
@@ -72,7 +73,7 @@ func (s quotaStore) Restore(
 	return at, err
 }
 
-// RestoreDue implements catalog.OffItemStore.
+// RestoreDue implements catalog.OffItemStore. The cache follows also after an error that left some branches restored.
 func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
 	branches, err := s.Store.RestoreDue(ctx, now)
 	if len(branches) > 0 {
@@ -81,7 +82,7 @@ func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, err
 	return branches, err
 }
 
-// ledgerCounts implements catalog.CounterReader.
+// ledgerCounts implements catalog.CounterReader. It reads SQL and not the admission cache, so its figures are exact.
 type ledgerCounts struct{ core *Core }
 
 // Counters returns the ledger's counters of a business date.

@@ -18,15 +18,16 @@ const clockInterval = 10 * time.Second
 // clockWait is how long a request waits for a measurement. After that, orders are accepted without one.
 const clockWait = time.Second
 
-// clockLoop measures the deciding clock. Every process runs it, because processes compare times with each other.
+// clockLoop measures the deciding clock. Every process runs it, because processes compare times with each other. It
+// also runs while the schema is too new, when all guarded loops rest.
 func (k *Core) clockLoop() worker.Loop {
 	return worker.Loop{
 		Name: "clock", Run: k.DB.Clock().Measure, Every: clockInterval, Timeout: 4 * time.Second, MaxPause: time.Second,
 	}
 }
 
-// awaitClock returns a function that waits up to settleWithin while the time is in doubt: deadlines set meanwhile might
-// be wrong.
+// awaitClock returns a function that waits up to clockWait while the time is in doubt: deadlines set meanwhile might be
+// wrong.
 func awaitClock(c *clock.Clock) func(context.Context) {
 	return func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clockWait)
@@ -35,8 +36,8 @@ func awaitClock(c *clock.Clock) func(context.Context) {
 	}
 }
 
-// whenSettled wraps a loop that expires something. It skips rounds while the time is not settled; the next round does the
-// work.
+// whenSettled wraps a loop that expires something. It skips rounds while the time is not settled; the next round does
+// the work.
 func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
 	run := l.Run
 	l.Run = func(ctx context.Context) error {
@@ -48,7 +49,7 @@ func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
 	return l
 }
 
-// exportClock exports the state of the deciding clock.
+// exportClock exports the state of the deciding clock. Each gauge reads the clock when it is scraped.
 func exportClock(reg prometheus.Registerer, c *clock.Clock) {
 	f := promauto.With(reg)
 	gauge := func(name, help string, value func(clock.State) float64) {

@@ -23,6 +23,7 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	}
 	defer db.Close()
 	redis, err := AttachRedis(ctx, c)
+	// An empty embedded store stands in, so that the services need no special case without Redis.
 	if err != nil { // SQL decides; servers update Redis from it later
 		redis, err = redisdb.Open(ctx, redisdb.Config{})
 		if err != nil {
@@ -40,7 +41,8 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	return k.Editor.SetQuota(ctx, authz.System(), item, quota)
 }
 
-// Document returns one of the documents that are generated from the code.
+// Document returns one of the documents that are generated from the code. The Makefile compares the files in docs with
+// it.
 func Document(name string) (string, error) {
 	switch name {
 	case "events":

@@ -23,7 +23,8 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Config is the configuration of all commands. The zero value of a field means its default.
+// Config is the configuration of all commands. The zero value of a field means its default. It is a value: commands
+// change their own copy.
 type Config struct {
 	Listen          string
 	PublicURL       string
@@ -113,6 +114,7 @@ var settings = []setting{
 	boolean("COMANDA_ACCESS_LOG", "on", "Log one record per request.", func(c *Config) *bool { return &c.AccessLog }),
 }
 
+// text declares a setting that takes any text; completed validates it.
 func text(name, def, help string, field func(*Config) *string) setting {
 	return setting{
 		Name: name, Default: def, Help: help,
@@ -121,11 +123,14 @@ func text(name, def, help string, field func(*Config) *string) setting {
 	}
 }
 
+// secret marks a setting whose value must never be printed or logged, see Redacted.
 func secret(s setting) setting {
 	s.secret = true
 	return s
 }
 
+// duration declares a setting in the form of time.ParseDuration. The error contains the value, so it must not be used
+// for secrets.
 func duration(name, def, help string, field func(*Config) *time.Duration) setting {
 	return setting{
 		Name: name, Default: def, Help: help,
@@ -141,6 +146,7 @@ func duration(name, def, help string, field func(*Config) *time.Duration) settin
 	}
 }
 
+// boolean declares a switch. Any other word is an error: a misspelt "off" must not switch something on.
 func boolean(name, def, help string, field func(*Config) *bool) setting {
 	return setting{
 		Name: name, Default: def, Help: help,
@@ -183,6 +189,7 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 		}
 		delete(values, s.Name)
 		if v != "" {
+			// All errors are collected, so that an operator can correct them at once.
 			errs = append(errs, s.set(&c, v))
 		}
 	}
@@ -195,6 +202,7 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 	return c.completed()
 }
 
+// readFile adds the settings of a file to the values. Values may be in double quotes; variables are not expanded.
 func readFile(path string, into map[string]string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -241,6 +249,7 @@ func reachable(listen string) string {
 // minToken is the minimum length of a service token on a network: 128 bits in hexadecimal.
 const minToken = 32
 
+// validate refuses what would fail later or be unsafe. It opens no connection, so commands can call it anywhere.
 func (c Config) validate() error {
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -278,6 +287,7 @@ func (c Config) orders() ordering.Config {
 	return o
 }
 
+// http returns the configuration of the HTTP server.
 func (c Config) http(version string) httpapi.Config {
 	h := httpapi.Default()
 	h.Listen, h.Version, h.ServiceToken, h.AccessLog = c.Listen, version, c.ServiceToken, c.AccessLog

@@ -42,7 +42,8 @@ import (
 	"comanda/internal/web"
 )
 
-// OpenDatabase opens the configured database without migrating it.
+// OpenDatabase opens the configured database without migrating it. The folder is private to its owner, because a SQLite
+// database in it contains password hashes and keys.
 func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -50,6 +51,8 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
 }
 
+// redis returns the configuration of package redisdb: without a URL it embeds a store whose socket is in the data
+// folder.
 func (c Config) redis(log *slog.Logger, reg prometheus.Registerer) (redisdb.Config, error) {
 	namespace, err := keyspace.ParseNamespace(c.RedisNamespace)
 	return redisdb.Config{
@@ -67,7 +70,8 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 	return redisdb.Attach(ctx, rc)
 }
 
-// Core is all services on their stores, without HTTP and background loops.
+// Core is all services on their stores, without HTTP and background loops. Its services refer to each other through it,
+// so a service may use one that is wired later, but only when it is called.
 type Core struct {
 	Config             Config
 	DB                 *sqldb.DB
@@ -132,6 +136,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	if k.gateways == nil {
 		k.gateways = &gateways{}
 	}
+	// The order is that of dependencies. Only wireIdentity can fail, so it follows the services that Close stops.
 	exportClock(d.Metrics, k.DB.Clock())
 	k.wireLimits(d.Metrics)
 	k.wireCatalog()
@@ -150,6 +155,8 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	return k, nil
 }
 
+// wireCatalog creates the menus' caches and services. Writes go through quotaStore, so that a changed quota reaches the
+// admission cache.
 func (k *Core) wireCatalog() {
 	store := catalogsql.New(k.DB, k.followQuota)
 	k.Menus = catalog.NewMenuCache(store, catalogredis.New(k.Redis), k.DB.Now)
@@ -159,6 +166,7 @@ func (k *Core) wireCatalog() {
 	k.wireCatalogServices(store)
 }
 
+// wireVisits creates the services of tables, visits and guests.
 func (k *Core) wireVisits(reg prometheus.Registerer) {
 	store := visitsql.New(k.DB)
 	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
@@ -166,6 +174,8 @@ func (k *Core) wireVisits(reg prometheus.Registerer) {
 	k.Floor = &visit.Floor{Store: store, Guests: k.Guests, Now: k.DB.Now}
 }
 
+// wireStock creates the admission cache with its syncer, and the reservations of other systems. The syncer is shared
+// with the orders' ledger: both hold units of the same counters.
 func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
 	k.AdmissionCache = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
@@ -180,6 +190,7 @@ func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Snapshots = &stock.SnapshotService{Cache: stockredis.NewSnapshotCache(k.Redis), Store: k.Reservations, Now: k.DB.Now}
 }
 
+// wireOrders creates the ledger, which starts the goroutine of its group commit, and the services above it.
 func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Ledger = orderingsql.NewLedger(k.DB, k.Syncer, k.DB.Now)
 	exportGroup(reg, "orders", k.Ledger.Group())
@@ -197,7 +208,9 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	}
 }
 
-// Close commits the operations queued in the ledger and ends the syncer's tasks.
+// Close commits the operations queued in the ledger and ends the syncer's tasks. Captures end first, because they still
+// write to the ledger; they may take half of the time that stopping has. The groups follow, and the syncer last,
+// because every commit passes its changes to it.
 func (k *Core) Close() {
 	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
 	defer cancel()
@@ -276,6 +289,8 @@ func (s quotaStore) Publish(
 	return v, err
 }
 
+// updateCache applies the committed change to the admission cache. A failure is only logged: the row in redis_outbox
+// stays, and the loop applies it later.
 func (s quotaStore) updateCache(ctx context.Context, err error) {
 	if err != nil || !s.core.Redis.Up() {
 		return
@@ -285,7 +300,8 @@ func (s quotaStore) updateCache(ctx context.Context, err error) {
 	}
 }
 
-// availability reads what is left from the admission cache, else from the ledger.
+// availability reads what is left from the admission cache, else from the ledger. Its figures may be some milliseconds
+// old; the ledger decides when an order is placed.
 type availability struct{ core *Core }
 
 // Left implements catalog.Availability.
@@ -303,7 +319,8 @@ func (a availability) Left(ctx context.Context, branch int64, date string, items
 	return left, a.byStock(ctx, branch, left)
 }
 
-// byStock lowers the portions left of dishes to those that the stock suffices for.
+// byStock lowers the portions left of dishes to those that the stock suffices for. A dish that has no quota gets one
+// here if its recipe uses stock.
 func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
 	recipes, err := a.core.Recipes.ForBranch(ctx, branch)
 	if err != nil || len(recipes) == 0 {

@@ -31,6 +31,7 @@ func (k *Core) movers() []mover {
 	}
 }
 
+// mover moves the deadlines of one package; of is the label of its metric.
 type mover struct {
 	of   string
 	move func(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error)
@@ -50,6 +51,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 			if err != nil {
 				return err
 			}
+			// An assignment, because Write may run this function again.
 			counts[m.of] = n
 		}
 		set()

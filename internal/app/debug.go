@@ -30,6 +30,7 @@ func (d *debugServer) Start(ctx context.Context) error {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	// Without a limit on writing: a profile is collected for as long as its caller asks.
 	d.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = d.server.Serve(l) }() // ends with Stop; nothing depends on its error
 	return nil

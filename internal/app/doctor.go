@@ -28,7 +28,8 @@ func (d Diagnosis) Healthy() bool {
 	return true
 }
 
-// Diagnose checks configuration, versions, connections and clocks. It changes nothing.
+// Diagnose checks configuration, versions, connections and clocks. It changes nothing. It does not need a running
+// server; an embedded Redis is then not checked.
 func Diagnose(ctx context.Context, c Config) Diagnosis {
 	connections := system.Connections{
 		Database: func(ctx context.Context) (*sqldb.DB, error) { return OpenDatabase(ctx, c) },

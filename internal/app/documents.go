@@ -42,6 +42,7 @@ func newDocuments(db *sqldb.DB, redis *redisdb.DB) documents {
 	return p
 }
 
+// builder returns the rebuild that the loops start. It uses the projector of the loop.
 func (p documents) builder(db *sqldb.DB, cache *documentredis.Store) *document.Builder {
 	return &document.Builder{
 		Source: p.documentStore, Projector: p.Projector, Sweeper: cache, Store: p.documentStore, Markers: cache,
@@ -87,6 +88,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		}
 		return err
 	}
+	// A server that was replaced may have old data. SQL is read until the next check has compared the markers.
 	k.Redis.OnChange(func(redisdb.Change) { k.Generation.Invalidate() })
 	k.wireSampler(reg)
 }
@@ -94,7 +96,8 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 // rebuildTimeout limits one round of a rebuild; a longer rebuild continues in the next.
 const rebuildTimeout = 10 * time.Minute
 
-// documentLoops run in every process. The first process to come projects changes and rebuilds lost documents.
+// documentLoops run in every process. The first process to come projects changes and rebuilds lost documents. The
+// projector's interval is most of the delay with which readers see a change.
 func (k *Core) documentLoops() []worker.Loop {
 	return []worker.Loop{
 		{
@@ -112,6 +115,7 @@ func (k *Core) documentLoops() []worker.Loop {
 	}
 }
 
+// measureDocuments exports the backlog of the projector; it is part of the loop of measurements.
 func (k *Core) measureDocuments(ctx context.Context) error {
 	return k.documentBacklog.measure(k.documentStore.Backlog(ctx, k.DB.Now()))
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// settingsIn returns the variables of an environment that configure the server, by name.
+// settingsIn returns the variables of an environment that configure the server, by name. Without the variables of
+// Kubernetes, because a service named comanda would otherwise keep every pod from starting: unknown names are refused.
 func settingsIn(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, kv := range environ {

@@ -32,7 +32,8 @@ func Keys() []KeyDeclaration {
 }
 
 // rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
-// readers that load a missing key from SQL and cache it.
+// readers that load a missing key from SQL and cache it. A test compares both, so a declaration cannot name a function
+// that is gone.
 var rebuilders = map[string]any{
 	"stock.rebuild":           (*stock.Syncer).Reconcile,
 	"visit.resolve":           (*visit.Guests).Resolve,
@@ -48,6 +49,7 @@ func LintKeys() []string {
 	return append(lintKeys(ds), keyspace.LintChannels(keyspace.Channels(), ds)...)
 }
 
+// lintKeys also checks that a function exists for each key that is said to be restored.
 func lintKeys(ds []keyspace.Decl) []string {
 	found := append([]string{}, keyspace.Lint(ds)...)
 	for _, d := range ds {

@@ -23,7 +23,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 }
 
 // syncerObserver counts the syncer's work and notifies streams of a changed availability after the cache has it, so
-// that they read the new value.
+// that they read the new value. It is built before wireLive has set k.Live, so it reads the field at each call.
 func (k *Core) syncerObserver() stock.Observer {
 	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {

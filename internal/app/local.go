@@ -18,6 +18,7 @@ func (c Config) local() bool {
 	return err == nil && loopback(host) && loopback(c.publicHost())
 }
 
+// publicHost returns the host of the public URL, empty for an invalid one, which then counts as public.
 func (c Config) publicHost() string {
 	u, err := url.Parse(c.PublicURL)
 	if err != nil {
@@ -26,6 +27,7 @@ func (c Config) publicHost() string {
 	return u.Hostname()
 }
 
+// loopback accepts the name localhost without resolving it, and no other name.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()

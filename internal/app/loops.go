@@ -25,7 +25,8 @@ const (
 // rebuild fit into the ten seconds within which both must be equal again (I9).
 const reconcileInterval = 1500 * time.Millisecond
 
-// syncerLoops keep the admission cache equal to the ledger.
+// syncerLoops keep the admission cache equal to the ledger. gate_apply runs until it is stopped, so its interval is
+// only the pause before a restart. The others find in SQL what it has missed.
 func (k *Core) syncerLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "gate_apply", Run: k.Syncer.Apply, Every: 10 * time.Millisecond},
@@ -61,7 +62,7 @@ func (k *Core) workLoops() []worker.Loop {
 }
 
 // sweeper expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it
-// never depends on one.
+// never depends on one. Each round ends what is due in SQL, whatever earlier rounds have missed.
 func (k *Core) sweeper() worker.Loop {
 	return worker.Loop{
 		Name: "sweeper", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
@@ -98,11 +99,13 @@ func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 // relayInterval is the relay's polling interval while idle; under load it does not pause.
 const relayInterval = 100 * time.Millisecond
 
+// relayLoop runs a relay. A broker that stays away is tried every ten seconds, so events leave soon after its return.
 func relayLoop(r *outbox.Relay) worker.Loop {
 	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayInterval, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
 
-// measure exports figures that only SQL has.
+// measure exports figures that only SQL has. Every process with the role exports the same figures, so alerts use the
+// maximum and not the sum.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
 	n, oldest, err := paymentsql.OutstandingRefunds(ctx, k.DB)
@@ -173,6 +176,8 @@ func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// purge deletes rows past their retention. Most tables are purged in small statements; after an error the next round
+// continues.
 func (k *Core) purge(ctx context.Context) error {
 	now := k.DB.Now()
 	if _, err := outbox.PurgeLog(ctx, k.DB, now.Add(-keepLog)); err != nil {

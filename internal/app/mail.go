@@ -25,6 +25,7 @@ const keepDead = 7 * 24 * time.Hour
 // mail returns the configuration of the mail sender.
 func (c Config) mail() mailout.Config { return mailout.Config{URL: c.SMTPURL, From: c.MailFrom} }
 
+// mailTransport returns the configured transport. It opens no connection and creates no folder.
 func (c Config) mailTransport() (mail.Transport, error) {
 	if c.SMTPURL != "" {
 		return mailout.NewSMTP(c.mail())
@@ -40,7 +41,8 @@ func (c Config) validateMail() error {
 	return nil
 }
 
-// mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails.
+// mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails. A
+// server that stays away is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
 	post, err := k.Config.mailTransport()
 	if err != nil {
@@ -57,6 +59,7 @@ func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.
 	}, nil
 }
 
+// countMail registers the counter of results and returns the function that counts.
 func countMail(reg prometheus.Registerer) func(result string) {
 	results := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "mail_total", Help: "E-mails by the result of an attempt.",

@@ -15,7 +15,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// metrics holds the metrics of packages that import no driver.
+// metrics holds the metrics of packages that import no driver. The names of the exported series do not follow the code
+// when it is renamed: dashboards and alerts use them.
 type metrics struct {
 	created            *prometheus.CounterVec
 	transitions        *prometheus.CounterVec
@@ -41,6 +42,7 @@ type metrics struct {
 	moved              *prometheus.CounterVec
 }
 
+// newMetrics registers all of them, whatever the role, so that every process exports the same series.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	f := promauto.With(reg)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -103,6 +105,7 @@ type counting struct{ *prometheus.CounterVec }
 // Count adds one.
 func (c counting) Count(labels ...string) { c.WithLabelValues(labels...).Inc() }
 
+// orders returns the counters of package ordering.
 func (m *metrics) orders() *ordering.Metrics {
 	return &ordering.Metrics{
 		Created: counting{m.created}, Transition: counting{m.transitions}, Callback: counting{m.callbacks},
@@ -110,6 +113,7 @@ func (m *metrics) orders() *ordering.Metrics {
 	}
 }
 
+// syncer returns an observer that counts. Its functions run in the syncer's goroutines and must not block.
 func (m *metrics) syncer() stock.Observer {
 	return stock.Observer{
 		Cold:         m.withoutCache.Inc,
@@ -137,7 +141,8 @@ const (
 	endedByTime   = "expired"
 )
 
-// decided counts committed commands of other systems.
+// decided counts committed commands of other systems. It is called after the commit with one result for each command,
+// and must not block.
 func (m *metrics) decided(demands []stock.Command, results []stock.CommandResult) {
 	for i, d := range demands {
 		r := results[i]
@@ -153,6 +158,7 @@ func (m *metrics) decided(demands []stock.Command, results []stock.CommandResult
 	}
 }
 
+// tried returns the label of a requested reservation's result.
 func tried(r stock.CommandResult) string {
 	switch {
 	case r.Changed:

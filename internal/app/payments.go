@@ -54,6 +54,7 @@ func (t *gateways) methods(sandbox bool) []payment.Method {
 	return all
 }
 
+// byMethod returns the gateways by method. The sandbox has none: its callback is a route.
 func (t *gateways) byMethod() map[payment.Method]payment.Gateway {
 	all := map[payment.Method]payment.Gateway{}
 	if t.vnpay != nil {
@@ -65,7 +66,8 @@ func (t *gateways) byMethod() map[payment.Method]payment.Gateway {
 	return all
 }
 
-// openGateways creates the configured gateways, and simulated ones for the others if the sandbox is on.
+// openGateways creates the configured gateways, and simulated ones for the others if the sandbox is on. It calls no
+// gateway, so a gateway that is down does not keep the server from starting.
 func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err error) {
 	t, now := &gateways{pages: map[string]http.Handler{}}, db.Now
 	defer func() {
@@ -73,6 +75,7 @@ func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err
 			t.Close()
 		}
 	}()
+	// NewCore reads the keys only later.
 	if c.Simulators {
 		keys, err := accountsql.Keys(ctx, db)
 		if err != nil {
@@ -104,7 +107,8 @@ func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err
 	return t, nil
 }
 
-// validatePayments also refuses gateways that are configured only in part.
+// validatePayments also refuses gateways that are configured only in part. A merchant code without its secret would
+// offer a method that fails for every guest.
 func (c Config) validatePayments() error {
 	var errs []error
 	if c.VNPay.TmnCode != "" || c.VNPay.HashSecret != "" {
@@ -140,6 +144,8 @@ func (t *gateways) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, 
 	}, nil
 }
 
+// simulateLINEPay mounts a simulator of LINE Pay. The server calls it over its own public URL, as it would call the
+// real one.
 func (t *gateways) simulateLINEPay(c Config, now func() time.Time) (linepay.Config, error) {
 	id := "1234567890"
 	secret, err := simulatorSecret(t.key, string(payment.LINEPay))
@@ -162,6 +168,7 @@ func simulatorSecret(key account.Key, gateway string) (string, error) {
 	return hex.EncodeToString(secret), err
 }
 
+// mount adds a simulator's pages, and its end to Close.
 func (t *gateways) mount(path string, h http.Handler, end func()) {
 	t.pages[path] = http.StripPrefix(path, h)
 	t.close = append(t.close, end)
@@ -230,7 +237,8 @@ func (k *Core) paymentLoops() []worker.Loop {
 	}
 }
 
-// measurePayments counts payment attempts that need attention.
+// measurePayments counts payment attempts that need attention. The states are listed, so that a state without attempts
+// is exported as 0.
 func (k *Core) measurePayments(ctx context.Context) error {
 	stuck, err := k.Ledger.Stuck(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// sampleEvery is the interval of checks for documents that Redis lost. A pass is followed by a pause of sampleRest
+// sampleInterval is the interval of checks for documents that Redis lost. A pass is followed by a pause of sampleRest
 // times its duration and a rebuild by buildRest times, so that together they take less than a fifth of one connection's
 // time, however many documents there are or slow the machine is. With 100,000 documents all sets are checked within the
 // ten seconds after which a loss must be repaired.
@@ -91,6 +91,8 @@ const (
 	sampleBehind  = "behind" // the projector is behind, so the sample is incomplete
 )
 
+// observe counts a sample and logs losses. A sample has one result; losses outrank evictions, and both outrank a
+// projector that is behind.
 func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
 	result := sampleClean
 	switch {

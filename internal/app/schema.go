@@ -35,6 +35,7 @@ func (g *schemaGuard) check(ctx context.Context) error {
 		g.newer.Store(nil)
 		return nil
 	}
+	// Logged once, and not every five seconds.
 	if g.newer.Swap(&refusal) == nil {
 		g.log.ErrorContext(ctx, "the database is too new for this binary", "err", refusal)
 	}
@@ -49,6 +50,7 @@ func (g *schemaGuard) refusal() error {
 	return nil
 }
 
+// loop returns the loop that repeats the check. It is not guarded itself: it must notice a migration that was reverted.
 func (g *schemaGuard) loop() worker.Loop {
 	return worker.Loop{Name: "schema", Run: g.check, Every: schemaInterval, Timeout: 4 * time.Second, MaxPause: schemaInterval}
 }

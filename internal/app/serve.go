@@ -64,7 +64,8 @@ type ServeOptions struct {
 // work.
 const stopTimeout = 20 * time.Second
 
-// Serve runs a process until ctx ends or it fails.
+// Serve runs a process until ctx ends or it fails. It returns nil after an orderly stop. A failure of the listener
+// stops the process in the same order as a signal.
 func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	if o.Demo {
 		var err error
@@ -72,6 +73,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 			return err
 		}
 	}
+	// Closed last, so that the records of the stop are written.
 	buffer := telemetry.NewBuffer(o.Log)
 	defer func() { _ = buffer.Close() }()
 	log, err := telemetry.NewLogger(buffer, c.Log)
@@ -123,6 +125,8 @@ type process struct {
 	close    []func()
 }
 
+// start opens everything in the order of dependencies and registers the end of each with onStop. If a step fails, it
+// closes what is open.
 func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *process, err error) {
 	p := &process{}
 	defer func() {
@@ -172,6 +176,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	p.onStop(p.core.Close)
+	// Before the loops run, so that they rebuild the cache instead of trusting it.
 	if err := p.core.invalidateCache(ctx); err != nil {
 		return nil, err
 	}
@@ -192,6 +197,7 @@ func (p *process) begin(
 		}
 	}
 	p.group = worker.NewGroup(services...)
+	// The services must outlive the signal that ends ctx: stop ends them in order.
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -199,6 +205,7 @@ func (p *process) begin(
 	return nil
 }
 
+// database opens and migrates the database. It refuses one that is too old or does not wait for the disk.
 func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -229,6 +236,7 @@ func (p *process) services(
 	if c.DebugListen != "" {
 		services = append(services, &debugServer{listen: c.DebugListen})
 	}
+	// The clock starts first: until it is settled, other loops skip their rounds. A detected step wakes it.
 	measuring := worker.New(p.core.clockLoop(), log, jobs)
 	p.core.DB.Clock().MoveWith(p.core.moveDeadlines)
 	p.core.DB.Clock().Watch(log, measuring.Wake)
@@ -270,6 +278,7 @@ func (p *process) services(
 		return nil, err
 	}
 	p.schema.watch(p.server)
+	// The server starts last and stops first, so that no request finds a stopped loop.
 	return append(services, p.server), nil
 }
 
@@ -301,6 +310,7 @@ func (p *process) relay(
 		if err != nil {
 			return nil, err
 		}
+		// No broker can hold a confirmation back, so reservations may expire at once.
 		now := make(chan struct{})
 		close(now)
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
@@ -326,15 +336,18 @@ func (c Config) rabbit(consumers []inbox.Consumer, log *slog.Logger, m *rabbit.M
 	}
 }
 
+// onStop registers a function that release calls, in reverse order.
 func (p *process) onStop(f func()) { p.close = append(p.close, f) }
 
-// stop stops the services in reverse order.
+// stop stops the services in reverse order. If ctx ends first, the connections are closed nevertheless; unfinished work
+// is found again in SQL.
 func (p *process) stop(ctx context.Context) error {
 	err := p.group.Stop(ctx)
 	p.release()
 	return err
 }
 
+// release closes what start has opened. A second call does nothing.
 func (p *process) release() {
 	for _, f := range slices.Backward(p.close) {
 		f()

@@ -22,7 +22,8 @@ import (
 	"comanda/internal/visit/visithttp"
 )
 
-// newServer creates the HTTP server with the routes of all packages.
+// newServer creates the HTTP server with the routes of all packages. Only SQL is a critical check: without Redis or
+// complete documents, requests are slower and still answered (I16).
 func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *prometheus.Registry) (*httpapi.Server, error) {
 	s, err := httpapi.New(c.http(version), log, reg)
 	if err != nil {
@@ -47,6 +48,8 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 
 var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 
+// register adds the routes of all packages but the web pages. routeTable calls it without stores, so it must not use
+// them.
 func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.LiveMenus, k.Floor)
 	cataloghttp.PublicBranches(a, k.Branches.Store, k.DB.Now)

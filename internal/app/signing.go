@@ -27,7 +27,8 @@ func (c Config) tokenKey(keys account.Keys) account.Key {
 	return keys.Token
 }
 
-// useTokenKey makes this process sign and verify with key.
+// useTokenKey makes this process sign and verify with key. Cached tokens were verified with the key before and are
+// forgotten last.
 func (k *Core) useTokenKey(key account.Key) error {
 	if err := k.tokens.SetKey(key); err != nil {
 		return err
@@ -39,7 +40,8 @@ func (k *Core) useTokenKey(key account.Key) error {
 	return nil
 }
 
-// syncTokenKey switches to the new key when the one in SQL was withdrawn.
+// syncTokenKey switches to the new key when the one in SQL was withdrawn. Only its loop and the start use k.tokenKey,
+// one after the other, so it needs no lock.
 func (k *Core) syncTokenKey(ctx context.Context) error {
 	keys, err := accountsql.ReadKeys(ctx, k.DB)
 	if err != nil {
@@ -52,7 +54,8 @@ func (k *Core) syncTokenKey(ctx context.Context) error {
 	return nil
 }
 
-// keyLoop runs in every process, because each reads values that are sealed with the key in Redis.
+// keyLoop runs in every process, because each reads values that are sealed with the key in Redis. The interval limits
+// how long a withdrawn key is still accepted.
 func (k *Core) keyLoop() worker.Loop {
 	return worker.Loop{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
 }

@@ -18,6 +18,7 @@ func (k *Core) stockServices() stockhttp.Services {
 	}
 }
 
+// branches returns the ids of all branches.
 func (k *Core) branches(ctx context.Context) ([]int64, error) {
 	all, err := k.Branches.Store.Branches(ctx)
 	ids := make([]int64, len(all))
@@ -30,8 +31,8 @@ func (k *Core) branches(ctx context.Context) ([]int64, error) {
 // warmInterval is half the maximum age of a snapshot, so that a round may be late.
 const warmInterval = stock.MaxSnapshotAge / 2
 
-// snapshotLoops run in every process that serves requests. The first caches the most read windows at the start and again
-// before they expire. The second writes which are read most.
+// snapshotLoops run in every process that serves requests. The first caches the most read windows at the start and
+// again before they expire. The second writes which are read most.
 func (k *Core) snapshotLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "hot_warm", Run: k.warmSnapshots, Every: warmInterval, Timeout: 10 * time.Second, MaxPause: warmInterval},
@@ -39,7 +40,7 @@ func (k *Core) snapshotLoops() []worker.Loop {
 	}
 }
 
-// warmSnapshots does nothing without Redis: windows then read SQL.
+// warmSnapshots does nothing without Redis: windows then read SQL. The server needs no warm snapshots to be ready.
 func (k *Core) warmSnapshots(ctx context.Context) error {
 	if !k.Redis.Up() {
 		return nil

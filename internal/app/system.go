@@ -12,7 +12,8 @@ import (
 )
 
 // OpenSystem returns the operators' functions for a command beside running servers, and a function that ends them.
-// redis is nil for commands that do not use it, and where it is embedded in a server that does not run.
+// redis is nil for commands that do not use it, and where it is embedded in a server that does not run. stop commits
+// what is queued; call it before the database is closed.
 func OpenSystem(db *sqldb.DB, redis *redisdb.DB) (s *system.Service, stop func()) {
 	tuneMemory()
 	reservations := stocksql.NewReservations(db, noCache{}, db.Now)

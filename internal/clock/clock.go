@@ -70,6 +70,8 @@ func OfMachine() *Clock { return start(nil, machine) }
 // doubt.
 func Of(a Authority) *Clock { return start(a, machine) }
 
+// start returns a clock that takes the machine's time for the deciding one. With an authority it begins in doubt,
+// because that time may be wrong by any amount.
 func start(a Authority, machine func() reading) *Clock {
 	c := &Clock{authority: a, machine: machine, log: slog.New(slog.DiscardHandler), onDoubt: func() {}}
 	now := machine()
@@ -96,7 +98,8 @@ func (c *Clock) MoveWith(m Move) {
 	c.move = m
 }
 
-// Now returns the deciding time, in UTC and whole milliseconds.
+// Now returns the deciding time, in UTC and whole milliseconds. It never blocks: every decision calls it. A measurement
+// may set it back (C4), so callers must not rely on ascending times.
 func (c *Clock) Now() time.Time {
 	a := c.anchor.Load()
 	now := c.machine()
@@ -104,7 +107,8 @@ func (c *Clock) Now() time.Time {
 	return a.derive(now).UTC().Truncate(time.Millisecond)
 }
 
-// Settled reports whether deadlines may be enforced by Now. It returns false while the time is in doubt (C3).
+// Settled reports whether deadlines may be enforced by Now. It returns false while the time is in doubt (C3). Loops
+// that end something by time skip their round then.
 func (c *Clock) Settled() bool {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
@@ -115,6 +119,7 @@ func (c *Clock) Settled() bool {
 func (c *Clock) Await(ctx context.Context) error {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
+	// A loop, because another step may follow before this goroutine runs again.
 	for d := c.doubt.Load(); d != nil; d = c.doubt.Load() {
 		select {
 		case <-d.over:
@@ -138,6 +143,7 @@ func (c *Clock) compare(a *anchor, now reading) {
 	go c.tell(parted) // in a goroutine: a running measurement holds mu, and Now must not wait
 }
 
+// tell logs a detected step and requests a measurement. It runs once per doubt.
 func (c *Clock) tell(parted time.Duration) {
 	c.mu.Lock()
 	log, onDoubt := c.log, c.onDoubt

@@ -11,6 +11,7 @@ type reading struct {
 	mono time.Duration // since the process began
 }
 
+// born is the origin of monotonic readings: only differences between them have a meaning.
 var born = time.Now()
 
 // shift moves the wall clock in builds that test steps. In all others it stays nil, because nothing calls Shift.
@@ -20,6 +21,8 @@ var shift atomic.Pointer[func() time.Duration]
 // build tag faultclock.
 func Shift(by func() time.Duration) { shift.Store(&by) }
 
+// machine reads both clocks with one call, so that they belong to one instant. Round(0) strips the monotonic part,
+// without which Sub would compare that instead of the wall clock.
 func machine() reading {
 	now := time.Now()
 	r := reading{wall: now.Round(0), mono: now.Sub(born)}
@@ -29,7 +32,8 @@ func machine() reading {
 	return r
 }
 
-// Stopwatch measures a duration by the monotonic clock. The zero value has been running since the zero time.
+// Stopwatch measures a duration by the monotonic clock. The zero value has been running since the zero time. Its
+// elapsed time is longer than every pause, so a pause that was never begun counts as over.
 type Stopwatch struct{ begun time.Time }
 
 // Start returns a running stopwatch.

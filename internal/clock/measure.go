@@ -20,6 +20,7 @@ func (c *Clock) Measure(ctx context.Context) error {
 		return err
 	}
 	c.judge(ctx, old, next)
+	// The doubt ends after the new anchor is stored, so that whatever waited for its end reads the new time.
 	c.anchor.Store(next)
 	if d := c.doubt.Swap(nil); d != nil {
 		close(d.over)
@@ -81,6 +82,7 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	}
 	parted := old.parted(next.machine)
 	jump := old.jump(next)
+	// Both measurements may be wrong by their uncertainty, so a smaller jump proves nothing.
 	margin := Step + old.uncertainty + next.uncertainty
 	if parted.Abs() >= Step {
 		c.steps.Machine++
@@ -110,7 +112,7 @@ type State struct {
 	Age         time.Duration // since the last measurement
 }
 
-// State returns the current state.
+// State returns the current state. It may wait for a running measurement, so it is for metrics and diagnosis only.
 func (c *Clock) State() State {
 	settled := c.Settled()
 	now, a := c.machine(), c.anchor.Load()

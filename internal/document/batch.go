@@ -19,11 +19,13 @@ func forEachBatch(
 	return forEachBatchFrom(ctx, source, e, "", workers, func(ctx context.Context, b batch) error { return run(ctx, b.ids) })
 }
 
+// forEachBatchFrom is forEachBatch for the ids after one. Batches are numbered in order, and end in any order.
 func forEachBatchFrom(
 	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
 ) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	// Without a buffer: ids are read at most one batch ahead of the workers.
 	batches := make(chan batch)
 	var group sync.WaitGroup
 	for range cmp.Or(workers, defaultWorkers) {
@@ -48,7 +50,7 @@ func forEachBatchFrom(
 // defaultWorkers keeps SQL and Redis busy while other workers encode; more would take connections from requests.
 const defaultWorkers = 8
 
-// sendBatches sends the ids after one in batches.
+// sendBatches sends the ids after one in batches. It ends early with the cause of ctx, when a worker has failed.
 func sendBatches(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
 	for n := 0; ; n++ {
 		ids, err := source.IDs(ctx, e, after, batchSize)

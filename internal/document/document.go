@@ -22,7 +22,8 @@ type Document struct {
 // Ref returns the reference of the document.
 func (d Document) Ref() Ref { return Ref{d.Entity, d.ID} }
 
-// Cell is the scan target of one value: T for text, N for a number, PT and PN for nullable ones.
+// Cell is the scan target of one value: T for text, N for a number, PT and PN for nullable ones. One slice of cells is
+// scanned again and again, so reading thousands of rows allocates only their documents.
 type Cell struct {
 	T  string
 	N  int64
@@ -30,6 +31,7 @@ type Cell struct {
 	PN *int64
 }
 
+// text returns a text value; ok is false for NULL.
 func (c *Cell) text(f Field) (string, bool) {
 	if !f.Null {
 		return c.T, true
@@ -40,6 +42,7 @@ func (c *Cell) text(f Field) (string, bool) {
 	return *c.PT, true
 }
 
+// number returns a numeric value; ok is false for NULL.
 func (c *Cell) number(f Field) (int64, bool) {
 	if !f.Null {
 		return c.N, true
@@ -72,7 +75,9 @@ func (e *Entity) ScanTargets(row []Cell) []any {
 	return all
 }
 
-// Document returns the document of a row. buf is scratch space that calls may share.
+// Document returns the document of a row. buf is scratch space that calls may share. The version is the last field of
+// every entity. Fields are written in the order of declaration, so that equal rows have equal text and comparisons need
+// no parser.
 func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
 	d := Document{Entity: e, Version: row[len(row)-1].N}
 	b := (*buf)[:0]
@@ -147,6 +152,7 @@ func (c *Cell) lookupValue(f Field) (string, bool) {
 	return strconv.FormatInt(n, 10), ok
 }
 
+// flagText returns a flag as queries and indexes name it.
 func flagText(v bool) string {
 	if v {
 		return "yes"
@@ -156,6 +162,7 @@ func flagText(v bool) string {
 
 const null = "null"
 
+// appendJSON appends the value of a field. Ids are strings, because JavaScript cannot represent all 64-bit integers.
 func (c *Cell) appendJSON(b []byte, f Field) []byte {
 	if f.Kind.isText() {
 		s, ok := c.text(f)
@@ -226,6 +233,7 @@ func appendText(b []byte, s string) []byte {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
+			// Invalid UTF-8 would make the whole document invalid JSON.
 			if r == utf8.RuneError && size == 1 {
 				b = append(append(b, s[from:i]...), "\ufffd"...)
 				from = i + 1

@@ -7,7 +7,8 @@ import (
 	"comanda/internal/text"
 )
 
-// Entity declares one model: the content of its documents and how they are found. All else is derived from it.
+// Entity declares one model: the content of its documents and how they are found. All else is derived from it. The id
+// is the first field and the version the last one; other code relies on both.
 type Entity struct {
 	Name       string // in keys and exports
 	Fields     []Field
@@ -99,7 +100,8 @@ func (e *Entity) Index(name string) *Index {
 	return nil
 }
 
-// Sets returns the indexes by which Find selects, in the order of declaration.
+// Sets returns the indexes by which Find selects, in the order of declaration. SQL statements take their arguments in
+// this order.
 func (e *Entity) Sets() []*Index {
 	var sets []*Index
 	for _, x := range e.Indexes {
@@ -142,7 +144,7 @@ func ByIndex(k *keyspace.DocumentIndex) (*Entity, *Index) {
 	return nil, nil
 }
 
-// Ref identifies a document.
+// Ref identifies a document. It is comparable, so it serves as the key of maps.
 type Ref struct {
 	Entity *Entity
 	ID     string

@@ -29,6 +29,7 @@ func Importable() []*Entity {
 func Export(
 	ctx context.Context, from SnapshotSource, entities []*Entity, to io.Writer, report func(Progress),
 ) (total int, err error) {
+	// After an error the writer has received an incomplete export.
 	w := bufio.NewWriterSize(to, 1<<16)
 	err = from.Snapshot(ctx, func(ctx context.Context, at Source) error {
 		total, err = exportAll(ctx, at, entities, w, report)
@@ -69,6 +70,8 @@ func exportAll(
 	return total, nil
 }
 
+// exportBatch writes documents in the order of ids, which Read does not keep. HTML escaping is off, because exporting
+// an import must reproduce the file.
 func exportBatch(ctx context.Context, source Source, e *Entity, ids []string, w io.Writer) (int, error) {
 	docs, err := source.Read(ctx, e, ids)
 	if err != nil {

@@ -25,7 +25,8 @@ func PeekField(doc, name string) (value string, ok bool) {
 	return value, err == nil
 }
 
-// HasEntry reports whether a document has an index entry. Relations are not in documents and always match.
+// HasEntry reports whether a document has an index entry. Relations are not in documents and always match. Readers use
+// it to detect an index entry that is ahead of or behind its document.
 func HasEntry(doc string, e IndexEntry) bool {
 	if e.Index.IsRelation() {
 		return true
@@ -58,7 +59,8 @@ func rawField(doc, name string) (raw string, ok bool) {
 	return "", false
 }
 
-// skipText returns the index after a string that begins at i.
+// skipText returns the index after a string that begins at i. Escaped characters are skipped in pairs, so that an
+// escaped quote does not end the string.
 func skipText(s string, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {

@@ -47,7 +47,8 @@ type Markers interface {
 	MarkBuilt(ctx context.Context, building string) (ok bool, err error)
 }
 
-// Generation decides whether the documents in Redis are complete, and rebuilds them if not.
+// Generation decides whether the documents in Redis are complete, and rebuilds them if not. It is safe for concurrent
+// use; readers ask it before each use of Redis, so its answers come from memory.
 type Generation struct {
 	Store   GenerationStore
 	Markers Markers
@@ -102,6 +103,7 @@ func (p *Generation) Check(context.Context) error {
 // Invalidate stops reading from Redis until the next check: the servers may have changed.
 func (p *Generation) Invalidate() { p.setEpoch("", p.currentRevision()+1) }
 
+// currentRevision is taken before a check, whose result setEpoch drops if Redis changed meanwhile.
 func (p *Generation) currentRevision() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,6 +133,7 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrRebuildRunning) {
 		return err
 	}
+	// The rebuild has ended, here or in another process; reads use Redis at once and not a second later.
 	_, err = p.verify(ctx)
 	return err
 }
@@ -139,6 +142,7 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
 	look := p.currentRevision()
 	epoch := ""
+	// Every early return clears the epoch: what could not be verified is not read.
 	defer func() { p.setEpoch(epoch, look) }()
 	state, err := p.Store.Generation(ctx)
 	if err != nil || state.Epoch == "" {

@@ -41,7 +41,7 @@ type ImportTarget interface {
 	Import(ctx context.Context, e *Entity, records []Record) error
 }
 
-// Import is an import in progress.
+// Import is an import in progress. One value runs one import; it is not safe for concurrent use.
 type Import struct {
 	Target     ImportTarget
 	OnConflict OnConflict
@@ -87,6 +87,7 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 		result: ImportResult{Written: map[string]int{}, Skipped: map[string]int{}},
 	}
 	in := bufio.NewScanner(from)
+	// A longer line is an error instead of an allocation of its size.
 	in.Buffer(nil, maxLineBytes)
 	var last *Entity
 	var batch []Record
@@ -108,6 +109,7 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 		}
 		r.line = n
 		if e != last || len(batch) == batchSize {
+			// References point to earlier entities only, so one pass can check them.
 			if last != nil && slices.Index(Entities, e) < slices.Index(Entities, last) {
 				return p.result, refuseLine(n, fmt.Errorf("%s must come before %s", e.Name, last.Name))
 			}
@@ -124,6 +126,7 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 	return p.result, flush()
 }
 
+// refuseLine returns the fault of a line that no treatment of conflicts can save.
 func refuseLine(n int, err error) error {
 	return fault.Newf(fault.Invalid, "import_invalid", "Line %d: %v.", n, err)
 }
@@ -136,6 +139,7 @@ type importPass struct {
 	result ImportResult
 }
 
+// uniqueValue is a value that at most one line may have.
 type uniqueValue struct {
 	index  *Index
 	entity *Entity // for UniqueTogether, which has no index
@@ -222,6 +226,8 @@ type conflict struct {
 	exists bool // a row with the id exists
 }
 
+// refuseConflict returns the fault of a line that conflicts with existing data; with OnConflict Skip it would be left
+// out.
 func refuseConflict(n int, why string) error {
 	return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", n, why)
 }
@@ -332,6 +338,7 @@ func (p *importPass) checkReferences(ctx context.Context, e *Entity, batch []Rec
 	return nil
 }
 
+// refs returns the rows to which a record refers.
 func (r Record) refs(e *Entity) []Ref {
 	var refs []Ref
 	for i, f := range e.Fields {
@@ -368,6 +375,7 @@ func parseLine(text []byte) (*Entity, Record, error) {
 	return e, r, err
 }
 
+// decodeStrict refuses unknown fields: a misspelt one would be lost silently.
 func decodeStrict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

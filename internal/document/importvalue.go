@@ -152,6 +152,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	return err
 }
 
+// parseObject parses an object and stores it without white space, in the form in which documents contain it.
 func (c *Cell) parseObject(f Field, raw json.RawMessage) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object == nil {
@@ -202,6 +203,8 @@ func cleanTexts(k text.Kind, raw json.RawMessage, object map[string]json.RawMess
 // errNUL refuses what PostgreSQL cannot hold.
 var errNUL = errors.New("it has a character of code 0")
 
+// parseID accepts the canonical form only. The largest integer is refused, because the next generated id would
+// overflow.
 func parseID(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n == math.MaxInt64 || strconv.FormatInt(n, 10) != text {
@@ -210,6 +213,7 @@ func parseID(text string) (int64, error) {
 	return n, nil
 }
 
+// checkIDs validates the members of a relation.
 func checkIDs(ids []string) error {
 	for _, id := range ids {
 		if _, err := parseID(id); err != nil {

@@ -6,7 +6,8 @@ import (
 )
 
 // KeySet is a set of the keys that SQL implies, with the number of members of sets. Keys of Redis that are not in it
-// are examined more closely. It stores 64-bit hashes; a full set drops further keys, so that more is examined.
+// are examined more closely. It stores 64-bit hashes; a full set drops further keys, so that more is examined. Two keys
+// with one hash hide an orphan with a negligible probability; a new seed per set keeps that from recurring.
 type KeySet struct {
 	seed  maphash.Seed
 	limit int
@@ -34,6 +35,7 @@ func (s *KeySet) Add(keys []string, members []int) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// The whole batch is dropped, which only costs more reads later.
 	if len(s.keys)+len(hashes) > s.limit {
 		return
 	}

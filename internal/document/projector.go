@@ -20,7 +20,8 @@ const (
 	maxTouched       = 100_000          // documents waiting in memory; they are hints, and more are dropped
 )
 
-// Projector copies changed documents to Redis. Any number of processes may run one.
+// Projector copies changed documents to Redis. Any number of processes may run one. Its methods are safe for concurrent
+// use; two projections of one document at the same time are settled by Writer.Apply.
 type Projector struct {
 	Source  Source
 	Outbox  Outbox
@@ -32,7 +33,8 @@ type Projector struct {
 	touched map[Ref]struct{}
 }
 
-// Touch queues documents for the next run, beside those in the outbox. It never blocks.
+// Touch queues documents for the next run, beside those in the outbox. It never blocks. A full set drops further ones:
+// the sampler finds what stays wrong.
 func (p *Projector) Touch(refs ...Ref) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,8 +71,10 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 		return nil
 	}
 	begun := p.Now()
+	// Touched documents first: a reader has just missed them.
 	touched := p.takeTouched()
 	if err := p.Project(ctx, touched, nil); err != nil {
+		// They are in no table, so a failure must not lose them.
 		p.Touch(touched...)
 		return err
 	}
@@ -97,6 +101,7 @@ func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, e
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}
+	// Claims return rows in no order. By id, older changes are projected before newer ones.
 	slices.SortFunc(claimed, func(a, b Claimed) int { return strings.Compare(a.ID, b.ID) })
 	for rest := claimed; len(rest) > 0; {
 		n := batchRows(rest)
@@ -138,6 +143,8 @@ func projectableRows(claimed []Claimed) []string {
 	return rows
 }
 
+// release ends the claims of rows that were not projected, without counting an attempt. It has a limit of its own,
+// because ctx may be the reason for the end.
 func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -192,6 +199,8 @@ func newProjection(claimed []Claimed) projection {
 	return w
 }
 
+// project writes documents and repeats those that lost against another writer. After a few rounds they wait for the
+// next run, so that two busy writers cannot keep a run from ending.
 func (p *Projector) project(ctx context.Context, w projection) error {
 	for n := 0; len(w.refs)+len(w.deleted) > 0; n++ {
 		lost, displaced, err := p.pass(ctx, w)
@@ -210,6 +219,8 @@ func (p *Projector) project(ctx context.Context, w projection) error {
 	return nil
 }
 
+// pass writes each document once, in batches. It returns the documents to project again. What was lost with an error is
+// touched, so that it does not depend on the caller.
 func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []Ref, err error) {
 	refs, docs := unique(w.refs), w.deleted // deletions are written with the first batch
 	for len(refs)+len(docs) > 0 {
@@ -235,6 +246,7 @@ func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []R
 	return lost, displaced, nil
 }
 
+// unique returns refs without repetitions, in order: Writer.Apply accepts a document at most once per call.
 func unique(refs []Ref) []Ref {
 	seen := make(map[Ref]struct{}, len(refs))
 	kept := refs[:0:0]
@@ -267,6 +279,7 @@ func (p *Projector) load(ctx context.Context, refs []Ref, dead map[Ref]int64) ([
 	return all, nil
 }
 
+// loadOne reads documents of one entity. An id without a row is a deletion, with version 0 if the version is unknown.
 func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string, dead map[Ref]int64) ([]Document, error) {
 	docs, err := p.Source.Read(ctx, e, ids)
 	if err != nil {

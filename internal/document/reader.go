@@ -39,6 +39,7 @@ func (r *Reader) Get(ctx context.Context, e *Entity, id string) (d Document, fou
 
 // GetMany returns documents in the order of their ids; missing ones are left out.
 func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
+	// Ids come from requests. One that cannot be in a key has no row either.
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Keys.Key(id).Valid() })
 	if len(ids) == 0 {
 		return nil, nil
@@ -64,7 +65,8 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	return r.fillFromSource(ctx, e, docs, missing)
 }
 
-// fillFromSource reads missing documents from SQL and repairs them in Redis.
+// fillFromSource reads missing documents from SQL and repairs them in Redis. A missing key does not prove that there is
+// no row: Redis may have evicted it.
 func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document, missing []string) ([]Document, error) {
 	found, err := r.readSource(ctx, e, missing)
 	if err != nil {
@@ -111,6 +113,7 @@ func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string)
 			return Document{Entity: e, ID: id, JSON: body}, true, nil
 		}
 	}
+	// Empty values are NULL in SQL, which any number of rows may have.
 	if strings.TrimSpace(value) == "" {
 		return d, false, nil
 	}
@@ -126,18 +129,21 @@ func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string)
 	return docs[0], true, nil
 }
 
+// errIndex is a mistake in the program: requests do not name indexes.
 func errIndex(e *Entity, index string) error {
 	return fault.Newf(fault.Internal, "no_index", "%s has no index %q.", e.Name, index)
 }
 
-// Page is a part of a list: at most Limit documents after Offset.
+// Page is a part of a list: at most Limit documents after Offset. Callers validate it; an offset behind the end is an
+// empty page.
 type Page struct{ Offset, Limit int }
 
 // Filter is values that documents must have, by name of a set index.
 type Filter map[string]string
 
 // Find returns a page of the documents that have all values, in the order of ids, and their total number. Without
-// values it lists all. Each document is checked; one that does not match is left out and repaired.
+// values it lists all. Each document is checked; one that does not match is left out and repaired. The total may exceed
+// what all pages return by documents that are left out.
 func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []Document, total int, err error) {
 	where, entries, indexed, err := e.filter(f)
 	if err != nil {

@@ -28,7 +28,8 @@ type Sweeper interface {
 	Remove(ctx context.Context, found []Difference) error
 }
 
-// Builder rebuilds all documents while others read and write them.
+// Builder rebuilds all documents while others read and write them. It may run in several processes: a claim in SQL
+// admits one of them.
 type Builder struct {
 	Source    Source
 	Projector *Projector
@@ -62,6 +63,8 @@ func (b *Builder) Build(ctx context.Context) error {
 	return err
 }
 
+// claim begins a rebuild or takes over one whose builder has died. The claim in SQL is conditional on the state that
+// was read, so of two processes one succeeds. The markers are set after it and before the first document is written.
 func (b *Builder) claim(ctx context.Context) (GenerationState, error) {
 	seen, err := b.Store.Generation(ctx)
 	if err != nil {
@@ -120,6 +123,8 @@ func (b *Builder) release(ctx context.Context, building string) {
 	_, _ = b.Store.SaveProgress(ctx, state) // on failure the claim ends by itself
 }
 
+// run writes all documents from the saved position on, removes what no row implies, and makes the rebuild the epoch.
+// Markers in Redis are changed before SQL: until SQL names the epoch, no reader uses it.
 func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	c := &rebuildRun{Builder: b, state: state, lastProgress: b.Now(), seen: NewKeySet(maxKeys)}
 	began := false
@@ -142,6 +147,7 @@ func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	if err != nil {
 		return err
 	}
+	// A server that was replaced during the rebuild lacks what was written before.
 	built := server == state.BuildingServer
 	if built {
 		if built, err = b.Markers.MarkBuilt(ctx, state.Building); err != nil {
@@ -157,7 +163,8 @@ func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	return nil
 }
 
-// sweep removes keys that no row implies.
+// sweep removes keys that no row implies. The walk may take long without writing documents, so it renews the claim as
+// well.
 func (b *Builder) sweep(ctx context.Context, c *rebuildRun) error {
 	return b.Sweeper.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
 		if err := c.saveProgress(ctx, c.state.Entity, c.state.After); err != nil {

@@ -27,6 +27,8 @@ func (c *rebuildRun) entity(ctx context.Context, e *Entity) error {
 	})
 }
 
+// batch writes one batch and, under mu, advances the saved position. It writes directly and not through the projector,
+// because documents that Redis has in a newer version need a decision.
 func (c *rebuildRun) batch(ctx context.Context, e *Entity, b batch, line *watermark) error {
 	docs, err := c.Source.Read(ctx, e, b.ids)
 	if err != nil {
@@ -105,6 +107,8 @@ type watermark struct {
 	finished map[int]string // last ids of batches that have ended out of order
 }
 
+// advance records the end of batch n and returns the position behind which nothing is missing. moved is false while an
+// earlier batch is still running.
 func (f *watermark) advance(n int, last string) (after string, moved bool) {
 	f.finished[n] = last
 	for {

@@ -77,6 +77,7 @@ func (s *Sampler) RunOnce(ctx context.Context) error {
 	p := samplePass{Sampler: s}
 	err := p.run(ctx)
 	p.Took = s.Now().Sub(begun)
+	// Also after an error, so that a slow database is not asked more often.
 	s.nextPass = s.Now().Add(min(time.Duration(s.IdleFactor)*max(p.Took, 0), maxSampleIdle))
 	if err != nil {
 		return err
@@ -96,6 +97,7 @@ func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
 	switch {
 	case len(p.Lost) > 0:
 		s.rebuildOwed = epoch
+		// Before the repair, so that no list is read from the damaged sets meanwhile.
 		s.Generation.setDamage(errLost(p.Lost))
 		n, err := s.restore(ctx, p.Lost)
 		p.Restored = n
@@ -147,7 +149,8 @@ func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
 	return len(refs), s.Projector.Project(ctx, refs, nil)
 }
 
-// rebuild rebuilds everything. If another process is doing so, the new epoch ends the need for it.
+// rebuild rebuilds everything. If another process is doing so, the new epoch ends the need for it. The pause after it
+// is limited, so that losses that continue are repaired again within minutes.
 func (s *Sampler) rebuild(ctx context.Context) error {
 	begun := s.Now()
 	err := s.Generation.Build(ctx)

@@ -27,6 +27,7 @@ type baseline struct {
 	sizes     []Size
 }
 
+// prepare creates the baselines without counts: the first pass counts, the second compares.
 func (s *Sampler) prepare() {
 	s.cursors = map[*Entity]string{}
 	for _, e := range Entities {
@@ -61,6 +62,7 @@ func (p *samplePass) run(ctx context.Context) (err error) {
 	return nil
 }
 
+// evictions compares the servers' counters with those of the last pass.
 func (p *samplePass) evictions(ctx context.Context) error {
 	n, err := p.Evictions(ctx)
 	if err != nil {
@@ -198,6 +200,7 @@ func (p *samplePass) shortSets(ctx context.Context, g *baseline) ([]string, erro
 	return slices.Compact(values), nil
 }
 
+// countMembers returns the sizes of sets and counts them in the Sample.
 func (p *samplePass) countMembers(ctx context.Context, keys []keyspace.Key) ([]int64, error) {
 	p.Sets += len(keys)
 	return p.Mirror.Sizes(ctx, keys)
@@ -228,6 +231,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 			again = append(again, d.Ref.ID)
 		}
 	}
+	// Read again after the outbox: a document that is the same and does not wait has been projected.
 	if docs, err = p.Source.Read(ctx, e, again); err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ type Where struct {
 	Value string
 }
 
-// Source reads documents from SQL; documentsql.Store implements it.
+// Source reads documents from SQL; documentsql.Store implements it. Its methods may be called concurrently, but not
+// those of a snapshot.
 type Source interface {
 	// Read returns the documents of ids as their rows are now, in no particular order; ids without a row are left out.
 	// The id of an order stands for all of its lines.
@@ -57,7 +58,8 @@ type Size struct {
 	N     int64
 }
 
-// Counts counts rows and pending changes in SQL; documentsql.Store implements it.
+// Counts counts rows and pending changes in SQL; documentsql.Store implements it. Each method reads a moment of its
+// own; the sampler allows for that.
 type Counts interface {
 	// Total returns the number of rows of an entity.
 	Total(ctx context.Context, e *Entity) (int64, error)
@@ -70,7 +72,8 @@ type Counts interface {
 	Pending(ctx context.Context, limit int) (waiting map[Ref]struct{}, ok bool, err error)
 }
 
-// Writer writes documents to Redis; documentredis.Store implements it.
+// Writer writes documents to Redis; documentredis.Store implements it. Its methods are safe for concurrent use by any
+// number of processes, and may be repeated after an error.
 type Writer interface {
 	// Up reports whether Redis is likely to answer.
 	Up() bool

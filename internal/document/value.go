@@ -28,12 +28,14 @@ func (x *Index) isEncoded(value string) bool {
 	return true
 }
 
+// unreserved reports whether a byte stands for itself in a key. Capital letters do only in indexes that keep them.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("@._+-", c) >= 0
 }
 
 const hexDigits = "0123456789abcdef"
 
+// escape encodes byte by byte, so that a value in any script has an encoding of bounded length.
 func (x *Index) escape(value string) string {
 	b := make([]byte, 0, 3*len(value))
 	for i := range len(value) {
@@ -51,7 +53,8 @@ func (x *Index) escape(value string) string {
 	return string(b)
 }
 
-// Lookup returns a value as SQL compares it: trimmed and case-folded, but not encoded.
+// Lookup returns a value as SQL compares it: trimmed and case-folded, but not encoded. It folds A-Z only, because
+// SQLite's lower() folds no other letters.
 func (x *Index) Lookup(value string) string {
 	value = strings.TrimSpace(value)
 	if x.Case != Fold {

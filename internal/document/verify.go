@@ -113,7 +113,8 @@ func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
 	return c.result(), nil
 }
 
-// verifyRun is a verification in progress.
+// verifyRun is a verification in progress. Workers add to it under mu; after the last worker it is used by one
+// goroutine.
 type verifyRun struct {
 	*Verifier
 	seen *KeySet
@@ -138,6 +139,7 @@ func (c *verifyRun) add(found []Difference) {
 	}
 }
 
+// entity compares all documents of an entity, from SQL to Redis.
 func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
 	return forEachBatch(ctx, c.Source, e, c.Workers, func(ctx context.Context, ids []string) error {
 		docs, err := c.Source.Read(ctx, e, ids)
@@ -168,6 +170,8 @@ func (c *verifyRun) count(e *Entity, ids []string) {
 	}
 }
 
+// counters checks that no counter is below its documents: a program that takes the next number from it would use one
+// twice.
 func (c *verifyRun) counters(ctx context.Context) error {
 	for _, e := range Entities {
 		n, err := c.Mirror.Counter(ctx, e)
@@ -185,6 +189,8 @@ func (c *verifyRun) counters(ctx context.Context) error {
 	return nil
 }
 
+// result counts the differences that remain. Differences beyond maxRechecked were never checked again and count as
+// found.
 func (c *verifyRun) result() Verification {
 	v := Verification{
 		Clean: len(c.found) == 0, Documents: map[string]int{}, Found: map[string]int{}, Samples: map[string][]string{},
@@ -243,6 +249,7 @@ func splitByOrigin(found []Difference) (fromSQL, fromRedis, counters []Differenc
 	return fromSQL, fromRedis, counters
 }
 
+// compareAgain compares the documents of differences once more and keeps those that differ in the same way.
 func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Difference, error) {
 	docs, err := readRefs(ctx, v.Source, found)
 	if err != nil {
@@ -277,7 +284,7 @@ func confirmOrphans(ctx context.Context, source Source, w Walker, found []Differ
 	return w.StillPresent(ctx, orphans)
 }
 
-// readRefs returns the documents of differences.
+// readRefs returns the documents of differences. Each document is read once, whatever the number of its differences.
 func readRefs(ctx context.Context, source Source, found []Difference) (map[Ref]Document, error) {
 	ids := map[*Entity][]string{}
 	asked := map[Ref]bool{}

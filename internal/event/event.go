@@ -8,7 +8,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// Event is the stored and transmitted envelope of one committed change.
+// Event is the stored and transmitted envelope of one committed change. It is a value: a row of the outbox, a message
+// and a dead letter hold the same fields.
 type Event struct {
 	ID          string          // uid; consumers deduplicate by it
 	Type        string          // registered name
@@ -21,11 +22,12 @@ type Event struct {
 }
 
 // Kind ties a registered type to the Go type of its payload, so that an event of that type can neither be built nor
-// decoded with any other payload.
+// decoded with any other payload. Stored events have no P: Decode checks the type by its name.
 type Kind[P any] struct{ Type }
 
 // New returns an event of this kind with a new ID. It panics if the payload does not marshal; payloads are flat structs
-// of this package, so that is a programming error.
+// of this package, so that is a programming error. The caller stores the event in the transaction of the change
+// (outbox.Queue); seq must be the version that this transaction writes.
 func (k Kind[P]) New(at time.Time, aggregateID string, seq, branchID int64, payload P) Event {
 	raw, err := json.Marshal(payload)
 	if err != nil {

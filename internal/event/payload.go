@@ -41,7 +41,8 @@ type Canceled struct {
 	Reason      string         `json:"reason" enum:"USER_CANCELED,EXPIRED,STAFF_CANCELED"`
 }
 
-// RefundDue is the payload of order.refund_due.
+// RefundDue is the payload of order.refund_due. The payload of order.refunded is the same, so that a consumer matches
+// the two by RefundID.
 type RefundDue struct {
 	OrderID  string         `json:"orderId"`
 	BranchID int64          `json:"branchId,string"`
@@ -52,7 +53,7 @@ type RefundDue struct {
 	Reason   string         `json:"reason"`
 }
 
-// Progressed is the payload of order.progressed.
+// Progressed is the payload of order.progressed. A recall is a step back: To is then before From.
 type Progressed struct {
 	OrderID  string `json:"orderId"`
 	BranchID int64  `json:"branchId,string"`
@@ -150,7 +151,7 @@ func (n LenientID) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatInt(int64(n), 10)), nil
 }
 
-// UnmarshalJSON reads an integer from a string or a number.
+// UnmarshalJSON reads an integer from a string or a number. A fraction or a number beyond 64 bits is an error.
 func (n *LenientID) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
 	*n = LenientID(v)

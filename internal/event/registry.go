@@ -14,7 +14,8 @@ const (
 	StockExchange = "lmall.events"
 )
 
-// Type describes one registered type of event.
+// Type describes one registered type of event. Names, exchanges and routing keys are part of the interface to other
+// systems and never change.
 type Type struct {
 	Name       string
 	Aggregate  string
@@ -76,12 +77,14 @@ var registry = []Type{
 	InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,
 }
 
+// defineStock is define on the stock exchange.
 func defineStock[P any](name, aggregate, purpose string) Kind[P] {
 	k := define[P](name, aggregate, purpose)
 	k.Exchange = StockExchange
 	return k
 }
 
+// defineExternal declares a command of other systems. Their messages name a reservation, whatever they call it.
 func defineExternal[P any](name, purpose string) Kind[P] {
 	k := defineStock[P](name, "reservation", purpose)
 	k.External = true
@@ -96,10 +99,11 @@ func define[P any](name, aggregate, purpose string) Kind[P] {
 	}}
 }
 
-// Types returns every registered type.
+// Types returns every registered type. The slice is a copy.
 func Types() []Type { return slices.Clone(registry) }
 
-// Lookup returns the registered type of that name.
+// Lookup returns the registered type of that name. A name that is not registered comes from a newer release or from
+// another system.
 func Lookup(name string) (Type, bool) {
 	i := slices.IndexFunc(registry, func(t Type) bool { return t.Name == name })
 	if i < 0 {

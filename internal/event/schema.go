@@ -40,6 +40,8 @@ func (t Type) Schema() string {
 	return string(text)
 }
 
+// schemaOf returns the schema of a field's type. It panics on a type that it does not support, so that a new payload
+// cannot be published without a schema.
 func schemaOf(t reflect.Type) *schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -73,6 +75,7 @@ func members(t reflect.Type) *schema {
 		if options == "string" {
 			one = &schema{Type: "string", Pattern: wholeText}
 		}
+		// Tags refine what the type alone does not state.
 		one.Description = f.Tag.Get("doc")
 		if pattern := f.Tag.Get("pattern"); pattern != "" {
 			one.Pattern = pattern
@@ -85,6 +88,7 @@ func members(t reflect.Type) *schema {
 			s.Required = append(s.Required, name)
 		}
 	}
+	// Its two forms cannot be expressed by tags of single fields.
 	if t == reflect.TypeFor[StockRequest]() {
 		s.AnyOf = []*schema{{Required: []string{"items"}}, {Required: []string{"itemId", "quantity"}}}
 	}

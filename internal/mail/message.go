@@ -8,7 +8,8 @@ import (
 	"comanda/internal/queue"
 )
 
-// QueuedMessage is a message in the outbox.
+// QueuedMessage is a message in the outbox. Its fields are sealed where they are codes (E3); Template and Locale select
+// the text when it is sent, so a waiting message follows a corrected template.
 type QueuedMessage struct {
 	ID        string
 	Recipient string // an e-mail address
@@ -20,7 +21,7 @@ type QueuedMessage struct {
 	Attempts  int // including the current one
 }
 
-// Message is a rendered message.
+// Message is a rendered message. It exists in memory only.
 type Message struct {
 	ID      string // of the QueuedMessage; becomes the Message-ID
 	To      string

@@ -28,6 +28,8 @@ var (
 	page      = template.Must(template.ParseFS(files, "templates/page.html"))
 )
 
+// loadTemplates parses every template in every locale at program start, so that a missing one fails the first start and
+// not a message.
 func loadTemplates() map[string]*text.Template {
 	all := map[string]*text.Template{}
 	for _, name := range Templates() {
@@ -45,7 +47,8 @@ func loadTemplates() map[string]*text.Template {
 
 const maxField = 200 // characters of a field
 
-// Render fills a template. An unknown locale falls back to the default.
+// Render fills a template. An unknown locale falls back to the default. Fields are cleaned before the template is
+// filled: a line break in one would end the subject. Unknown fields are ignored, missing ones are empty.
 func Render(name, locale string, fields map[string]string) (Message, error) {
 	t, ok := templates[name+"."+locale]
 	if !ok {

@@ -24,7 +24,8 @@ var retries = queue.Policy{
 	Policy: backoff.Policy{First: 15 * time.Second, Factor: 2, Max: time.Hour}, MaxAttempts: MaxAttempts,
 }
 
-// Sender sends the queued messages.
+// Sender sends the queued messages. Any number of processes may run one: the store's claims keep them from sending the
+// same message, unless a claim has ended.
 type Sender struct {
 	Store     Store
 	Transport Transport
@@ -55,6 +56,7 @@ func (s *Sender) RunOnce(ctx context.Context) error {
 
 // process sends one message and stores the result. An error ends the run.
 func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
+	// An expired code would only mislead its recipient (E1).
 	if !s.Now().Before(q.Expires) {
 		s.report(ctx, "expired", q, nil)
 		return s.Store.DeleteQueued(ctx, []string{q.ID})
@@ -70,6 +72,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	case err == nil:
 		s.report(ctx, "sent", q, nil)
 		return s.Store.DeleteQueued(settled, []string{q.ID})
+	// Neither says anything about the message, so no attempt is counted (E2).
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
 		return errors.Join(err, s.release(settled, []QueuedMessage{q}))
 	}
@@ -82,7 +85,8 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	return s.Store.RecordFailures(settled, now, failure)
 }
 
-// settleTimeout bounds the write of a result.
+// settleTimeout bounds the write of a result. It is short, because a shutdown waits for it; if it passes, the claim
+// ends and the message is sent again.
 const settleTimeout = 5 * time.Second
 
 // compose unseals a message and fills its template. Failures are permanent.
@@ -102,7 +106,8 @@ func (s *Sender) compose(q QueuedMessage) (Message, error) {
 	return m, nil
 }
 
-// release makes claimed messages due again without counting the attempt (E2).
+// release makes claimed messages due again without counting the attempt (E2). It runs after an error as well, so that
+// the rest of a claimed batch need not wait for the end of the claim.
 func (s *Sender) release(ctx context.Context, messages []QueuedMessage) error {
 	now := s.Now()
 	released := make([]queue.Failure, len(messages))

@@ -32,7 +32,8 @@ type Tx interface {
 	OnCommit(f func())
 }
 
-// hooks are the functions to call after the commit.
+// hooks are the functions to call after the commit. They run in order of registration, in the goroutine of the commit.
+// Each attempt of a retried transaction has its own, so one that was rolled back calls none.
 type hooks struct{ all []func() }
 
 func (h *hooks) OnCommit(f func()) { h.all = append(h.all, f) }
@@ -52,7 +53,8 @@ type Rows interface {
 	Close()
 }
 
-// Collect runs a query and returns all its rows.
+// Collect runs a query and returns all its rows. Without rows it returns nil. It holds all rows in memory; Each reads
+// results without a limit.
 func Collect[T any](ctx context.Context, c Reader, scan func(Rows) (T, error), q *Stmt, args ...any) ([]T, error) {
 	var all []T
 	err := Each(ctx, c, func(r Rows) error {
@@ -86,7 +88,8 @@ func each(rows Rows, read func(Rows) error) error {
 	return rows.Err()
 }
 
-// Map runs a query for two columns and returns the second by the first.
+// Map runs a query for two columns and returns the second by the first. If the first column repeats, the last row
+// counts.
 func Map[K comparable, V any](ctx context.Context, c Reader, q *Stmt, args ...any) (map[K]V, error) {
 	all := map[K]V{}
 	err := Each(ctx, c, func(r Rows) error {
@@ -99,7 +102,8 @@ func Map[K comparable, V any](ctx context.Context, c Reader, q *Stmt, args ...an
 	return all, err
 }
 
-// One runs a query and returns its first row, or found false if there is none.
+// One runs a query and returns its first row, or found false if there is none. Closing the rows discards those after
+// the first.
 func One[T any](
 	ctx context.Context, c Reader, scan func(Rows) (T, error), q *Stmt, args ...any,
 ) (v T, found bool, err error) {
@@ -126,14 +130,15 @@ func Get[T any](
 	return v, err
 }
 
-// Scalar runs a query for one column and returns it from the first row, or the zero value if there is none.
+// Scalar runs a query for one column and returns it from the first row, or the zero value if there is none. Use One
+// where the zero value and a missing row differ.
 func Scalar[T any](ctx context.Context, c Reader, q *Stmt, args ...any) (T, error) {
 	v, _, err := One(ctx, c, Value[T], q, args...)
 	return v, err
 }
 
 // Page runs two queries and returns a page of rows and the number of all. list takes the arguments of count, a limit
-// and an offset.
+// and an offset. Rows may be added between the two queries; only in a Snapshot do the page and the number agree.
 func Page[T any](
 	ctx context.Context, c Reader, scan func(Rows) (T, error), count, list *Stmt, limit, offset int, args ...any,
 ) (page []T, total int64, err error) {

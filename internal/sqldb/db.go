@@ -39,18 +39,27 @@ type DB struct {
 // engineDriver is the part of DB that differs between SQLite and PostgreSQL.
 type engineDriver interface {
 	Conn
+	// begin waits for the only writer on SQLite and for a free connection on PostgreSQL. patient permits longer idle
+	// times; SQLite has no idle limit and ignores it.
 	begin(ctx context.Context, patient bool) (engineTx, error)
+	// snapshot begins a transaction that only reads and never waits for the writer.
 	snapshot(ctx context.Context) (engineSnapshot, error)
+	// prepare compiles a statement without running it, so that tests find a misspelt column.
 	prepare(ctx context.Context, q *Stmt) error
 	ping(ctx context.Context) error
+	// migrate opens connections of its own, which the migrator's release closes.
 	migrate(ctx context.Context) (migrator, error)
 	close()
 }
 
+// engineTx is a Tx that DB.write ends: by commit and committed, or by rollback.
 type engineTx interface {
 	Tx
+	// commit sends COMMIT. After an error the outcome may be unknown, and the caller calls rollback.
 	commit(ctx context.Context) error
+	// committed runs the functions of OnCommit.
 	committed()
+	// rollback does nothing after a successful commit.
 	rollback()
 }
 
@@ -59,7 +68,8 @@ type engineSnapshot interface {
 	rollback()
 }
 
-// Open connects to the database that c.URL names. It does not migrate.
+// Open connects to the database that c.URL names. It does not migrate. On PostgreSQL it reads the server's clock and
+// fails if the server does not answer; on SQLite it creates a missing file.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	scheme, rest, _ := strings.Cut(c.URL, ":")
 	switch scheme {
@@ -95,12 +105,14 @@ func (db *DB) Ping(ctx context.Context) error { return translate("ping", db.driv
 // Close closes all connections. All transactions must have ended before.
 func (db *DB) Close() { db.driver.close() }
 
-// Exec runs a statement in a transaction of its own.
+// Exec runs a statement in a transaction of its own. It is not repeated after ErrRetry. Only ctx and, on PostgreSQL,
+// the limits of the server bound its time.
 func (db *DB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	return db.driver.Exec(ctx, q, args...)
 }
 
-// Query runs a reading statement outside any transaction.
+// Query runs a reading statement outside any transaction. The caller must close the rows: until then they occupy a
+// connection of the pool.
 func (db *DB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
 	return db.driver.Query(ctx, q, args...)
 }
@@ -125,6 +137,9 @@ func (db *DB) WriteWaiting(ctx context.Context, fn func(ctx context.Context, tx 
 	return db.retry(ctx, true, fn)
 }
 
+// retry runs a transaction again after ErrRetry, within one time limit for all attempts. It detaches from ctx, because
+// a driver closes the connection of a cancelled call: a client that disconnects during COMMIT would leave an unknown
+// outcome. A retry needs no pause: the transaction that won holds the locks, and the retry waits for them.
 func (db *DB) retry(ctx context.Context, patient bool, fn func(ctx context.Context, tx Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,6 +155,8 @@ func (db *DB) retry(ctx context.Context, patient bool, fn func(ctx context.Conte
 	}
 }
 
+// write runs one attempt. The deferred rollback also covers a panic in fn: an open transaction would keep its locks,
+// and on SQLite the only writer.
 func (db *DB) write(ctx context.Context, patient bool, fn func(ctx context.Context, tx Tx) error) error {
 	tx, err := db.driver.begin(ctx, patient)
 	if err != nil {

@@ -17,7 +17,9 @@ import (
 	"comanda/internal/fault"
 )
 
-// Errors of a statement, the same on both engines.
+// Errors of a statement, the same on both engines. Callers compare them with errors.Is and map them to faults of their
+// own: ErrUnique to a taken name, for example. Write handles ErrRetry and returns it only after the last attempt. After
+// ErrAffected the transaction is rolled back.
 var (
 	ErrUnique     = errors.New("sqldb: a unique value exists already")
 	ErrForeignKey = errors.New("sqldb: the row that is referred to does not exist")
@@ -45,6 +47,8 @@ func translate(name string, err error) error {
 	return fmt.Errorf("sqldb: %s: %w", name, err)
 }
 
+// classify returns the neutral error, or nil for one that has none. The end of the caller's context is not the
+// database's failure. A passed deadline is: the database did not answer in time.
 func classify(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyPostgres(pg.Code)
@@ -65,7 +69,9 @@ func classify(err error) error {
 	return nil
 }
 
-// classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A.
+// classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A. Class 08 are lost connections; 25P03 ends a
+// transaction that was idle too long. Both may pass by themselves, so the API answers 503 and clients repeat the
+// request.
 func classifyPostgres(code string) error {
 	switch code {
 	case "23505":
@@ -87,7 +93,9 @@ func classifyPostgres(code string) error {
 	return nil
 }
 
-// classifySQLite maps result codes, https://sqlite.org/rescode.html.
+// classifySQLite maps result codes, https://sqlite.org/rescode.html. Constraint errors are distinguished by the
+// extended code, all others by the primary code in the low byte. SQLITE_BUSY arrives only after busy_timeout, so a
+// repetition at once would wait as long again: it is ErrUnavailable, not ErrRetry.
 func classifySQLite(err *sqlite.Error) error {
 	switch err.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:

@@ -37,17 +37,21 @@ type Group[Op, Res any] struct {
 	stats groupStats
 }
 
+// waiting is a queued operation. Its channel has room for the answer: a caller whose context has ended does not read
+// it, and the group's goroutine must not block.
 type waiting[Op, Res any] struct {
 	ctx    context.Context //nolint:containedctx // only for whether the caller still waits
 	op     Op
 	answer chan answer[Res]
 }
 
+// answer is what the group returns for one operation: its result, or the error of the batch in which it was alone.
 type answer[Res any] struct {
 	res Res
 	err error
 }
 
+// groupStats are read by metrics while batches run.
 type groupStats struct{ batches, ops atomic.Int64 }
 
 // GroupConfig is the configuration of a Group.
@@ -86,6 +90,7 @@ func NewQuestions[Op, Res any](most, queue int, ask func(ctx context.Context, op
 	})}
 }
 
+// newGroup starts the goroutine of a group whose batches are run by run, in a transaction or not.
 func newGroup[Op, Res any](
 	most, queue int, after func([]Op, []Res), run func(context.Context, []Op) ([]Res, error),
 ) *Group[Op, Res] {
@@ -115,7 +120,9 @@ func (g *Group[Op, Res]) Do(ctx context.Context, op Op) (Res, error) {
 	}
 }
 
-// DoAll runs many operations and waits for all of them. It returns one result and one error for each operation.
+// DoAll runs many operations and waits for all of them. It returns one result and one error for each operation. The
+// operations enter the queue in order, but other callers' operations may be between them, and they may be split over
+// several batches.
 func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	results, failures := make([]Res, len(ops)), make([]error, len(ops))
 	answers := make([]chan answer[Res], len(ops))
@@ -136,6 +143,8 @@ func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	return results, failures
 }
 
+// enter queues an operation without blocking. A stalled database fills the queue once; from then on callers are
+// refused, instead of waiting in an ever longer line.
 func (g *Group[Op, Res]) enter(w waiting[Op, Res]) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -169,6 +178,8 @@ func (g *Group[Op, Res]) Stats() (batches, ops int64) {
 // Waiting returns the number of queued operations.
 func (g *Group[Op, Res]) Waiting() int { return len(g.in) }
 
+// loop runs one batch at a time, so operations of one group never compete for locks. It ends when Stop has closed the
+// queue and the queue is empty. Clearing the batch drops the references to answered operations.
 func (g *Group[Op, Res]) loop() {
 	defer close(g.done)
 	batch := make([]waiting[Op, Res], 0, g.max)
@@ -210,6 +221,7 @@ func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	if err == nil {
 		g.stats.batches.Add(1)
 		g.stats.ops.Add(int64(len(ops)))
+		// Before the answers: a caller that acts on its result finds the effects of After.
 		g.after(ops, res)
 		for i, w := range batch {
 			w.answer <- answer[Res]{res: res[i]}
@@ -233,6 +245,7 @@ func (g *Group[Op, Res]) transact(ops []Op) (res []Res, err error) {
 			err = fault.Wrap("group commit", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
+	// A batch belongs to several callers, so it outlives the context of each. DB.Write or readTimeout limits it.
 	res, err = g.run(context.Background(), ops)
 	if err == nil && len(res) != len(ops) {
 		err = errors.New("sqldb: a batch must return one result for each operation")

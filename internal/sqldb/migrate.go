@@ -42,7 +42,8 @@ type migrator struct {
 }
 
 // Migrate applies all migrations that are missing. Several processes may call it at once: one migrates and the others
-// wait, for an advisory lock on PostgreSQL, for the lock of the file on SQLite.
+// wait, for an advisory lock on PostgreSQL, for the lock of the file on SQLite. Every process calls it at its start, so
+// a new release needs no separate step.
 func (db *DB) Migrate(ctx context.Context) error {
 	m, err := db.driver.migrate(ctx)
 	if err != nil {
@@ -128,6 +129,7 @@ func (p *postgres) migrate(ctx context.Context) (migrator, error) {
 	if err != nil {
 		return migrator{}, err
 	}
+	// Without AfterConnect there is no transaction_timeout either.
 	conf := p.conf.Copy()
 	conf.AfterConnect, conf.ConnConfig.RuntimeParams["statement_timeout"] = nil, "0"
 	pool, err := pgxpool.NewWithConfig(ctx, conf)
@@ -155,6 +157,7 @@ func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
 	if err != nil {
 		return migrator{}, err
 	}
+	// The turn keeps this process's own transactions out until release; busy_timeout handles other processes.
 	if err := s.take(ctx); err != nil {
 		return migrator{}, err
 	}

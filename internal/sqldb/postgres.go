@@ -16,6 +16,8 @@ import (
 // times and for memory, where a random page costs nearly as much as the next one: with the default of 4, PostgreSQL
 // scans tables of some hundred pages instead of looking up a batch's rows. idle_in_transaction_session_timeout is
 // shorter than lock_timeout, so that the transaction of a frozen process ends before those that wait for its rows fail.
+// The limits are nested, so that an error names the narrowest cause: a lock (4 s), a statement (8 s), the transaction
+// in the process (writeTimeout, 10 s), the transaction on the server (12 s).
 var postgresSettings = map[string]string{
 	"random_page_cost":                    "1.1",
 	"statement_timeout":                   "8s",
@@ -37,6 +39,7 @@ const (
 	defaultConns = 16
 )
 
+// postgres is the engineDriver of PostgreSQL. The pool connects when a connection is first needed.
 type postgres struct {
 	pool *pgxpool.Pool
 	conf *pgxpool.Config // the pool's configuration, for migrate to copy
@@ -58,6 +61,7 @@ func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 	case !strings.Contains(c.URL, "pool_max_conns="): // otherwise the operator's value applies
 		pc.MaxConns = defaultConns
 	}
+	// An address that drops packets would otherwise use up the caller's whole limit.
 	pc.ConnConfig.ConnectTimeout = 2 * time.Second
 	if _, set := pc.ConnConfig.RuntimeParams["transaction_timeout"]; !set {
 		pc.AfterConnect = limitTransactions
@@ -151,6 +155,7 @@ func (p *postgres) snapshot(ctx context.Context) (engineSnapshot, error) {
 	return tx, nil
 }
 
+// start takes a connection and sends nothing: BEGIN is queued, and travels with the first statement.
 func (p *postgres) start(ctx context.Context, text string) (*postgresTx, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
@@ -181,6 +186,7 @@ type queued struct {
 
 func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
 
+// QueueExactly keeps the first error of the arguments; send returns it instead of sending anything.
 func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	bound, err := q.bind(Postgres, args)
 	if err != nil && t.err == nil {
@@ -194,7 +200,8 @@ func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	t.pending[len(t.pending)-1].read = read
 }
 
-// local sets a parameter of the connection until the end of the transaction.
+// local sets a parameter of the connection until the end of the transaction. The connection therefore returns to the
+// pool with its usual settings.
 func (t *postgresTx) local(setting, value string) {
 	t.pending = append(t.pending, queued{name: "set", text: "set local " + setting + " = '" + value + "'", want: -1})
 }
@@ -208,6 +215,7 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	for _, p := range t.pending {
 		batch.Queue(p.text, p.args...)
 	}
+	// The two share an array, so functions that read results must not queue statements.
 	pending := t.pending
 	t.pending = t.pending[:0]
 	last := pending[len(pending)-1]
@@ -253,6 +261,8 @@ func (q queued) take(results pgx.BatchResults) error {
 	return each(postgresRows{answer, q.name}, q.read)
 }
 
+// check compares the number of changed rows with the expected one. A difference means that what the caller read and
+// decided on is no longer there, and the transaction is rolled back.
 func (q queued) check(tag pgconn.CommandTag) error {
 	if q.want >= 0 && tag.RowsAffected() != q.want {
 		return fmt.Errorf("%w: %d, not %d", ErrAffected, tag.RowsAffected(), q.want)
@@ -260,6 +270,7 @@ func (q queued) check(tag pgconn.CommandTag) error {
 	return nil
 }
 
+// Exec sends the statement together with all that are queued, in one round trip.
 func (t *postgresTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	t.Queue(q, args...)
 	results, last, err := t.send(ctx)
@@ -273,6 +284,8 @@ func (t *postgresTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, err
 	return tag.RowsAffected(), translate(last.name, err)
 }
 
+// Query sends the statement together with all that are queued. The connection is busy until the rows are closed, so
+// nothing else can be sent before.
 func (t *postgresTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
 	t.Queue(q, args...)
 	results, last, err := t.send(ctx)
@@ -327,6 +340,7 @@ func (t *postgresTx) commit(ctx context.Context) error {
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
+	// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
 	if err == nil && tag.String() != "COMMIT" {
 		err = fmt.Errorf("commit was answered %s", tag)
 	}
@@ -338,7 +352,8 @@ func (t *postgresTx) commit(ctx context.Context) error {
 }
 
 // rollback ends the transaction and returns the connection to the pool. If ROLLBACK fails, it closes the connection,
-// and the pool discards it.
+// and the pool discards it. The transaction's context may have ended, so it has a limit of its own. A second call does
+// nothing.
 func (t *postgresTx) rollback() {
 	if t.conn == nil {
 		return

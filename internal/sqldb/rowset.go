@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// RowSet is many rows as one argument, built column by column in the order that the statement declares.
+// RowSet is many rows as one argument, built column by column in the order that the statement declares. The statement's
+// text does not depend on the number of rows, so it is prepared once, and PostgreSQL's limit of 65,535 parameters
+// counts columns instead of cells.
 type RowSet struct {
 	n       int
 	columns []values
@@ -72,6 +74,7 @@ func (r *RowSet) NullInt(name string, at func(i int) (int64, bool)) *RowSet {
 	return r
 }
 
+// kind is the type that the statement must declare for the column; NULLs do not change it.
 func (v values) kind() kind {
 	if v.ints != nil || v.nullInts != nil {
 		return kindInt
@@ -129,6 +132,7 @@ func (r *RowSet) json() string {
 	return string(append(b, ']'))
 }
 
+// appendJSON appends the cell of row i, or null for a missing value.
 func (v values) appendJSON(b []byte, i int) []byte {
 	switch {
 	case v.texts != nil:
@@ -156,7 +160,8 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// bind converts a statement's arguments to those of the engine.
+// bind converts a statement's arguments to those of the engine. Every error here is a mistake in the program: a wrong
+// number of arguments, or a set whose columns are not those that the statement declares.
 func (s *Stmt) bind(e Engine, args []any) ([]any, error) {
 	if len(args) != len(s.params) {
 		return nil, fmt.Errorf("sqldb: %s takes %d arguments, not %d", s.Name, len(s.params), len(args))

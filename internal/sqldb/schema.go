@@ -28,7 +28,8 @@ type Schema struct {
 // Newer reports whether a later release has migrated the database.
 func (s Schema) Newer() bool { return s.Version > s.Known }
 
-// Check returns ErrSchemaNewer if this binary must not run on the schema.
+// Check returns ErrSchemaNewer if this binary must not run on the schema. It passes on a newer schema as long as the
+// floor permits it (decision 41): the previous release runs on while processes are replaced.
 func (s Schema) Check() error {
 	if s.Oldest > s.Known {
 		return ErrSchemaNewer.Because(fmt.Errorf(

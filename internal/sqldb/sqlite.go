@@ -27,6 +27,10 @@ type liteDB struct {
 	shared  *prepared // statements prepared on readers
 }
 
+// sqlitePragmas apply to every connection. SQLite does not enforce foreign keys by default. busy_timeout (ms) lets a
+// process wait for another one that holds the file's lock, such as a command beside the server. journal_size_limit
+// shortens the write-ahead log to 64 MiB after a large transaction, because SQLite otherwise keeps its largest size.
+// temp_store(2) keeps sorts and temporary tables in memory.
 const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)" +
 	"&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(2)"
 
@@ -37,17 +41,21 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("sqldb: %w", err)
 	}
+	// These characters would end the path of a SQLite URI or begin an escape.
 	dsn := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + sqlitePragmas
 	writer, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, translate("open", err)
 	}
+	// SQLite permits one writer. Transactions queue for s.turn in order of arrival; SQLite's own waiting polls and has no
+	// order.
 	writer.SetMaxOpenConns(1)
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		_ = writer.Close()
 		return nil, translate("open", err)
 	}
+	// query_only makes a statement fail that writes on a reader: it would bypass the turn.
 	reading, err := sql.Open("sqlite", dsn+"&_pragma=query_only(1)")
 	if err != nil {
 		_ = writer.Close()
@@ -56,6 +64,8 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	if readers <= 0 {
 		readers = 4
 	}
+	// As many idle as open: database/sql keeps two by default and would close the others after each use, together with
+	// their prepared statements.
 	reading.SetMaxOpenConns(readers)
 	reading.SetMaxIdleConns(readers)
 	s := &liteDB{readers: reading, writer: writer, conn: conn, turn: make(chan struct{}, 1), dsn: dsn}
@@ -121,6 +131,7 @@ func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) 
 	return s.shared.query(ctx, q, args)
 }
 
+// prepare uses a reader: compiling needs no turn, also for a statement that writes.
 func (s *liteDB) prepare(ctx context.Context, q *Stmt) error {
 	stmt, err := s.readers.PrepareContext(ctx, q.sqlite())
 	if err != nil {
@@ -129,6 +140,7 @@ func (s *liteDB) prepare(ctx context.Context, q *Stmt) error {
 	return stmt.Close()
 }
 
+// take waits for the turn to write. The holder calls leave. busy_timeout does not apply here; ctx bounds it.
 func (s *liteDB) take(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -150,6 +162,8 @@ func (s *liteDB) close() {
 	_ = s.writer.Close()
 }
 
+// begin takes the file's write lock with BEGIN IMMEDIATE. A deferred transaction that has read fails without waiting
+// when it first writes, if another process has written meanwhile.
 func (s *liteDB) begin(ctx context.Context, _ bool) (engineTx, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -161,6 +175,7 @@ func (s *liteDB) begin(ctx context.Context, _ bool) (engineTx, error) {
 	return &sqliteTx{s: s}, nil
 }
 
+// snapshot begins a deferred transaction: the first query fixes the state that all others see.
 func (s *liteDB) snapshot(ctx context.Context) (engineSnapshot, error) {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -217,6 +232,8 @@ func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error
 
 func (t *sqliteTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
 
+// QueueExactly runs the statement at once. Its error is kept for the next call that can return one; what is queued
+// after it does not run.
 func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if t.err != nil {
 		return
@@ -254,6 +271,7 @@ func (t *sqliteTx) commit(ctx context.Context) error {
 	return nil
 }
 
+// rollback keeps the turn until ROLLBACK has ended, so the next transaction never begins inside this one.
 func (t *sqliteTx) rollback() {
 	if t.ended {
 		return
@@ -281,6 +299,8 @@ type prepared struct {
 
 func newPrepared(on preparer) *prepared { return &prepared{on: on, by: map[*Stmt]*sql.Stmt{}} }
 
+// get compiles under the lock, so that two callers compile a statement once. The map grows no further than the
+// program's statements.
 func (p *prepared) get(ctx context.Context, q *Stmt) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

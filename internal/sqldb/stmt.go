@@ -18,7 +18,7 @@ const (
 	Postgres Engine = "postgres"
 )
 
-// Stmt is one statement, compiled for both engines.
+// Stmt is one statement, compiled for both engines. It is immutable and safe for concurrent use.
 type Stmt struct {
 	Name string
 
@@ -90,6 +90,8 @@ func LoadTemplate(prefix, text string, fragments map[string]string) *Stmts {
 	return compileAll(parts, fragments)
 }
 
+// compileAll panics on a statement that does not compile and on a name that occurs twice: the second would silently
+// replace the first.
 func compileAll(statements []section, fragments map[string]string) *Stmts {
 	s := &Stmts{byName: map[string]*Stmt{}}
 	for _, part := range statements {
@@ -175,7 +177,8 @@ func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	return s, nil
 }
 
-// uncommented returns a text without its comment lines.
+// uncommented returns a text without its comment lines. A "$" or "@" in a comment would count as a parameter or a
+// fragment.
 func uncommented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -250,6 +253,8 @@ func split(text string) (pieces []piece, err error) {
 	}
 }
 
+// parseColumns parses the declaration of a row set. Text and int are the only types that both engines share (decision
+// 3).
 func parseColumns(list string) ([]column, error) {
 	var columns []column
 	for part := range strings.SplitSeq(list, ",") {
@@ -262,7 +267,8 @@ func parseColumns(list string) ([]column, error) {
 	return columns, nil
 }
 
-// writePostgres writes each column of a row set as a parameter of its own, an array.
+// writePostgres writes each column of a row set as a parameter of its own, an array. The casts are necessary:
+// PostgreSQL cannot infer the element type of unnest's parameter.
 func (s *Stmt) writePostgres(pieces []piece) string {
 	first := make([]int, len(s.params)) // PostgreSQL's number of the n-th parameter or its first column
 	next := 1
@@ -290,7 +296,8 @@ func (s *Stmt) writePostgres(pieces []piece) string {
 	return choose(b.String(), "pg")
 }
 
-// writeSQLite writes a row set as one parameter, a JSON array of arrays.
+// writeSQLite writes a row set as one parameter, a JSON array of arrays. The operator ->> returns SQL values: an
+// integer stays an integer, and null becomes NULL.
 func (s *Stmt) writeSQLite(pieces []piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -313,7 +320,8 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 	return choose(b.String(), "sqlite")
 }
 
-// choose removes the comment marks around fragments for the named engine.
+// choose removes the comment marks around fragments for the named engine. Fragments for the other engine stay comments,
+// which the engine ignores.
 func choose(text, name string) string {
 	open := "/*" + name + ":"
 	for {

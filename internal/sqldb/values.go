@@ -2,7 +2,7 @@ package sqldb
 
 import "time"
 
-// IDs returns a row set of one column, id.
+// IDs returns a row set of one column, id. Its statements declare the column as @rows($1: id int) or as text.
 func IDs[T int64 | string](ids []T) *RowSet {
 	r := NewRowSet(len(ids))
 	switch ids := any(ids).(type) {

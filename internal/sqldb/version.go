@@ -26,6 +26,7 @@ var (
 	errUnknownResult = errors.New("sqldb: the database did not answer")
 )
 
+// single returns the only value of a query about the server. No row is an error, because the server always has one.
 func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
 	return Get(ctx, db, errUnknownResult, Value[string], q)
 }
@@ -63,7 +64,9 @@ func older(v, least string) bool {
 	return false
 }
 
-// Durable returns an error if the engine acknowledges commits before they are on disk.
+// Durable returns an error if the engine acknowledges commits before they are on disk. Serve refuses to start then: an
+// order that was answered with success would be lost in a crash (I5). Every value of synchronous_commit but off waits
+// at least for the local disk.
 func (db *DB) Durable(ctx context.Context) error {
 	if db.engine == SQLite {
 		v, err := db.single(ctx, durableSQLite)

@@ -27,6 +27,7 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: events.ByType, Dead: events.Dead,
 	}
 	now := s.DB.Now()
+	// The rate is counted in the log, because each process's metrics have only its own share.
 	if o.PublishedPerMinute, err = outbox.CountPublished(ctx, s.DB, now.Add(-time.Minute)); err != nil {
 		return o, err
 	}
@@ -43,7 +44,8 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 	return o, err
 }
 
-// DeadLetters returns a page of dead letters with secrets masked, newest first, and their total number.
+// DeadLetters returns a page of dead letters with secrets masked, newest first, and their total number. Letters of
+// Redis are in another table, so one page never has both.
 func (s *Service) DeadLetters(
 	ctx context.Context, f DeadLetterFilter,
 ) (page []queue.DeadLetter, total int64, err error) {
@@ -69,6 +71,7 @@ func (s *Service) DeadLetters(
 func (s *Service) Replay(ctx context.Context, by authz.Actor, id string) (Replayed, error) {
 	return exclusive(s, func() (Replayed, error) {
 		sum, err := s.ReplayWhere(ctx, ReplayFilter{ID: id})
+		// Another operator may have replayed it since it was listed.
 		if err == nil && sum.Sum() == 0 {
 			return sum, ErrLetter
 		}
@@ -90,6 +93,7 @@ func (s *Service) ReplayAll(
 		if err != nil {
 			return 0, err
 		}
+		// Letter by letter, so that exactly the listed ones are replayed and the limit holds.
 		for _, l := range page {
 			one, err := s.ReplayWhere(ctx, ReplayFilter{Consumer: l.Consumer, ID: l.ID})
 			sum = sum.plus(one)
@@ -97,6 +101,7 @@ func (s *Service) ReplayAll(
 				return 0, err
 			}
 		}
+		// One entry for the whole call; a call that found nothing leaves none.
 		if sum.Sum() > 0 {
 			if err := s.record(ctx, by, "all", sum); err != nil {
 				return 0, err
@@ -109,6 +114,7 @@ func (s *Service) ReplayAll(
 	return sum, left, err
 }
 
+// record writes a replay to the audit log, in a transaction of its own: the replay consists of many.
 func (s *Service) record(ctx context.Context, by authz.Actor, id string, sum Replayed) error {
 	e := audit.NewEntry(by, s.DB.Now(), audit.ActionReplayed, "deadLetter", id, 0).WithAfter(sum)
 	return auditsql.RecordAlone(ctx, s.DB, e)
@@ -131,6 +137,7 @@ func (s *Service) ReplayWhere(ctx context.Context, f ReplayFilter) (sum Replayed
 			return sum, err
 		}
 	}
+	// Without a log or metrics: the operator gets the result.
 	in := inbox.New(s.DB, inbox.Options{})
 	for _, c := range s.Consumers {
 		if f.Consumer != "" && f.Consumer != c.Name {

@@ -19,7 +19,8 @@ type Finding struct {
 	Detail string `json:"detail"`
 }
 
-// Connections open what a configuration names.
+// Connections open what a configuration names. Functions open them, so that one that is down is a finding and not an
+// error of the command.
 type Connections struct {
 	Database func(ctx context.Context) (*sqldb.DB, error)
 	Redis    func(ctx context.Context) (*redisdb.DB, error) // redisdb.ErrNotRunning if it is embedded in no running server
@@ -31,6 +32,7 @@ const maxClockOffset = 2 * time.Second
 
 // Diagnose checks versions, connections and clocks. It changes nothing.
 func Diagnose(ctx context.Context, c Connections) (findings []Finding) {
+	// A server that does not answer must not keep the other findings from the operator.
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	add := func(what string, detail string, err error) {
@@ -46,6 +48,8 @@ func Diagnose(ctx context.Context, c Connections) (findings []Finding) {
 	return findings
 }
 
+// diagnoseDatabase checks version, durability, schema and clock. Without a connection the first finding is the only
+// one.
 func diagnoseDatabase(ctx context.Context, c Connections, add func(string, string, error)) {
 	db, err := c.Database(ctx)
 	if err != nil {
@@ -74,6 +78,7 @@ func diagnoseDatabase(ctx context.Context, c Connections, add func(string, strin
 	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.Clock().State().Offset.Round(time.Millisecond)), err)
 }
 
+// diagnoseRedis checks the connection and the version. A store in a server that does not run is no fault.
 func diagnoseRedis(ctx context.Context, c Connections, add func(string, string, error)) {
 	redis, err := c.Redis(ctx)
 	if errors.Is(err, redisdb.ErrNotRunning) {
@@ -99,6 +104,7 @@ func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, str
 	}
 	detail := "nothing is evicted"
 	for addr, policy := range memory.Policies {
+		// A server may report no policy; that is a hint and no fault.
 		if policy == "" {
 			detail = addr + " does not say what its maxmemory-policy is; it must be noeviction"
 		}
@@ -106,6 +112,7 @@ func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, str
 	add("redis memory", detail, err)
 }
 
+// diagnoseBroker connects as the relay does, which declares the queues.
 func diagnoseBroker(ctx context.Context, c Connections, add func(string, string, error)) {
 	if c.Broker == nil {
 		add("rabbitmq", "not configured; events stay in process", nil)

@@ -41,7 +41,8 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 // verifyPause is the time between two comparisons of a difference. A change reaches Redis long before.
 const verifyPause = 500 * time.Millisecond
 
-// VerifyDocuments compares the documents in Redis with SQL. report may be nil.
+// VerifyDocuments compares the documents in Redis with SQL. report may be nil. It reads every document and every key,
+// beside running servers, and changes nothing.
 func (s *Service) VerifyDocuments(
 	ctx context.Context, report func(document.Progress),
 ) (document.Verification, error) {
@@ -51,6 +52,7 @@ func (s *Service) VerifyDocuments(
 	return v.Verify(ctx)
 }
 
+// pause waits for verifyPause or the end of ctx.
 func pause(ctx context.Context) error {
 	select {
 	case <-time.After(verifyPause):
@@ -60,7 +62,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// RebuildDocuments writes all documents again, while servers run.
+// RebuildDocuments writes all documents again, while servers run. It returns document.ErrRebuildRunning if a server is
+// doing the same.
 func (s *Service) RebuildDocuments(ctx context.Context, report func(document.Progress)) error {
 	rows, cache := documentsql.New(s.DB), documentredis.New(s.Redis)
 	b := &document.Builder{
@@ -110,6 +113,7 @@ func (s *Service) Export(
 	if err != nil {
 		return n, err
 	}
+	// The audit log names the exported entities, not their content.
 	names := make([]string, len(entities))
 	for i, e := range entities {
 		names[i] = e.Name
@@ -117,7 +121,8 @@ func (s *Service) Export(
 	return n, s.recordCommand(ctx, audit.ActionExported, "documents", strconv.Itoa(n), names)
 }
 
-// Import reads JSON lines as Export writes them. With check it writes nothing.
+// Import reads JSON lines as Export writes them. With check it writes nothing. It reads from twice. The servers' caches
+// follow by the outbox of documents, like after any change.
 func (s *Service) Import(
 	ctx context.Context, from io.ReadSeeker, on document.OnConflict, check bool,
 ) (document.ImportResult, error) {
@@ -129,7 +134,8 @@ func (s *Service) Import(
 	return result, s.recordCommand(ctx, audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
 }
 
-// Backup copies a SQLite database into a file while servers run.
+// Backup copies a SQLite database into a file while servers run. The copy contains password hashes and keys, so making
+// one is an export for the audit log.
 func (s *Service) Backup(ctx context.Context, file string) error {
 	if err := s.DB.Backup(ctx, file); err != nil {
 		return err

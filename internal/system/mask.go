@@ -9,7 +9,8 @@ import (
 // hidden replaces a secret.
 const hidden = "[redacted]"
 
-// secret matches names of members that may hold secrets in messages of other systems.
+// secret matches names of members that may hold secrets in messages of other systems. It rather hides too much: "otp"
+// and "private" match anywhere in a name.
 var secret = regexp.MustCompile(`(?i)pass(word|wd|phrase)|secret|token|authori[sz]ation|cookie|signature|` +
 	`api[_-]?key|private|credential|otp|cvv|cvc|(card|pan)[_-]?(number|no)|secure[_-]?hash`)
 
@@ -29,6 +30,7 @@ func Masked(payload json.RawMessage) json.RawMessage {
 	return text
 }
 
+// mask changes the decoded value in place. A secret member is replaced as a whole, whatever it contains.
 func mask(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

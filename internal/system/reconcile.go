@@ -38,6 +38,8 @@ func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, 
 	})
 }
 
+// reconcile keeps only the differences that every round has found, by their text: a difference whose numbers change is
+// still moving. It ends with the first round that leaves none.
 func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64, note string) (Reconciliation, error) {
 	r := Reconciliation{Differences: []string{}, Note: note}
 	for round := range reconcileRounds {
@@ -65,6 +67,7 @@ func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64
 	return r, nil
 }
 
+// differences runs one comparison. scopes is the number of scopes compared with Redis.
 func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) ([]string, int, error) {
 	now := db.Now()
 	from := now.AddDate(0, 0, -reconcileDays).Format(time.DateOnly)
@@ -91,6 +94,7 @@ func cacheDifferences(
 	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {
 	cache := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+	// Two days back in UTC include the current business date of every time zone.
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
 	if err != nil {
 		return nil, 0, err

@@ -31,7 +31,8 @@ var (
 		"There are more than %d keys. Please use the command comanda keys audit.", MaxKeys)
 )
 
-// Config is the installation that a Service works on.
+// Config is the installation that a Service works on. Commands leave Process and Epoch empty, because they are about a
+// server.
 type Config struct {
 	DB        *sqldb.DB
 	Redis     *redisdb.DB      // nil: embedded in a server that does not run
@@ -52,7 +53,7 @@ type Service struct {
 func NewService(c Config) *Service { return &Service{Config: c} }
 
 // exclusive runs a long operation for a client that waits, unless another one is running: the process also serves
-// guests.
+// guests. A second caller gets ErrBusy at once and never waits: waiting requests would pile up behind a slow one.
 func exclusive[T any](s *Service, run func() (T, error)) (result T, err error) {
 	if !s.long.TryLock() {
 		return result, ErrBusy

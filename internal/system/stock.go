@@ -58,6 +58,7 @@ func (s *Service) StockToday(ctx context.Context, branch int64) ([]StockLine, er
 	return lines, nil
 }
 
+// stockLines returns the stock items of a branch. Their cap is all that is or was there: available, reserved and sold.
 func (s *Service) stockLines(ctx context.Context, branch int64) ([]StockLine, error) {
 	levels, _, err := stocksql.New(s.DB).Levels(ctx, stock.LevelFilter{Branch: branch, Limit: math.MaxInt32})
 	lines := make([]StockLine, len(levels))
@@ -71,6 +72,7 @@ func (s *Service) stockLines(ctx context.Context, branch int64) ([]StockLine, er
 	return lines, err
 }
 
+// quotaLines returns the items of a branch's published menu with the counters of its current business date.
 func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b catalog.Branch) ([]StockLine, error) {
 	content, err := store.Content(ctx, b.ID)
 	if err != nil {
@@ -88,6 +90,7 @@ func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b cat
 	lines := make([]StockLine, len(content.Edition.Items))
 	for i, it := range content.Edition.Items {
 		c, counted := byItem[it.ID]
+		// The ledger creates a missing counter with its first order.
 		if quota, limited := content.Quotas[it.ID]; !counted {
 			c.Cap = stock.Unlimited
 			if limited {

@@ -36,6 +36,7 @@ type file struct {
 	by   time.Duration
 }
 
+// shift returns the current shift of the wall clock. It is called for each reading of the clock, from any goroutine.
 func (f *file) shift() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

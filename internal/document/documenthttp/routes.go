@@ -83,6 +83,7 @@ type dish struct {
 	Available   bool    `json:"available" doc:"On a published menu; a branch's menu has the remaining quantity."`
 }
 
+// texts are the names in all locales, which only the choice of language and the search use.
 type texts struct {
 	Names        map[string]string `json:"names"`
 	Descriptions map[string]string `json:"descriptions"`
@@ -134,6 +135,7 @@ type dishesIn struct {
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 }
 
+// dishes lists dishes by id. A search reads all of them instead.
 func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[list[dish]], error) {
 	filter := document.Filter{}
 	if in.CategoryID != "" {
@@ -199,6 +201,7 @@ func (t texts) contains(q string) bool {
 	return false
 }
 
+// dishOf returns a dish in the requested language, and its texts in all languages for the search.
 func dishOf(d document.Document, l Language) (one dish, t texts, err error) {
 	if err := decode(d, &one, &t); err != nil {
 		return one, t, err

@@ -12,7 +12,8 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Apply implements document.Writer.
+// Apply implements document.Writer. Entries are added after the memo lists them and dropped from it after their
+// removal, so a writer that dies in between leaves nothing that the next one does not find (D2).
 func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.ApplyResult, error) {
 	r := s.newApplyRun(docs)
 	if err := r.begin(ctx); err != nil {
@@ -53,6 +54,7 @@ type write struct {
 	dropped bool                  // Redis has a newer version
 }
 
+// newApplyRun prepares a batch. Memos hold the entries as text, so each is formatted once.
 func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 	r := &applyRun{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
 	for i, d := range docs {
@@ -91,6 +93,7 @@ func (r *applyRun) begin(ctx context.Context) error {
 	return nil
 }
 
+// begun reads BEGIN's reply: "-" for a dropped write, else the version and the entries to be removed.
 func (w *write) begun(reply string) {
 	version, removed, _ := strings.Cut(reply, "\n")
 	if w.dropped = version == "-"; w.dropped {
@@ -104,6 +107,7 @@ func (w *write) begun(reply string) {
 	}
 }
 
+// highest returns the largest written id of each entity with numeric ids.
 func (r *applyRun) highest() map[*document.Entity]int64 {
 	most := map[*document.Entity]int64{}
 	for _, w := range r.writes {
@@ -155,6 +159,7 @@ func (r *applyRun) rememberUncertain() []document.Ref {
 	return refs
 }
 
+// settled forgets the uncertain entries of documents that are now completely written.
 func (r *applyRun) settled() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,6 +198,7 @@ func (r *applyRun) updateIndexes(ctx context.Context) error {
 	}
 	cmds := o.commands()
 	replies, err := r.send(ctx, cmds)
+	// One key of another type fails the exchange. It is deleted, and all commands are repeated.
 	if isWrongType(err) {
 		replies, err = r.replaceWrongTypes(ctx, cmds)
 	}
@@ -274,7 +280,8 @@ func (r *applyRun) finish(ctx context.Context) error {
 	return nil
 }
 
-// head returns the first line of the memo that the write leaves.
+// head returns the first line of the memo that the write leaves. FINISH compares only this line: it identifies the
+// writer's version.
 func (w *write) head() string {
 	version := strconv.FormatInt(w.Version, 10)
 	if w.Deleted {
@@ -286,6 +293,7 @@ func (w *write) head() string {
 // memo returns the memo that the write of an existing document leaves.
 func (w *write) memo() string { return w.head() + "\n" + w.entries }
 
+// head returns the first line of a memo.
 func head(memo string) string {
 	h, _, _ := strings.Cut(memo, "\n")
 	return h
@@ -297,6 +305,7 @@ type lostWrite struct {
 	by memo
 }
 
+// lostTo parses the winner's memo. An empty one owns nothing, so all that the loser added is removed.
 func (w *write) lostTo(text string) lostWrite {
 	m, _ := parseMemo(w.Entity, text)
 	return lostWrite{w, m}

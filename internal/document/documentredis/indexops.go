@@ -13,6 +13,7 @@ type indexOps struct {
 	cmds        []redisdb.Cmd
 }
 
+// sets groups members by key. Keys keep the order in which they were added, so replies can be matched by index.
 type sets struct {
 	at   map[keyspace.Key]int
 	keys []keyspace.Key
@@ -29,6 +30,7 @@ func newIndexOps() *indexOps {
 	return &indexOps{add: sets{at: map[keyspace.Key]int{}}, remove: sets{at: map[keyspace.Key]int{}}}
 }
 
+// put adds a member to a set and returns the index of the set.
 func (s *sets) put(k keyspace.Key, member string) (at int) {
 	i, ok := s.at[k]
 	if !ok {
@@ -40,6 +42,7 @@ func (s *sets) put(k keyspace.Key, member string) (at int) {
 	return i
 }
 
+// list adds a document to the list of all of its entity, or removes it.
 func (o *indexOps) list(r document.Ref, there bool) {
 	if there {
 		o.add.put(r.Entity.Keys.List(), r.ID)
@@ -58,6 +61,7 @@ func (o *indexOps) entry(r document.Ref, e document.IndexEntry, there bool) {
 		switch {
 		case e.Index.Unique && there:
 			o.unique = append(o.unique, uniqueClaim{r, len(o.cmds)})
+			// GET returns the former owner, which has lost its entry and must be projected again.
 			o.cmds = append(o.cmds, redisdb.Command("SET", key, member, "GET"))
 		case e.Index.Unique:
 			o.cmds = append(o.cmds, removeScript.Command([]keyspace.Key{key}, member))

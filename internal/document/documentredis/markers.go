@@ -32,7 +32,8 @@ func (s *Store) Markers(ctx context.Context) ([]document.Marker, error) {
 	return marks, nil
 }
 
-// MarkBuilding implements document.Markers.
+// MarkBuilding implements document.Markers. The old epoch stays readable until the rebuild ends. Reading and writing
+// are two steps; only the builder with the claim writes markers.
 func (s *Store) MarkBuilding(ctx context.Context, building string) error {
 	marks, err := s.Markers(ctx)
 	if err != nil {
@@ -46,7 +47,8 @@ func (s *Store) MarkBuilding(ctx context.Context, building string) error {
 	return err
 }
 
-// MarkBuilt implements document.Markers.
+// MarkBuilt implements document.Markers. Each marker is checked and set by one script. After a failure some markers may
+// have the new epoch already; SQL does not name it, so no reader trusts them.
 func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err error) {
 	cmds := make([]redisdb.Cmd, len(markerKeys))
 	for i, k := range markerKeys {
@@ -85,6 +87,7 @@ func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key
 	return true, nil
 }
 
+// nearestMarker returns the marker whose slot is nearest to the key's.
 func (s *Store) nearestMarker(k keyspace.Key) int {
 	slot, best := int(s.db.Slot(k)), 0
 	for i, at := range s.markerSlots {

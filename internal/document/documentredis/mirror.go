@@ -25,6 +25,7 @@ func (s *Store) Compare(
 	return c.found, err
 }
 
+// comparison collects differences; it is used by one goroutine.
 type comparison struct {
 	*Store
 	seen  *document.KeySet
@@ -41,6 +42,7 @@ func (c *comparison) add(kind string, d *document.Document, k keyspace.Key, e do
 	c.found = append(c.found, document.Difference{Kind: kind, Ref: d.Ref(), Key: k.String(), Entry: e})
 }
 
+// bodies compares the JSON and the memo of each document.
 func (c *comparison) bodies(ctx context.Context, docs []document.Document) error {
 	keys := make([]keyspace.Key, 2*len(docs))
 	for i, d := range docs {
@@ -100,6 +102,7 @@ func (c *comparison) unique(ctx context.Context, docs []document.Document) error
 	return nil
 }
 
+// uniqueKeys returns the keys of unique entries, each with the document that must be there.
 func uniqueKeys(docs []document.Document) ([]expected, []keyspace.Key) {
 	var all []expected
 	var keys []keyspace.Key
@@ -129,6 +132,7 @@ func recordKeys(seen *document.KeySet, keys []keyspace.Key) {
 	seen.Add(texts, nil)
 }
 
+// recordKeys adds the keys of sets with the number of expected members, by which the walk skips complete sets.
 func (m *expectedMembers) recordKeys(seen *document.KeySet) {
 	if seen == nil {
 		return
@@ -189,6 +193,8 @@ type expectedMembers struct {
 	wants [][]expected
 }
 
+// expectedSets returns the sets in which documents must be, each with its members, so that one command checks all
+// members of a set.
 func expectedSets(docs []document.Document) *expectedMembers {
 	m := &expectedMembers{sets: sets{at: map[keyspace.Key]int{}}}
 	want := func(k keyspace.Key, member string, x expected) {
@@ -214,7 +220,7 @@ func expectedSets(docs []document.Document) *expectedMembers {
 	return m
 }
 
-// Counter implements document.Mirror.
+// Counter implements document.Mirror. A missing counter and one of another type count as 0.
 func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) {
 	text, found, err := s.db.Do(ctx, "GET", e.Keys.Counter()).Text()
 	if isWrongType(err) {

@@ -66,6 +66,7 @@ func (s *Store) Members(
 	return ids, marked, err
 }
 
+// smallestSet returns the set with the fewest members: reading it bounds the work by the rarest value.
 func (s *Store) smallestSet(ctx context.Context, keys []keyspace.Key) (at int, size int64, err error) {
 	cmds := make([]redisdb.Cmd, len(keys))
 	for i, k := range keys {
@@ -87,7 +88,8 @@ func (s *Store) smallestSet(ctx context.Context, keys []keyspace.Key) (at int, s
 	return at, size, nil
 }
 
-// intersect returns the members of one set that are in all others.
+// intersect returns the members of one set that are in all others. SINTER would need all keys in one slot of a Cluster,
+// and the keys of different values are in different slots.
 func (s *Store) intersect(ctx context.Context, keys []keyspace.Key, first int) ([]string, error) {
 	ids, err := s.db.Do(ctx, "SMEMBERS", keys[first]).Texts()
 	if err != nil || len(keys) == 1 || len(ids) == 0 {
@@ -130,6 +132,7 @@ func sortIDs(e *document.Entity, ids []string) {
 	})
 }
 
+// byNumber compares canonical numbers as text: the longer one is larger. It needs no parsing and no limit.
 func byNumber(numeric bool, a, b string) int {
 	if numeric {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))

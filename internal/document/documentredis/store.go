@@ -36,9 +36,9 @@ type Store struct {
 	doubts map[document.Ref][]document.IndexEntry // entries that may be left over, see applyRun.rememberUncertain
 }
 
-// An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so that
-// all workers of a rebuild together keep a server busy for less than that: guests' calls wait behind theirs. The store
-// inside the process runs a script in a tenth of a millisecond, a server in some ten microseconds.
+// An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so
+// that all workers of a rebuild together keep a server busy for less than that: guests' calls wait behind theirs. The
+// store inside the process runs a script in a tenth of a millisecond, a server in some ten microseconds.
 const (
 	stepServer   = 256
 	stepEmbedded = 100
@@ -60,7 +60,7 @@ func New(db *redisdb.DB) *Store {
 // Up reports whether Redis is likely to answer.
 func (s *Store) Up() bool { return s.db.Up() }
 
-// send is DoMulti in exchanges of bounded size.
+// send is DoMulti in exchanges of bounded size. After an error, later exchanges are not sent.
 func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
 	for len(cmds) > 0 {
@@ -159,6 +159,7 @@ func entriesText(entries []document.IndexEntry) string {
 	return b.String()
 }
 
+// parseEntries skips lines of indexes that this release does not have.
 func parseEntries(e *document.Entity, lines string) []document.IndexEntry {
 	var entries []document.IndexEntry
 	for line := range strings.SplitSeq(lines, "\n") {

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Walk implements document.Walker. It reads on connections of its own: the names of all keys, the sizes of sets that SQL
-// knows, and the contents of lists and indexes that it does not.
+// Walk implements document.Walker. It reads on connections of its own: the names of all keys, the sizes of sets that
+// SQL knows, and the contents of lists and indexes that it does not.
 func (s *Store) Walk(
 	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
 ) error {
@@ -52,6 +52,7 @@ type indexKey struct {
 // entities and owners map key families to what they belong to.
 var entities, owners = families()
 
+// families returns both maps, built once from the declarations.
 func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.DocumentIndex]indexKey) {
 	of, by := map[*keyspace.Documents]*document.Entity{}, map[*keyspace.DocumentIndex]indexKey{}
 	for _, e := range document.Entities {
@@ -125,6 +126,7 @@ func (w *walk) examine(ctx context.Context, m *redisdb.Master, info *redisdb.Key
 	return nil
 }
 
+// addOrphan adds a document or memo that SQL may not imply.
 func (w *walk) addOrphan(kind string, k keyspace.DocumentKey, key string) {
 	ref := document.Ref{Entity: entities[k.Family], ID: k.Text}
 	w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: key})
@@ -148,6 +150,7 @@ func (w *walk) addMembers(ctx context.Context, m *redisdb.Master, x indexKey, in
 	return nil
 }
 
+// addPage adds the members of one page; full batches are passed on at once, so a large set is never in memory.
 func (w *walk) addPage(ctx context.Context, x indexKey, members []string) error {
 	for _, member := range members {
 		w.addSuspect(x, member)

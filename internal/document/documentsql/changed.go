@@ -10,7 +10,7 @@ import (
 )
 
 // Change is the documents of one entity that a transaction has changed. A line of an order has its own id or its
-// order's, which stands for all lines.
+// order's, which stands for all lines. Ids are text, as in keys.
 type Change struct {
 	Entity  string
 	IDs     []string
@@ -29,6 +29,7 @@ func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
 func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	rows := make([]Change, 0, len(changes))
 	for _, c := range changes {
+		// Clipped, so that append does not write into the caller's array.
 		ids := slices.Clip(c.IDs)
 		for _, d := range c.Deleted {
 			ids = append(ids, d.ID)

@@ -38,7 +38,7 @@ func (s *Store) Position(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(at).UTC(), nil
 }
 
-// Pending implements document.Counts.
+// Pending implements document.Counts. One row more than the limit is read, to detect that there are more.
 func (s *Store) Pending(ctx context.Context, limit int) (waiting map[document.Ref]struct{}, ok bool, err error) {
 	waiting, n := map[document.Ref]struct{}{}, 0
 	err = sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
@@ -48,6 +48,7 @@ func (s *Store) Pending(ctx context.Context, limit int) (waiting map[document.Re
 	return waiting, n <= limit, err
 }
 
+// scanPending adds the documents of one outbox row, claimed or not: a claimed row is not projected yet.
 func scanPending(r sqldb.Rows, into map[document.Ref]struct{}) error {
 	var entity, list string
 	if err := r.Scan(&entity, &list); err != nil {

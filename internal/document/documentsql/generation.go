@@ -14,6 +14,7 @@ func (s *Store) Generation(ctx context.Context) (document.GenerationState, error
 	if err != nil || found {
 		return p, err
 	}
+	// The first process to come creates the only row; the conflict of a second one is ignored.
 	if _, err := s.db.Exec(ctx, stmt("generation_ensure")); err != nil {
 		return p, err
 	}
@@ -44,6 +45,7 @@ func (s *Store) ClaimBuild(ctx context.Context, seen, next document.GenerationSt
 	return n == 1, err
 }
 
+// nameOf returns the stored name of a rebuild's position, empty for none.
 func nameOf(e *document.Entity) string {
 	if e == nil {
 		return ""

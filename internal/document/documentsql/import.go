@@ -39,13 +39,15 @@ func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []do
 	return owners, err
 }
 
-// Import implements document.ImportTarget.
+// Import implements document.ImportTarget. Versions continue after those of deleted rows, because Redis would drop a
+// lower one.
 func (s *Store) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
 	deleted, err := s.Tombstones(ctx, e)
 	if err != nil {
 		return err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// A checkout may delete a cart meanwhile, and on PostgreSQL no constraint keeps it for its lines.
 		if e == document.CartDetail {
 			if err := lockCarts(ctx, tx, records); err != nil {
 				return err
@@ -61,6 +63,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 			ids[i] = r.ID
 		}
 		Changed(tx, s.db.Now(), e.Name, ids...)
+		// Imported ids are explicit. Without this, PostgreSQL would assign them to new rows.
 		rows, err := tx.Query(ctx, stmt("import_advance"))
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ type Store struct {
 // New returns a store.
 func New(db *sqldb.DB) *Store { return &Store{changes.On(db), db, db} }
 
-// Snapshot implements document.SnapshotSource.
+// Snapshot implements document.SnapshotSource. Only reading goes to the snapshot; the queue still uses the database.
 func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at document.Source) error) error {
 	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.Queue, s.db, at}) })
 }
@@ -171,6 +171,7 @@ func (s *Store) Owners(
 	return sqldb.Map[string, string](ctx, s.from, statementsOf[e].by[x.Name], valueRows(e, x, wanted))
 }
 
+// valueRows returns values in the type of the index's column.
 func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.RowSet {
 	if e.Kind(x) != document.ID {
 		return sqldb.NewRowSet(len(values)).Text("value", func(i int) string { return values[i] })
@@ -220,7 +221,8 @@ func (s *Store) Find(
 	return ids, int(n), err
 }
 
-// Tombstones returns the known versions of deleted rows of an entity.
+// Tombstones returns the known versions of deleted rows of an entity. It is empty for rows whose tombstones are purged;
+// Redis has forgotten their versions by then.
 func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]int64, error) {
 	texts, err := sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("tombstone_select"), e.Name)
 	if err != nil {

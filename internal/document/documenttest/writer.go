@@ -39,6 +39,7 @@ type User struct {
 	Registered                             bool
 }
 
+// null returns NULL for an empty text.
 func null(s string) any {
 	if s == "" {
 		return nil
@@ -69,6 +70,7 @@ func (h Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, s
 	return err
 }
 
+// put runs one statement and queues the documents of one id.
 func (h Writer) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
 	return h.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must(stmt), args...)
@@ -183,6 +185,8 @@ func (h Writer) delete(ctx context.Context, entity, stmt string, row int64) erro
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return h.deleteIn(ctx, tx, entity, stmt, row) })
 }
 
+// deleteIn deletes a row and queues its tombstone. A missing row is no error, so that random histories may delete
+// twice.
 func (h Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
 	version, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmts.Must(stmt), row)
 	if err != nil || !found {

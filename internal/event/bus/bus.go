@@ -19,7 +19,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Bus is an outbox.LocalPublisher.
+// Bus is an outbox.LocalPublisher. It is safe for concurrent use; the relay calls it from one goroutine.
 type Bus struct {
 	in        *inbox.Inbox
 	consumers []inbox.Consumer
@@ -58,6 +58,7 @@ func (b *Bus) Publish(ctx context.Context, events []event.Event) ([]error, error
 			return nil, fmt.Errorf("bus: consumer %s: %w", c.Name, err)
 		}
 		for i, o := range outcomes {
+			// A dead event is not refused: the other consumers have applied it, and its letter is stored.
 			if o.State == inbox.Retry {
 				refused[i] = fmt.Errorf("bus: consumer %s could not apply the event", c.Name)
 			}

@@ -25,7 +25,8 @@ type Filter struct {
 	ID       string
 }
 
-// InsertDeadLetters queues the insertion of dead letters. A letter that already exists gets the newer reason.
+// InsertDeadLetters queues the insertion of dead letters. A letter that already exists gets the newer reason. It is one
+// statement, which travels with the caller's next round trip.
 func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 	if len(letters) == 0 {
 		return
@@ -38,12 +39,13 @@ func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 }
 
 // DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first
-// page).
+// page). Pages continue by id instead of by offset, because a replay deletes letters between two pages.
 func DeadLetters(ctx context.Context, conn sqldb.Conn, f Filter, after string, limit int) ([]DeadLetter, error) {
 	return sqldb.Collect(ctx, conn, scanDead, stmt("dead_select"), f.Consumer, f.Type, f.ID, after, limit)
 }
 
-// DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed.
+// DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed. Of two replays at the same
+// time only one gets a letter; the other must not deliver it.
 func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
 	ids := sqldb.NewRowSet(len(letters)).Text("id", func(i int) string { return letters[i].ID })
 	return sqldb.Collect(ctx, tx, scanDead, stmt("dead_delete"), ids, consumer)
@@ -58,6 +60,7 @@ func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]queue.DeadLetterC
 	}, stmt("dead_summary"))
 }
 
+// scanDead reads a row of dead_columns.
 func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
 	var died int64
 	l.Event, err = Scan(r, &l.Consumer, &l.Reason, &died)
@@ -66,7 +69,7 @@ func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
 }
 
 // DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
-// if allConsumers is set.
+// if allConsumers is set. Letters may die between its two statements, so the total may differ from the page by them.
 func DeadLetterPage(
 	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
 ) ([]queue.DeadLetter, int64, error) {

@@ -16,7 +16,8 @@ var stmts = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = stmts.Must
 
-// RowSet returns one row per event with the columns that all event tables start with.
+// RowSet returns one row per event with the columns that all event tables start with. The caller adds the further
+// columns of its table, in the order that its statement declares.
 func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return of(all[i]).ID }).

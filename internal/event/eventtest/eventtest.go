@@ -20,6 +20,7 @@ type TB interface {
 var compiled = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
 	c := jsonschema.NewCompiler()
+	// Without it, formats such as date-time are annotations and every text passes.
 	c.AssertFormat()
 	for _, typ := range event.Types() {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(typ.Schema())))

@@ -29,6 +29,7 @@ type Consumer struct {
 // ErrPoison reports that a consumer can never apply an event, so that retrying is useless.
 var ErrPoison = errors.New("inbox: the event cannot be applied")
 
+// namePattern admits names that are safe in queue names, labels of metrics and keys of tables.
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
 // Check returns an error if the consumer is incomplete or subscribes to unregistered types.

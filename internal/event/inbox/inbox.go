@@ -26,7 +26,9 @@ var stmts = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = stmts.Must
 
-// maxAttempts is the number of failed attempts after which an event becomes a dead letter of the consumer.
+// maxAttempts is the number of failed attempts after which an event becomes a dead letter of the consumer. It must stay
+// below the outbox's maximum: on the local bus the event then dies at the one consumer that cannot apply it, and not at
+// the relay for all of them.
 const maxAttempts = 5
 
 // Options are optional settings of an inbox.
@@ -63,6 +65,7 @@ func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []e
 	if len(wanted) == 0 {
 		return nil
 	}
+	// unseen shortens wanted in place, so the number is taken before.
 	all := len(wanted)
 	unseen, err := b.unseen(ctx, tx, c, wanted)
 	if err != nil {
@@ -77,7 +80,9 @@ func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []e
 	return err
 }
 
-// unseen records that the consumer has received the events and returns those that are new to it.
+// unseen records that the consumer has received the events and returns those that are new to it. If another transaction
+// is inserting the same ids, the statement waits for its end: after a commit the events are not new, after a rollback
+// they are. So two deliveries at the same time apply an event once (I8).
 func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) ([]event.Event, error) {
 	ids := make([]string, len(events))
 	for i, e := range events {
@@ -100,7 +105,8 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 	}), nil
 }
 
-// apply calls the consumer and turns a panic into an error.
+// apply calls the consumer and turns a panic into an error. A panic must not end the process: the event is retried and
+// becomes a dead letter like after any error.
 func apply(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -124,6 +130,9 @@ func (b *Inbox) Handle(ctx context.Context, c Consumer, events []event.Event) ([
 	return outcomes, err
 }
 
+// handle applies a batch in one transaction and, if that fails, in halves. The failed transaction is rolled back, so
+// the halves start from the state before. outcomes is the part of the result for these events; its zero values mean
+// success.
 func (b *Inbox) handle(ctx context.Context, c Consumer, events []event.Event, outcomes []Outcome) error {
 	if len(events) == 0 {
 		return nil
@@ -148,6 +157,8 @@ func (b *Inbox) handle(ctx context.Context, c Consumer, events []event.Event, ou
 	return err
 }
 
+// transact delivers a batch in a transaction of its own: the marks in consumer_dedupe and the consumer's writes are
+// committed together.
 func (b *Inbox) transact(ctx context.Context, c Consumer, events []event.Event) error {
 	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		return b.Deliver(ctx, tx, c, events)
@@ -167,6 +178,8 @@ func (b *Inbox) transientCause(ctx context.Context, cause error) error {
 // fail counts a failed attempt. It stores a dead letter after the last one, or at once for ErrPoison.
 func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error) (Outcome, error) {
 	attempts := int64(0)
+	// The count is committed in its own transaction, because the failed one is rolled back. The event is not marked as
+	// received, so a later delivery or a replay applies it.
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 		now := b.db.Now()
 		attempts, err = sqldb.Scalar[int64](ctx, tx, stmt("failure_count"), c.Name, e.ID, queue.Reason(cause.Error()),
@@ -194,5 +207,6 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 	return Outcome{State: Dead}, nil
 }
 
-// pause returns the pause after the n-th failed attempt.
+// pause returns the pause after the n-th failed attempt. With the default of 500 ms, the five attempts span 7.5
+// seconds.
 func (b *Inbox) pause(attempts int64) time.Duration { return b.firstPause << (attempts - 1) }

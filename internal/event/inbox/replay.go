@@ -19,7 +19,9 @@ type ReplayResult struct {
 const replayPage = 200
 
 // Replay applies a consumer's dead letters again, each in its own transaction. The filter's consumer is ignored. A
-// letter that fails again stays. One that was applied in the meantime is deleted.
+// letter that fails again stays. One that was applied in the meantime is deleted. Letters are read in pages by id, so
+// one that fails again is not read twice. If the database becomes unavailable, the replay ends with an error and the
+// rest stays.
 func (b *Inbox) Replay(ctx context.Context, c Consumer, f eventsql.Filter) (ReplayResult, error) {
 	var sum ReplayResult
 	f.Consumer = c.Name
@@ -46,6 +48,8 @@ func (b *Inbox) Replay(ctx context.Context, c Consumer, f eventsql.Filter) (Repl
 	}
 }
 
+// replayOne deletes a letter and applies its event in one transaction: the letter disappears only with the effect. If
+// another replay was faster, there is nothing to do.
 func (b *Inbox) replayOne(ctx context.Context, c Consumer, l eventsql.DeadLetter) error {
 	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		taken, err := eventsql.DeleteDeadLetters(ctx, tx, c.Name, []eventsql.DeadLetter{l})
@@ -57,6 +61,7 @@ func (b *Inbox) replayOne(ctx context.Context, c Consumer, l eventsql.DeadLetter
 }
 
 // StoreDeadLetter makes an event a dead letter of a consumer without any attempt, for events that can never be applied.
+// The caller acknowledges or rejects the message only after it has returned nil (I15).
 func (b *Inbox) StoreDeadLetter(ctx context.Context, consumer string, e event.Event, cause error) error {
 	return b.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		eventsql.InsertDeadLetters(tx, []eventsql.DeadLetter{

@@ -47,6 +47,7 @@ func queueEntries(tx sqldb.Tx, rows []entry) {
 		Int("attempts", func(i int) int64 { return rows[i].attempts }))
 }
 
+// scanEntry reads a row of outbox_take or outbox_select.
 func scanEntry(r sqldb.Rows) (e entry, err error) {
 	e.Event, err = eventsql.Scan(r, &e.availableAt, &e.attempts)
 	return e, err
@@ -56,7 +57,8 @@ func scanEntry(r sqldb.Rows) (e entry, err error) {
 const purgeStep = 2000
 
 // PurgeLog deletes log entries of events published before an instant and returns their number. Ids ascend with creation
-// time, so newer events are not scanned. Older events that were published late stay until they are old enough.
+// time, so newer events are not scanned. Older events that were published late stay until they are old enough. Each
+// page is deleted in a transaction of its own, so the purge may be interrupted at any point.
 func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
 	end := new(uid.Source).New(before)
 	for last := ""; ; {
@@ -73,7 +75,7 @@ func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64
 }
 
 // MoveDeadlines moves the instants at which events are tried again, because the deciding clock was set by as much. It
-// returns how many there were.
+// returns how many there were. Rows that are due immediately have no instant and stay.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, stmt("outbox_deadline_move"), by.Milliseconds())
 }

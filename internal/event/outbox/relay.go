@@ -14,7 +14,7 @@ import (
 )
 
 // batchSize is the maximum number of events per transaction. An event that is refused maxAttempts times becomes a dead
-// letter.
+// letter. A batch fits into one wave of the RabbitMQ publisher.
 const (
 	batchSize   = 1000
 	maxAttempts = 8
@@ -72,7 +72,7 @@ func New(db *sqldb.DB, to Publisher, o Options) *Relay {
 }
 
 // RunOnce relays until no event is due. It returns an error when the publisher or the database is unavailable;
-// unrelayed events stay for the next call.
+// unrelayed events stay for the next call. Calls of one relay wait for each other; several processes may each run one.
 func (r *Relay) RunOnce(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,6 +91,7 @@ func (r *Relay) RunOnce(ctx context.Context) error {
 
 // batch relays up to batchSize due events and returns their number.
 func (r *Relay) batch(ctx context.Context) (int, error) {
+	// Asking first spares a claim that would be rolled back, while a broker is down for hours.
 	if err := r.to.Ready(ctx); err != nil {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
@@ -99,6 +100,8 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 		if err == nil {
 			return n, nil
 		}
+		// The consumers now write in transactions of their own. They must not run inside the relay's: on SQLite they would
+		// wait for the only writer, which it holds.
 		r.log.WarnContext(ctx, "a batch failed; its events are delivered separately", "err", err)
 		return r.publishUnlocked(ctx)
 	}
@@ -108,7 +111,8 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 	return r.publishUnlocked(ctx)
 }
 
-// deliverInTx claims, delivers and settles a batch in one transaction.
+// deliverInTx claims, delivers and settles a batch in one transaction. A failure of any consumer is one of the whole
+// batch and refuses no event.
 func (r *Relay) deliverInTx(ctx context.Context, to LocalPublisher) (int, error) {
 	return r.claim(ctx, r.db.Write, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
 		return nil, to.Deliver(ctx, tx, events)
@@ -130,6 +134,7 @@ func (r *Relay) claim(
 ) (int, error) {
 	var done settlement
 	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// Write may run this function again.
 		done = settlement{}
 		taken, err := sqldb.Collect(ctx, tx, scanEntry, stmt("outbox_take"), r.now().UnixMilli(), batchSize)
 		if err != nil || len(taken) == 0 {
@@ -152,7 +157,9 @@ func (r *Relay) claim(
 }
 
 // publishUnlocked reads a batch, publishes it outside of any transaction, and then deletes and settles it in one. Rows
-// that another relay has deleted meanwhile are not settled again.
+// that another relay has deleted meanwhile are not settled again. A crash in between publishes the batch again, under
+// the same ids; two relays may publish it too, and consumers deduplicate both. It returns the number of rows read, so
+// that RunOnce goes on after a full batch.
 func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 	due, err := sqldb.Collect(ctx, r.db, scanEntry, stmt("outbox_select"), r.now().UnixMilli(), batchSize)
 	if err != nil || len(due) == 0 {
@@ -199,6 +206,7 @@ func (r *Relay) deleteEntries(ctx context.Context, tx sqldb.Tx, due []entry, ref
 	return mine, mineRefused, nil
 }
 
+// eventsOf returns the events of entries in the same order, so that results match by index.
 func eventsOf(entries []entry) []event.Event {
 	events := make([]event.Event, len(entries))
 	for i, e := range entries {
@@ -207,6 +215,7 @@ func eventsOf(entries []entry) []event.Event {
 	return events
 }
 
+// refusal returns the error of the i-th event; a nil slice means that all were accepted.
 func refusal(refused []error, i int) error {
 	if refused == nil {
 		return nil

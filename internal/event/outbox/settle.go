@@ -22,7 +22,9 @@ type settlement struct {
 
 func (s settlement) len() int { return len(s.published) + len(s.retried) + len(s.dead) }
 
-// settle queues the statements that record the outcome of rows which this transaction has deleted.
+// settle queues the statements that record the outcome of rows which this transaction has deleted. A published event
+// moves to the log, a refused one returns to the outbox with its pause, and one that was refused too often becomes a
+// dead letter: each row that the transaction has deleted is inserted somewhere (I7).
 func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 	s := settlement{published: make([]entry, 0, len(rows))}
 	now := r.now()
@@ -48,7 +50,8 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 	return s
 }
 
-// report updates metrics and logs after the settlement is committed.
+// report updates metrics and logs after the settlement is committed. Before the commit they could count a batch that is
+// rolled back.
 func (r *Relay) report(ctx context.Context, s settlement) {
 	r.metrics.published.Add(float64(len(s.published)))
 	r.metrics.refused.Add(float64(len(s.retried)))

@@ -17,7 +17,8 @@ type Status struct {
 	Dead             []queue.DeadLetterCount
 }
 
-// ReadStatus counts pending events and dead letters. It needs no running relay, so the command line can call it.
+// ReadStatus counts pending events and dead letters. It needs no running relay, so the command line can call it. Its
+// statements see slightly different moments. It groups all pending rows, so its cost grows with the backlog.
 func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 	s := Status{ByType: []queue.PendingCount{}, Dead: []queue.DeadLetterCount{}}
 	oldest := int64(0)
@@ -49,6 +50,7 @@ const replayStep = 500
 
 // Replay moves the relay's dead letters back to the outbox with no attempts counted, and returns their number. The
 // filter's consumer is ignored: dead letters of a consumer are replayed to that consumer only, by inbox.Inbox.Replay.
+// Each page is one transaction: a letter is never in both tables or in neither.
 func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int, err error) {
 	f.Consumer = ""
 	for after := ""; ; {
@@ -57,6 +59,7 @@ func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int,
 			return replayed, err
 		}
 		after = letters[len(letters)-1].ID
+		// Counted after the commit, because Write may run the function again.
 		back := 0
 		err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 			taken, err := eventsql.DeleteDeadLetters(ctx, tx, "", letters)

@@ -40,7 +40,7 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 }
 
 // Loop returns the loop that runs the consumers. It reconnects soon after a connection is lost, and backs off while
-// connecting fails.
+// connecting fails. A lost connection is no error of a round, so Every applies and not the pauses after failures.
 func (c *Consumers) Loop() worker.Loop {
 	return worker.Loop{
 		Name: "rabbit_consumers", Run: c.Run, Every: 200 * time.Millisecond,
@@ -143,7 +143,10 @@ func (c *Consumers) catchUp(ctx context.Context, s *session, subs []*subscriptio
 	return nil
 }
 
+// waiting counts the messages in the queues and those in this process. A passive declaration returns only messages that
+// are not delivered yet. It has a channel of its own, because the broker closes a channel on which a queue is missing.
 func (c *Consumers) waiting(ctx context.Context, s *session, subs []*subscription) (n int64, err error) {
+	// The end of ctx must not close the socket: during shutdown a batch is still being acknowledged on it.
 	defer s.limit(context.WithoutCancel(ctx), dialTimeout)()
 	ch, err := s.conn.Channel()
 	if err != nil {
@@ -163,7 +166,8 @@ func (c *Consumers) waiting(ctx context.Context, s *session, subs []*subscriptio
 // handleTimeout limits the work on one batch. It also applies during shutdown, when the context is already cancelled.
 const handleTimeout = 30 * time.Second
 
-// databasePause is the pause before messages are retried while the database is unavailable.
+// databasePause is the pause before messages are retried while the database is unavailable. Such failures are not
+// counted as attempts, so no event dies while the database is away.
 const databasePause = time.Second
 
 // receive applies a batch through the inbox and returns one outcome per message.
@@ -175,6 +179,7 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	for i, d := range batch {
 		e, err := read(to, d, c.in.Now())
 		if err != nil {
+			// The other messages of the batch are applied as usual.
 			outcomes[i] = c.deadLetter(ctx, to, d, err)
 			continue
 		}

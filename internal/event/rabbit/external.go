@@ -49,6 +49,7 @@ func externalID(typ string, d amqp.Delivery) string {
 	if id != "" && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxExternalID && !strings.Contains(id, "\x00") {
 		return id
 	}
+	// The lengths separate the parts: without them two different messages could have one text.
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(typ), []byte(id), d.Body} {
 		fmt.Fprintf(h, "%d:", len(part))

@@ -28,6 +28,7 @@ const (
 )
 
 // encode returns the message of an event. The body is the payload alone, as consumers of the reference expect.
+// Persistent messages and durable queues survive a restart of the broker.
 func encode(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
 		MessageId:    e.ID,
@@ -62,6 +63,7 @@ func timer(e event.Event) amqp.Publishing {
 	}
 }
 
+// errMalformed marks a message that no retry can make valid; it becomes a dead letter at once.
 var errMalformed = errors.New("rabbit: the message is not an event")
 
 // decode returns the event of a message. It accepts only what encode can produce, so that every decoded event can be
@@ -91,7 +93,8 @@ func text(d amqp.Delivery, name string, to *string) (ok bool) {
 	return ok && utf8.ValidString(*to) && !strings.Contains(*to, "\x00") // PostgreSQL refuses anything else in text
 }
 
-// maxMalformed is the number of bytes that are stored of a message that is not an event.
+// maxMalformed is the number of bytes that are stored of a message that is not an event. Any program may send such a
+// message, so its size must not decide how much SQL stores.
 const maxMalformed = 16 << 10
 
 // plain returns at most maxMalformed bytes of body as valid text.

@@ -21,6 +21,7 @@ const redeclareAfter = 2 * time.Second
 // it must stay below the idle limit of its transaction, see sqldb.DB.WriteWaiting.
 const confirmTimeout = 5 * time.Second
 
+// After errLost and errSlow the outcome of all events is unknown. errNacked concerns one event and costs it an attempt.
 var (
 	errLost    = errors.New("rabbit: the connection was lost before the broker had confirmed everything")
 	errSlow    = errors.New("rabbit: the broker did not confirm in time")
@@ -86,6 +87,7 @@ func (p *Publisher) Close() {
 	}
 }
 
+// connect replaces a lost connection. The caller holds mu.
 func (p *Publisher) connect(ctx context.Context) error {
 	if p.closed {
 		return errClosed
@@ -134,7 +136,8 @@ func newOutgoing(ctx context.Context, s *session) (*outgoing, error) {
 // maxReturns is the maximum number of messages per wave; larger batches are published in several waves.
 const maxReturns = 2048
 
-// Publish sends events and waits until the broker has confirmed or refused each. See outbox.Publisher.
+// Publish sends events and waits until the broker has confirmed or refused each. See outbox.Publisher. If a later wave
+// fails, the earlier ones are published again too; consumers deduplicate them.
 func (p *Publisher) Publish(ctx context.Context, events []event.Event) ([]error, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,6 +151,8 @@ func (p *Publisher) Publish(ctx context.Context, events []event.Event) ([]error,
 	return refused, nil
 }
 
+// wave publishes up to maxReturns events and fills in refused. An error means that the outcome of all of them is
+// unknown. The caller holds mu.
 func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []error) error {
 	if err := p.connect(ctx); err != nil {
 		return err
@@ -202,6 +207,7 @@ func (p *Publisher) send(
 	return confirms, nil
 }
 
+// publish sends one message without waiting. The broker returns a mandatory message that reaches no queue.
 func (p *Publisher) publish(to binding, mandatory bool, m amqp.Publishing) (*amqp.DeferredConfirmation, error) {
 	return p.s.ch.PublishWithDeferredConfirm(to.exchange, to.key, mandatory, false, m)
 }

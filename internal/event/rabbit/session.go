@@ -45,11 +45,14 @@ type link struct {
 	up       atomic.Bool
 }
 
+// setUp records whether the connection is up, for readiness and metrics.
 func (l *link) setUp(up bool) {
 	l.up.Store(up)
 	l.metrics.connected.WithLabelValues(l.role).Set(gaugeValue(up))
 }
 
+// newLink validates everything that can be validated without a broker, so that a mistake in the configuration fails the
+// start.
 func newLink(c Config, role string) (*link, error) {
 	// The parser's error would contain the address with its password.
 	if _, err := amqp.ParseURI(string(c.URL)); err != nil {
@@ -108,6 +111,7 @@ func (l *link) open(ctx context.Context) (*session, error) {
 	}
 	s.conn = conn
 	l.setUp(true)
+	// Before the declarations, because the broker may report an alarm at once.
 	s.watch()
 	defer s.limit(ctx, declareTimeout)()
 	differing, err := l.topology.declare(conn)
@@ -137,6 +141,8 @@ func (s *session) accept(ctx context.Context, differing map[string]string) {
 
 // watch tracks the broker's memory and disk alarms until the connection ends.
 func (s *session) watch() {
+	// The library's reader blocks on a full channel, so the goroutine below only stores and logs. The library closes the
+	// channel with the connection.
 	alarms := s.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
 	gauge := s.metrics.blocked.WithLabelValues(s.role)
 	s.helpers.Go(func() {
@@ -177,7 +183,8 @@ func (s *session) close() {
 }
 
 // limit closes the socket unless the returned function is called within d. The library has no time-outs of its own for
-// the broker's replies and for writes.
+// the broker's replies and for writes. The end of ctx closes the socket too. Every later call on the connection then
+// fails, and the session is replaced.
 func (s *session) limit(ctx context.Context, d time.Duration) (release func()) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	stop := context.AfterFunc(ctx, func() { _ = s.raw.Close() })

@@ -43,6 +43,8 @@ type held struct {
 	due time.Time
 }
 
+// newSubscription starts the consumption of a queue with manual acknowledgements. Each subscription has its own
+// channel, because delivery tags and the prefetch limit belong to a channel.
 func newSubscription(s *session, queue string, h handler) (*subscription, error) {
 	ch, err := s.conn.Channel()
 	if err != nil {
@@ -68,7 +70,8 @@ func newSubscription(s *session, queue string, h handler) (*subscription, error)
 	return l, nil
 }
 
-// run handles messages until the context ends. It returns an error when the channel fails.
+// run handles messages until the context ends. It returns an error when the channel fails. Messages that are not
+// acknowledged by then return to the queue with the end of the connection.
 func (l *subscription) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var err error
@@ -138,7 +141,8 @@ func (l *subscription) settle(batch []amqp.Delivery, outcomes []inbox.Outcome) e
 	return nil
 }
 
-// nextDue returns a channel that fires when the first held message is due; it is nil if none is held.
+// nextDue returns a channel that fires when the first held message is due; it is nil if none is held. A nil channel
+// blocks forever, so select then waits for new messages only.
 func (l *subscription) nextDue() <-chan time.Time {
 	if len(l.held) == 0 {
 		return nil

@@ -23,7 +23,8 @@ const (
 )
 
 // Queue limits. Queues for other systems drop their oldest messages when they are not read. Consumer queues have no
-// limit, because their messages have left the outbox.
+// limit, because their messages have left the outbox. A failed message is kept by its consumer, so redeliveries come
+// from lost connections and crashes: deliveryLimit ends a message that kills each process which receives it.
 const (
 	maxForOthers  = 100_000
 	maxExpired    = 10_000
@@ -39,6 +40,7 @@ type topology struct {
 	queues []queue
 }
 
+// queue is one queue with everything that its declaration needs.
 type queue struct {
 	name    string
 	bound   []binding // none for a dead-letter queue, which the default exchange reaches by name
@@ -46,6 +48,7 @@ type queue struct {
 	purpose string
 }
 
+// binding routes the messages of an exchange with a key to a queue.
 type binding struct{ exchange, key string }
 
 // newTopology returns the queues of the reference and those of the configured consumers. The prefix of every exchange
@@ -81,6 +84,8 @@ func (t *topology) exchange(typ event.Type) string {
 	return t.orders
 }
 
+// forOthers returns a queue that Comanda only fills. Without a limit, a queue that no system reads would fill the
+// broker's disk and block all publishers.
 func (t *topology) forOthers(name string, typ event.Type) queue {
 	return queue{name, []binding{{t.exchange(typ), typ.RoutingKey}}, amqp.Table{
 		amqp.QueueMaxLenArg: maxForOthers, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
@@ -149,6 +154,7 @@ func (t *topology) check(consumers []inbox.Consumer) error {
 	return nil
 }
 
+// bindings returns the bindings that a consumer's types need. Check has refused unregistered types before.
 func (t *topology) bindings(c inbox.Consumer) []binding {
 	all := make([]binding, 0, len(c.Types))
 	for _, name := range c.Types {
@@ -160,7 +166,8 @@ func (t *topology) bindings(c inbox.Consumer) []binding {
 }
 
 // declare declares the topology on the broker. It returns the queues that already exist with other arguments and the
-// broker's reply for each; those remain usable.
+// broker's reply for each; those remain usable. It only adds: a binding or queue that a later release does not need
+// stays until an operator deletes it.
 func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, err error) {
 	ch, err := conn.Channel()
 	if err != nil {

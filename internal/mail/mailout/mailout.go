@@ -34,7 +34,7 @@ func (c Config) Validate() error {
 	return err
 }
 
-// SMTP is mail.Transport by a mail server.
+// SMTP is mail.Transport by a mail server. It keeps no connection between messages and is safe for concurrent use.
 type SMTP struct {
 	host    string
 	options []gomail.Option
@@ -87,7 +87,8 @@ func (s *SMTP) encrypt(scheme string) {
 	s.options = append(s.options, gomail.WithTLSConfig(&tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}))
 }
 
-// Send implements mail.Transport.
+// Send implements mail.Transport. It limits the whole exchange, because a server that accepts the connection may still
+// never reply.
 func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -126,7 +127,8 @@ func sendError(err error) error {
 // fromAddress is the sender of all messages.
 type fromAddress struct{ name, address, domain string }
 
-// parseFrom parses the sender and the domain of its Message-IDs.
+// parseFrom parses the sender and the domain of its Message-IDs. The error does not quote the setting; only its form is
+// shown.
 func parseFrom(from string) (fromAddress, error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {
@@ -148,6 +150,7 @@ func (s fromAddress) compose(m mail.Message) (*gomail.Msg, error) {
 	msg.Subject(m.Subject)
 	msg.SetDateWithValue(m.Date)
 	msg.SetMessageIDWithValue(m.ID + "@" + s.domain)
+	// RFC 3834: mail programs then send no absence notes in reply.
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)

@@ -38,6 +38,7 @@ type Store struct {
 // New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{messages.On(db), db} }
 
+// scanMessage reads a row in the order of the columns of messages.
 func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 	var m mail.QueuedMessage
 	var fields string
@@ -53,13 +54,14 @@ func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 	return m, nil
 }
 
-// Purge deletes dead letters that were created before a time.
+// Purge deletes dead letters that were created before a time. Messages that wait are never purged: they are sent or
+// expire.
 func (s *Store) Purge(ctx context.Context, before time.Time) (int64, error) {
 	return s.db.Exec(ctx, stmt("message_purge"), before.UnixMilli())
 }
 
 // MoveDeadlines shifts the due and expiry times of all queued messages after the deciding clock was set by that much.
-// It returns the number of messages.
+// It returns the number of messages. Creation times move along, so that a message keeps its age.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, stmt("message_deadline_move"), by.Milliseconds())
 }

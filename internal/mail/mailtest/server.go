@@ -117,6 +117,8 @@ func (s *Server) Messages() (parsed []*mail.Message, raw []string) {
 	return append([]*mail.Message(nil), s.got...), append([]string(nil), s.raw...)
 }
 
+// accept serves each connection in a goroutine until the listener is closed. Connections are recorded, so that Close
+// can break those that wait for a client.
 func (s *Server) accept() {
 	for {
 		c, err := s.l.Accept()
@@ -136,6 +138,8 @@ func (s *Server) accept() {
 	}
 }
 
+// serve answers commands one by one. A configured reply replaces the built-in one and ends the command: after a refused
+// DATA no message is read.
 func (s *Server) serve(c net.Conn) {
 	in := bufio.NewReader(c)
 	known := s.user == ""
@@ -186,6 +190,7 @@ func (s *Server) login(c net.Conn, in *bufio.Reader) bool {
 	return string(said) == s.user+" "+hex.EncodeToString(m.Sum(nil))
 }
 
+// reply returns the configured reply to a verb, empty for none.
 func (s *Server) reply(verb string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,6 +221,7 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 		s.got, s.raw = append(s.got, m), append(s.raw, b.String())
 	}
 	s.mu.Unlock()
+	// Before the reply, so that a test can act while the client still waits for it.
 	s.heard <- struct{}{}
 	if hold != nil {
 		<-hold

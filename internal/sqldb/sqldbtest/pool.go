@@ -19,6 +19,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// Processes of one test run wait for each other while one of them migrates the template; patience limits that.
 const (
 	prefix    = "comanda_pool_"
 	lockClass = 0x636d6461 // class of the advisory locks that this package takes
@@ -69,6 +70,7 @@ func (p *pool) take(t testing.TB, address string) *database {
 	if err := db.empty(ctx, withDatabase(address, db.name), p.like); err == nil {
 		return db
 	}
+	// The database does not exist yet, or a test has changed more than rows: it is made anew from the template.
 	if db.conn != nil {
 		_ = db.conn.Close(ctx)
 		db.conn = nil
@@ -116,6 +118,7 @@ func (p *pool) own(ctx context.Context, address string) (*database, error) {
 	}
 }
 
+// tryLock takes the lock of a name for the life of this process, without waiting for another process that has it.
 func (p *pool) tryLock(ctx context.Context, name string) (locked bool, err error) {
 	err = p.admin.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", lockClass, name).Scan(&locked)
 	return locked, err
@@ -129,6 +132,8 @@ func (p *pool) open(ctx context.Context, address string) error {
 		return err
 	}
 	p.admin, p.template = admin, templateName()
+	// Lock 0 serializes the creation of templates. It is released together with taking the template's own shared lock, so
+	// no process can drop the template in between.
 	if _, err := admin.Exec(ctx, "SELECT pg_advisory_lock($1, 0)", lockClass); err != nil {
 		return err
 	}
@@ -155,13 +160,15 @@ func templateName() string {
 	return prefix + hex.EncodeToString(sum[:6])
 }
 
+// comment returns the comment of the template, or pgx.ErrNoRows if there is no template.
 func (p *pool) comment(ctx context.Context) (text string, err error) {
 	err = p.admin.QueryRow(ctx,
 		"SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = $1", p.template).Scan(&text)
 	return text, err
 }
 
-// make creates the template, and drops the databases of other migrations, which are seldom used again.
+// make creates the template, and drops the databases of other migrations, which are seldom used again. The template
+// gets its name last, so that a process that dies half way leaves only a draft.
 func (p *pool) make(ctx context.Context) error {
 	if err := p.dropOthers(ctx); err != nil {
 		return err
@@ -191,6 +198,8 @@ func (p *pool) make(ctx context.Context) error {
 	return err
 }
 
+// dropOthers drops the templates and copies of other migrations that no process uses. A name whose lock is taken
+// belongs to a running test of another checkout.
 func (p *pool) dropOthers(ctx context.Context) error {
 	rows, err := p.admin.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", prefix)
 	if err != nil {
@@ -252,6 +261,7 @@ func (db *database) empty(ctx context.Context, address string, like schema) erro
 		if err != nil {
 			return err
 		}
+		// It disables triggers and foreign keys, so tables can be emptied in any order.
 		cfg.RuntimeParams["session_replication_role"] = "replica"
 		if db.conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {
 			return err

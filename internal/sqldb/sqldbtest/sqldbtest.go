@@ -88,6 +88,7 @@ func PostgresURL(t testing.TB) string {
 	return withDatabase(admin, db.name)
 }
 
+// open closes the database with the test, before a database of the pool goes to another test.
 func open(t testing.TB, address string) *sqldb.DB {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: 8})
@@ -98,6 +99,8 @@ func open(t testing.TB, address string) *sqldb.DB {
 	return db
 }
 
+// migrate opens a database of its own, so that no connection stays open: PostgreSQL copies only templates without
+// connections.
 func migrate(ctx context.Context, address string) error {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: address})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/system"
 )
 
+// routes translates between HTTP and the Service, and checks that the account may see all branches.
 type routes struct {
 	service   *system.Service
 	readiness func(ctx context.Context) httpapi.Readiness
@@ -67,6 +68,7 @@ func Register(a *httpapi.API, service *system.Service) {
 
 type answer[T any] struct{ Body T }
 
+// answered drops the value of a failed call: a partial result is not shown.
 func answered[T any](v T, err error) (*answer[T], error) {
 	if err != nil {
 		return nil, err
@@ -101,6 +103,7 @@ type lettersInput struct {
 	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
 
+// letter is a dead letter as the console shows it. BranchID is null if the event has no branch.
 type letter struct {
 	ID        string          `json:"id"`
 	Consumer  string          `json:"consumer"`
@@ -179,6 +182,7 @@ type reconcileInput struct {
 	BranchID string `query:"branchId" pattern:"^[1-9][0-9]{0,17}$" doc:"All branches if omitted."`
 }
 
+// Accounts of some branches may compare one of theirs. A foreign branch looks like a missing one.
 func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[system.Reconciliation], error) {
 	if in.BranchID == "" {
 		if err := everywhere(ctx); err != nil {
