@@ -86,6 +86,7 @@ const (
 )
 
 var (
+	// These forms are compared with normalized, lower-case text.
 	usernameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{2,31}$`)
 	localForm    = regexp.MustCompile("^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$")
 	domainForm   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
@@ -124,6 +125,7 @@ func NormalizePhone(s string) (phone string, ok bool) {
 
 // Normalized returns the profile as it is stored, or the first validation error.
 func (p Profile) Normalized() (Profile, error) {
+	// p is a copy: on an error the caller's profile is unchanged.
 	for _, step := range []func(*Profile) error{normalizeNames, normalizeTexts, normalizeFacts, normalizeExtra} {
 		if err := step(&p); err != nil {
 			return Profile{}, err
@@ -160,6 +162,7 @@ func normalizeNames(p *Profile) error {
 	return nil
 }
 
+// normalizeTexts trims and limits the free texts. They are single lines, so control characters are refused.
 func normalizeTexts(p *Profile) error {
 	for _, t := range []struct {
 		name string
@@ -177,6 +180,7 @@ func normalizeTexts(p *Profile) error {
 	return nil
 }
 
+// normalizeFacts validates the fields with a fixed set or range of values.
 func normalizeFacts(p *Profile) error {
 	switch p.Gender = strings.ToUpper(strings.TrimSpace(p.Gender)); p.Gender {
 	case "", "MALE", "FEMALE", "OTHER":
@@ -209,6 +213,8 @@ func degrees(s string, most float64) (string, bool) {
 	return strings.TrimSuffix(text, "."), true
 }
 
+// normalizeExtra stores the open object without white space, so that maxExtra limits its content. An empty object and
+// null are the same as none.
 func normalizeExtra(p *Profile) error {
 	if len(p.Extra) == 0 || string(p.Extra) == "null" {
 		p.Extra = nil
@@ -267,7 +273,8 @@ var (
 	ErrDeviceTaken   = fault.New(fault.Conflict, "device_taken", "An account with this device exists already.")
 )
 
-// TakenError returns the error for the first unique value of p that other has too, or nil.
+// TakenError returns the error for the first unique value of p that other has too, or nil. If
+// several are taken, it reports the first in the order e-mail address, username, phone, device.
 func TakenError(p, other Profile) error {
 	same := func(a, b string) bool { return a != "" && a == b }
 	switch {

@@ -49,6 +49,7 @@ type Administration struct {
 
 // ListUsers returns a page of the accounts that the actor may see, and their total.
 func (m *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFilter) ([]User, int64, error) {
+	// Set here and not by the route, so that no request can widen what the actor sees.
 	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
 	return m.Users.Users(ctx, f)
 }
@@ -56,6 +57,7 @@ func (m *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFi
 // User returns an account that the actor may see, or ErrUser.
 func (m *Administration) User(ctx context.Context, by authz.Actor, id int64) (User, error) {
 	u, err := m.Accounts.Users.User(ctx, id)
+	// An account that the actor may not see is reported as missing, so that ids cannot be probed.
 	if err == nil && !by.Principal().SeesUser(u.principal()) {
 		return User{}, authz.ErrUser
 	}
@@ -76,6 +78,7 @@ func (m *Administration) CreateUser(
 		return User{}, err
 	}
 	hash := ""
+	// Checked by the stricter rule for staff, whatever the role of the assignment.
 	if password != "" {
 		if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
 			return User{}, err

@@ -27,7 +27,7 @@ type LastSeen struct {
 	IdleUntil time.Time
 }
 
-// AuthStore is the SQL side of an Authenticator, normally accountsql.
+// AuthStore is the SQL side of an Authenticator, normally accountsql. Its methods are safe for concurrent use.
 type AuthStore interface {
 	// ActiveSession returns a live session of an active account.
 	ActiveSession(ctx context.Context, session string, now time.Time) (s ActiveSession, found bool, err error)
@@ -54,6 +54,7 @@ type Authenticator struct {
 
 	cached cache.Cache[[sha256.Size]byte, *cachedToken]
 
+	// mu guards the maps and times up to evicted. Every request takes it for reading, so no I/O happens under it.
 	mu      sync.RWMutex
 	revoked map[string]time.Time // by session id
 	users   map[string]time.Time // by user id: sessions that started up to then are invalid
@@ -61,6 +62,7 @@ type Authenticator struct {
 	synced  time.Time            // revocations committed by then are known
 	evicted time.Time            // last eviction of expired tokens
 
+	// lastSeenMu is apart from mu, so that recording activity never waits for a batch of revocations, nor the reverse.
 	lastSeenMu sync.Mutex
 	lastSeen   map[string]LastSeen
 }
@@ -86,11 +88,13 @@ func NewAuthenticator(
 	}
 }
 
-// Authenticate returns the actor of an access token, or authz.ErrInvalidToken or ErrRevocationsStale.
+// Authenticate returns the actor of an access token, or authz.ErrInvalidToken or ErrRevocationsStale. It blocks on
+// Redis or SQL only for a token that is new to this process or whose cache entry has expired.
 func (au *Authenticator) Authenticate(ctx context.Context, bearer string) (authz.Actor, error) {
 	if len(bearer) == 0 || len(bearer) > MaxAccessToken {
 		return authz.Actor{}, authz.ErrInvalidToken
 	}
+	// The cache is keyed by digests: they are short, and the process keeps no usable tokens.
 	now, key := au.now(), sha256.Sum256([]byte(bearer))
 	a, cached := au.cached.Get(key, now)
 	au.mu.RLock()
@@ -133,6 +137,7 @@ func (au *Authenticator) verify(
 	if err != nil {
 		return nil, err
 	}
+	// started is the start of the session, not of the token: a refreshed token of a revoked session must stay refused.
 	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt}
 	expires := now.Add(tokenCacheTTL)
 	if c.ExpiresAt.Before(expires) {
@@ -163,6 +168,7 @@ func (au *Authenticator) activeSession(ctx context.Context, c Claims, now time.T
 	if !found || s.UserID != c.UserID {
 		return ActiveSession{}, authz.ErrInvalidToken
 	}
+	// The hash of the refresh token is not known here and stays as it is.
 	_ = au.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
 	return s, nil
 }
@@ -201,6 +207,7 @@ func (au *Authenticator) apply(all []authz.Revocation) (roles []string) {
 	return roles
 }
 
+// notifyRoles calls onRole for each role. It must be called without the lock, since onRole may read SQL.
 func (au *Authenticator) notifyRoles(roles []string) {
 	if au.onRole == nil {
 		return
@@ -220,10 +227,12 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 	synced := au.synced
 	au.mu.RUnlock()
 	since := begun.Add(-revocationTTL)
+	// Revocations before since are not read, so the change of any role may have been missed.
 	gap := synced.Before(since) // at the start, or after a long outage
 	if after := synced.Add(-revocationOverlap); after.After(since) {
 		since = after
 	}
+	// No lock is held during the query: a slow database must not delay requests, only let the state age.
 	all, err := au.store.Revocations(ctx, since)
 	if err != nil {
 		return err
@@ -231,6 +240,7 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 	au.mu.Lock()
 	roles := au.apply(all)
 	au.evict(begun)
+	// The begin of the query counts, not its end: what commits during it may be missing from the result.
 	au.synced = begun
 	au.mu.Unlock()
 	if gap {
@@ -259,6 +269,7 @@ func (au *Authenticator) evict(now time.Time) {
 // recordLastSeen records the activity of a session, at most once per lastSeenInterval and token.
 func (au *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
 	last := a.seenAt.Load()
+	// Of concurrent requests with one token the CompareAndSwap lets one through; the others skip the lock.
 	if now.UnixMilli()-last < lastSeenInterval.Milliseconds() || !a.seenAt.CompareAndSwap(last, now.UnixMilli()) {
 		return
 	}
@@ -286,6 +297,7 @@ func (au *Authenticator) FlushLastSeen(ctx context.Context) error {
 		au.lastSeenMu.Lock()
 		defer au.lastSeenMu.Unlock()
 		for id, s := range seen {
+			// A request may have recorded newer activity while the write was under way. It wins.
 			if au.lastSeen[id].At.Before(s.At) {
 				au.lastSeen[id] = s
 			}

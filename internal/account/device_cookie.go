@@ -16,6 +16,8 @@ import (
 const DeviceCookieTTL = 180 * 24 * time.Hour
 
 const (
+	// Ten entries take less than half of maxDeviceCookie. Browsers send the cookie with every request, so it must stay
+	// small.
 	maxDeviceEntries = 10   // accounts per device; beyond it the oldest is dropped
 	maxDeviceCookie  = 2048 // bytes; longer cookies are ignored
 	nonceBytes       = 16
@@ -67,6 +69,7 @@ func (d *DeviceCookies) parse(marks string, now time.Time) (good []deviceEntry) 
 		if cut < 0 || !hmac.Equal([]byte(entry[cut+1:]), []byte(fingerprint(*key, "mark", entry[:cut], nonceBytes))) {
 			continue
 		}
+		// The tag is verified before anything else of the entry is read.
 		parts := strings.Split(entry[:cut], ".")
 		if len(parts) != 4 {
 			continue
@@ -87,6 +90,7 @@ func (d *DeviceCookies) find(u User, marks []deviceEntry) (m deviceEntry, ok boo
 	if key == nil || u.PasswordHash == "" {
 		return m, false
 	}
+	// The stored hash is salted, so a new password, even the same one again, changes the fingerprint.
 	password := fingerprint(*key, "password", u.PasswordHash, fingerprintBytes)
 	for _, m := range marks {
 		if m.user == u.ID && hmac.Equal([]byte(m.fingerprint), []byte(password)) {
@@ -96,7 +100,8 @@ func (d *DeviceCookies) find(u User, marks []deviceEntry) (m deviceEntry, ok boo
 	return m, false
 }
 
-// add returns a device's cookie after the account has proved the password with this hash, newest entry first.
+// add returns a device's cookie after the account has proved the password with this hash, newest entry first. A
+// previous entry of the same account is replaced, and with it its count of failures: the password was just proved.
 func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now time.Time) string {
 	key := d.key.Load()
 	if key == nil {
@@ -109,6 +114,7 @@ func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now t
 		fingerprint(*key, "password", passwordHash, fingerprintBytes),
 	}}
 	for _, m := range d.parse(marks, now) {
+		// Entries that parse dropped, expired or signed by an old key, are not carried over.
 		if m.user != user && len(all) < maxDeviceEntries {
 			all = append(all, m)
 		}
@@ -139,6 +145,7 @@ func (a *Service) deviceAllowed(ctx context.Context, device string) (bool, error
 func (a *Service) verifyWithinDeviceBudget(
 	ctx context.Context, u User, device, password string,
 ) (p LoginProof, ok bool, err error) {
+	// The count is read before the slow hash and written after it, so concurrent guesses must wait for each other.
 	done, err := a.guessLocks.lock(ctx, "device "+device)
 	if err != nil {
 		return LoginProof{}, true, err
@@ -147,6 +154,7 @@ func (a *Service) verifyWithinDeviceBudget(
 	if ok, err = a.deviceAllowed(ctx, device); !ok || err != nil {
 		return LoginProof{}, err != nil, err
 	}
+	// The caller is patient: its limit bounds it, and it must not lose its turn to a flood of unknown clients (S2).
 	p, right, err := a.comparePassword(ctx, u, u.PasswordHash, password, true)
 	if err == nil && !right {
 		a.Observer.login("failed")

@@ -27,6 +27,7 @@ func (t *keyedMutex) lock(ctx context.Context, subject string) (done func(), err
 		return nil, ErrBusy
 	}
 	select {
+	// A channel instead of a sync.Mutex, because a wait must end when the client disconnects.
 	case l.held <- struct{}{}:
 	case <-ctx.Done():
 		t.release(subject, l)
@@ -38,6 +39,8 @@ func (t *keyedMutex) lock(ctx context.Context, subject string) (done func(), err
 	}, nil
 }
 
+// acquire registers the caller as a user of the key's lock, which keeps the entry in the map. It returns false if the
+// queue is full: without a bound an attacker who guesses at one name could tie up every request slot of the server.
 func (t *keyedMutex) acquire(subject string) (l *keyedLock, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,6 +51,7 @@ func (t *keyedMutex) acquire(subject string) (l *keyedLock, ok bool) {
 		}
 		t.entries[subject] = l
 	}
+	// The holder is a user too, so HashQueue waiting callers and one holder fit.
 	if l.users > HashQueue {
 		return nil, false
 	}
@@ -55,6 +59,7 @@ func (t *keyedMutex) acquire(subject string) (l *keyedLock, ok bool) {
 	return l, true
 }
 
+// release removes the entry with its last user, so that the map does not grow with every name that was ever guessed at.
 func (t *keyedMutex) release(subject string, l *keyedLock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -48,6 +48,7 @@ const (
 	MailKey  = "mail"
 )
 
+// errSeal does not distinguish a damaged text, another key and another purpose: authentication fails alike.
 var errSeal = errors.New("account: sealed text does not open with this key")
 
 // Seal encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: text sealed for one
@@ -78,6 +79,8 @@ func Open(key Key, use, sealed string) (string, error) {
 	return string(text), nil
 }
 
+// newAEAD returns AES-256-GCM that puts a random nonce before each text. Random nonces of 96 bits allow 2^32 texts per
+// key (NIST SP 800-38D, section 8.3); an installation seals far fewer.
 func newAEAD(key Key) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 )
 
 // maxFailures is the number of consecutive wrong passwords after which login by password is closed until a reset. It is
-// stored in SQL, so that losing Redis or a process does not reopen it.
+// stored in SQL, so that losing Redis or a process does not reopen it. NIST SP 800-63B, section 5.2.2, allows no
+// more. The rate limits stop fast attacks; this ends slow, distributed guessing.
 const maxFailures = 100
 
 // Errors of logins.
@@ -81,6 +82,7 @@ type SessionStore interface {
 // Login begins a session. Clients that exhausted their limit are refused before they cost a hash. A device from which
 // the account has logged in before has a limit of its own (decision 36).
 func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTokens, error) {
+	// A known device goes first: an attack that exhausts the limits of the account must not lock its owner out.
 	u, p, err := a.verifyKnownDevice(ctx, in, c)
 	if err != nil {
 		return IssuedTokens{}, err
@@ -92,6 +94,7 @@ func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTo
 	}
 	g, err := a.beginSession(ctx, u, p, c, time.Time{})
 	if err == nil {
+		// The entry is signed with the hash that is stored from now on; the old hash would make the device unknown again.
 		g.DeviceCookie = a.Devices.add(c.DeviceCookie, u.ID, p.NewHash, a.Now())
 	}
 	return g, err
@@ -127,6 +130,7 @@ func (a *Service) verifyUnknownDevice(ctx context.Context, in Credentials, c Cal
 	if err := a.checkLimits(ctx, limitKey{LimitLoginIP, c.Network}); err != nil {
 		return User{}, LoginProof{}, err
 	}
+	// This limit also counts logins that succeed: it bounds the hashes of this process, not guesses.
 	if err := a.reserve(ctx, LimitLoginInstance, ""); err != nil {
 		return User{}, LoginProof{}, err
 	}
@@ -142,6 +146,7 @@ func (a *Service) verifyLimited(ctx context.Context, in Credentials, c Caller) (
 		return User{}, LoginProof{}, err
 	}
 	defer done()
+	// The account is read under the lock: its count of failures includes those of the guesses before this one.
 	u, subject, err := a.findAccount(ctx, in)
 	if err != nil {
 		return User{}, LoginProof{}, err
@@ -164,11 +169,13 @@ func (a *Service) verifyLimited(ctx context.Context, in Credentials, c Caller) (
 // findAccount returns the account, zero if there is none, and the subject of its limits. All names of an account share
 // one subject.
 func (a *Service) findAccount(ctx context.Context, in Credentials) (u User, subject string, err error) {
+	// Both names together could belong to two accounts.
 	if in.Email == "" == (in.Username == "") {
 		return User{}, "", invalid("Either email or username is needed.")
 	}
 	email, okEmail := NormalizeEmail(in.Email)
 	username, okName := NormalizeUsername(in.Username)
+	// No account has such a name. The caller continues with user 0, so that the refusal costs the same as any other (S2).
 	if !okEmail && !okName {
 		return User{}, email + username, nil
 	}
@@ -182,6 +189,7 @@ func (a *Service) findAccount(ctx context.Context, in Credentials) (u User, subj
 // verifyPassword verifies the password and counts a failure against the account.
 func (a *Service) verifyPassword(ctx context.Context, u User, password string) (LoginProof, error) {
 	hash := u.PasswordHash
+	// An empty hash matches no password but costs one hash, so a closed account answers like a wrong password.
 	if u.Failures >= maxFailures {
 		hash = ""
 	}
@@ -242,6 +250,7 @@ func (a *Service) recordFailure(ctx context.Context, u User) error {
 // beginSession stores a session and issues its first tokens. A non-zero until caps the session's lifetime.
 func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Caller, until time.Time) (IssuedTokens, error) {
 	now := a.Now()
+	// Only the hash of the refresh token is stored (S1). The token itself exists in the answer alone.
 	refresh := NewRefreshToken()
 	p.Request, p.Address = c.Request, c.Address
 	fresh := newSession(uid.New(now), u, c, TokenHash(refresh), now)
@@ -252,6 +261,7 @@ func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Call
 	if err != nil {
 		return IssuedTokens{}, err
 	}
+	// After the commit: a revocation applied earlier would stand even if the transaction were rolled back.
 	a.dropSessions(ctx, evicted)
 	if len(evicted) > 0 {
 		a.Log.InfoContext(ctx, "security", "event", "authn_session_evicted", "user", u.ID, "sessions", len(evicted))
@@ -283,7 +293,8 @@ func (a *Service) dropSessions(ctx context.Context, sessions []string) {
 	_ = a.Cache.Delete(ctx, sessions) // best effort: the revocation in SQL decides
 }
 
-// noteFailedLogin counts a failed login as an incident.
+// noteFailedLogin counts a failed login as an incident. It counts in memory; the incident is written later, so that
+// floods of guesses do not become floods of writes.
 func (a *Service) noteFailedLogin(c Caller, user int64) {
 	a.Incidents.Add(authz.Actor{}.String(), audit.ActionLoginFailed, userSubject(user), c.Address)
 }

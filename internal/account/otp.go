@@ -44,6 +44,7 @@ var (
 func RetryAfter(windows []Window, times []time.Time, now time.Time) time.Duration {
 	var wait time.Duration
 	for _, w := range windows {
+		// Only events inside the window count. The oldest one beyond the maximum must leave it before the next is allowed.
 		var within []time.Time
 		for _, t := range times {
 			if now.Sub(t) < w.Duration {
@@ -67,7 +68,7 @@ type Code struct {
 	ExpiresAt   time.Time
 }
 
-// newCode returns six random digits, uniformly distributed.
+// newCode returns six random digits, uniformly distributed. The upper bound has codeDigits digits.
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
@@ -83,6 +84,8 @@ func codeHash(key Key, p Purpose, email, code string) string {
 	return hmacHex(key, string(p)+":"+email+":"+code)
 }
 
+// wellFormedCode reports whether a text has the form of a code. Others are refused without a query; they say nothing
+// about an account.
 func wellFormedCode(code string) bool {
 	if len(code) != codeDigits {
 		return false

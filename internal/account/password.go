@@ -20,6 +20,7 @@ import (
 
 // Lengths of passwords in characters.
 const (
+	// Staff passwords are longer, because staff accounts open the data and the money of others.
 	minPassword      = 10
 	minStaffPassword = 15
 	maxPassword      = 128
@@ -64,6 +65,7 @@ func CheckPassword(password string, staff bool, names ...string) error {
 		}
 	}
 	switch {
+	// The list of common passwords cannot contain repetitions of every length.
 	case repeats([]rune(password)):
 		return errPasswordRepeat
 	case commonPasswords()[strings.ToLower(password)]:
@@ -75,7 +77,8 @@ func CheckPassword(password string, staff bool, names ...string) error {
 // maxRepeated is the longest piece, in characters, that a password must not consist of.
 const maxRepeated = 3
 
-// repeats reports whether a text repeats a piece of at most maxRepeated characters.
+// repeats reports whether a text repeats a piece of at most maxRepeated characters. A text repeats a piece of n
+// characters exactly if it equals itself shifted by n.
 func repeats(text []rune) bool {
 	for n := 1; n <= maxRepeated; n++ {
 		same := 0
@@ -151,6 +154,7 @@ func (h *Hasher) Stats() HasherStats {
 
 // Hash returns the PHC string of a password with a new salt.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	// Each hash has its own salt, so that equal passwords have different hashes.
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
 	key, err := h.compute(ctx, password, salt, h.params, hashBytes, false)
@@ -173,6 +177,7 @@ func (h *Hasher) Verify(ctx context.Context, phc, password string) (ok, outdated
 func (h *Hasher) verify(ctx context.Context, phc, password string, patient bool) (ok, outdated bool, err error) {
 	p, readable := parsePHC(phc)
 	if !readable {
+		// The stand-in costs as much as a hash with the current parameters. Its result is discarded by readable below.
 		p = storedHash{params: h.params, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	}
 	key, err := h.compute(ctx, password, p.salt, p.params, len(p.key), patient)
@@ -205,12 +210,15 @@ func (h *Hasher) compute(
 	return argon2.IDKey([]byte(password), salt, e.Time, e.Memory, e.Threads, uint32(size)), nil //nolint:gosec // 32
 }
 
+// enter takes a slot, which compute returns. A caller that is not patient gets ErrBusy if the queue is full. The error
+// is that of ctx if the client disconnects first; an abandoned request must not cost a hash.
 func (h *Hasher) enter(ctx context.Context, patient bool) error {
 	select {
 	case h.slots <- struct{}{}:
 		return nil
 	default:
 	}
+	// The count is raised before it is compared, so that concurrent callers cannot pass the bound together.
 	defer h.waiting.Add(-1)
 	if h.waiting.Add(1) > h.queue && !patient {
 		h.refused.Add(1)
@@ -232,6 +240,8 @@ type storedHash struct {
 
 var base64Raw = base64.RawStdEncoding
 
+// parsePHC parses an argon2id string of the PHC format. It refuses parameters that would make argon2 panic or stall,
+// since the text comes from the database.
 func parsePHC(s string) (k storedHash, ok bool) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {

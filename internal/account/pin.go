@@ -59,6 +59,8 @@ func CheckPin(pin string) error {
 	if len(pin) < minPin || len(pin) > maxPin {
 		return ErrPinForm
 	}
+	// The differences between neighbouring digits: a single one of 0, 1 or -1 is a repetition or a sequence, as 1111 or
+	// 4321.
 	steps := map[int]bool{}
 	for i := range len(pin) {
 		if pin[i] < '0' || pin[i] > '9' {
@@ -89,6 +91,7 @@ func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin str
 	if err != nil {
 		return err
 	}
+	// A new PIN also resets the count of wrong ones.
 	return a.Pins.SetPin(ctx, who, hash, a.Now())
 }
 
@@ -120,10 +123,12 @@ func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin
 	if err := a.checkLimits(ctx, guesses); err != nil {
 		return IssuedTokens{}, err
 	}
+	// Read before the PIN is compared: without a live session of the colleague no attempt may count against the PIN.
 	until, err := a.sessionEnd(ctx, who)
 	if err != nil {
 		return IssuedTokens{}, err
 	}
+	// comparePin has counted the attempt against the PIN. A wrong one counts in the rate limit and as an incident too.
 	u, p, err := a.comparePin(ctx, who, user, pin)
 	if err != nil {
 		if errors.Is(err, ErrPin) {
@@ -153,6 +158,7 @@ func (a *Service) sessionEnd(ctx context.Context, who authz.Actor) (time.Time, e
 // account (S2). Attempts count only between colleagues of a branch, so that others cannot block a PIN.
 func (a *Service) comparePin(ctx context.Context, who authz.Actor, user int64, pin string) (User, LoginProof, error) {
 	u, err := a.Users.User(ctx, user)
+	// An unknown account continues with the zero User, so that the answer and its cost are those of a wrong PIN.
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return User{}, LoginProof{}, err
 	}

@@ -29,6 +29,7 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 	if !wellFormedRefresh(token) {
 		return IssuedTokens{}, ErrRefresh
 	}
+	// The successor is proposed before the verdict is known, so that judging and rotating take one transaction.
 	next := NewRefreshToken()
 	sealed, err := sealSuccessor(token, next)
 	if err != nil {
@@ -51,6 +52,7 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 		a.Log.WarnContext(ctx, "security", "event", "authn_token_reuse", "user", o.User.ID, "session", o.Session.ID)
 		a.dropSessions(ctx, []string{o.Session.ID})
 		return IssuedTokens{}, ErrRefresh
+	// The answer does not reveal which of the two it is; the client has to log in again in both cases.
 	case RefreshUnknown, RefreshEnded:
 		return IssuedTokens{}, ErrRefresh
 	}
@@ -59,7 +61,7 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 }
 
 // wellFormedRefresh reports whether a text has the form of a refresh token, without any query. Access tokens never
-// have.
+// have. The check keeps garbage from costing a transaction.
 func wellFormedRefresh(token string) bool {
 	if len(token) != refreshChars {
 		return false
@@ -80,6 +82,7 @@ func (a *Service) Logout(ctx context.Context, access, refresh string) error {
 		return authz.ErrInvalidToken
 	}
 	if access != "" {
+		// An expired access token does not parse; then the refresh token identifies the session.
 		claims, err := a.Tokens.Parse(access, now)
 		if err == nil {
 			_ = a.Cache.BlockToken(ctx, claims.ID, claims.ExpiresAt.Sub(now)) // best effort: the revocation in SQL decides
@@ -104,6 +107,7 @@ func (a *Service) endSession(ctx context.Context, user int64, session string, no
 	if _, err := a.SessionStore.End(ctx, user, session, EndLogout, now); err != nil {
 		return err
 	}
+	// Also for a session that had ended before: dropping it again is harmless.
 	a.dropSessions(ctx, []string{session})
 	return nil
 }

@@ -16,6 +16,7 @@ type Registration struct {
 
 // Register creates a pending account and e-mails the code that verifies its address.
 func (a *Service) Register(ctx context.Context, r Registration, c Caller) (User, error) {
+	// Every call counts, successful or not, because each may cost a hash and an e-mail.
 	if err := a.reserve(ctx, LimitRegisterIP, c.Network); err != nil {
 		return User{}, err
 	}
@@ -50,7 +51,8 @@ func (a *Service) Register(ctx context.Context, r Registration, c Caller) (User,
 	return u, nil
 }
 
-// destination returns the subject under which codes of an e-mail address are counted: its hash.
+// destination returns the subject under which codes of an e-mail address are counted: its hash. It is cut to 128 bits,
+// which do not collide by chance. So the counts do not contain the addresses that unknown clients typed.
 func destination(email string) string { return TokenHash(email)[:32] }
 
 // newStoredCode returns the stored form of a code that is sent at now.

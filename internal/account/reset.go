@@ -31,6 +31,7 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 	now := a.Now()
 	code := Code{Destination: destination(email), SentAt: now}
 	var l Email
+	// Otherwise code stays without a user, and Send only counts it.
 	if useful(u, p) {
 		text := newCode()
 		code = a.newStoredCode(u, p, text, now)
@@ -83,6 +84,8 @@ func (a *Service) VerifyEmail(ctx context.Context, email, code string, c Caller)
 // ResetPassword sets a new password with the code that was sent to the address, and ends every session. It also
 // verifies the address and reopens login after too many wrong passwords.
 func (a *Service) ResetPassword(ctx context.Context, email, code, password string, c Caller) error {
+	// The rules that need no account come first: a password that no account may have must not use up an attempt at the
+	// code.
 	if err := CheckPassword(password, false); err != nil {
 		return err
 	}
@@ -121,6 +124,7 @@ func (a *Service) verifyCode(ctx context.Context, p Purpose, email, code string,
 	}
 	now := a.Now()
 	given := a.newStoredCode(u, p, code, now)
+	// The comparison runs inside the transaction that has counted the attempt (S6). Its time does not depend on the code.
 	ok, err = a.Codes.Try(ctx, given, now, func(hash string) bool {
 		a.Observer.code("compared")
 		return subtle.ConstantTimeCompare([]byte(hash), []byte(given.Hash)) == 1
@@ -154,6 +158,7 @@ var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "The current pass
 func (a *Service) ChangePassword(
 	ctx context.Context, who authz.Actor, present, next, marks string,
 ) (newMarks string, err error) {
+	// A password that is unfit for any account is refused before the current one is hashed.
 	if err := CheckPassword(next, authz.IsStaff(who.Role)); err != nil {
 		return "", err
 	}
@@ -186,6 +191,7 @@ func (a *Service) verifyCurrentPassword(ctx context.Context, who authz.Actor, pa
 	}
 	p, ok, err := a.verifyWithinDeviceBudget(ctx, u, "session "+who.Session, password)
 	if err == nil && !ok {
+		// The session has used up its attempts. Unlike a login it has no second limit to continue with.
 		return User{}, LoginProof{}, limitError(LimitLoginAccount, DeviceWindow)
 	}
 	if errors.Is(err, ErrLogin) {

@@ -160,7 +160,8 @@ func (a *Service) reserve(ctx context.Context, policy, subject string) error {
 }
 
 // limitError refuses a request. When this process itself is overloaded it answers unavailable, not too many requests:
-// that is not the caller's fault.
+// that is not the caller's fault. It answers ErrBusy's code, so that clients handle both causes of an overload in the
+// same way.
 func limitError(policy string, retry time.Duration) error {
 	if policy == LimitLoginInstance {
 		return &fault.Error{Kind: fault.Unavailable, Code: ErrBusy.Code, Detail: ErrBusy.Detail, RetryAfter: retry}
@@ -193,6 +194,7 @@ func (a *Service) countFailure(ctx context.Context, shares ...limitKey) {
 		return
 	}
 	for _, s := range shares {
+		// The result does not matter here: the failure has happened, and the next checkLimits refuses.
 		a.Limits.Allow(ctx, s.policy, s.subject)
 	}
 }

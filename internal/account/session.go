@@ -10,13 +10,15 @@ import (
 
 // Lifetimes of sessions. Idle counts from the last activity, max from the login.
 const (
+	// Those of staff are the limits of NIST SP 800-63B for AAL2 (section 4.2.3).
 	memberIdle = 30 * 24 * time.Hour
 	memberMax  = 90 * 24 * time.Hour
 	staffIdle  = 30 * time.Minute
 	staffMax   = 12 * time.Hour
 )
 
-// MaxSessions is the maximum number of sessions of an account. A further login ends the oldest.
+// MaxSessions is the maximum number of sessions of an account. A further login ends the oldest. The limit bounds the
+// rows of an account, which every login and every list of sessions reads.
 const MaxSessions = 10
 
 // refreshRetryWindow is how long the previous refresh token returns the same pair again, for clients that lost the
@@ -84,7 +86,7 @@ func (s Session) StartedAfter(validFrom time.Time) Session {
 	return s
 }
 
-// endingBy returns the session with its lifetime capped at end.
+// endingBy returns the session with its lifetime capped at end. A takeover by PIN uses it.
 func (s Session) endingBy(end time.Time) Session {
 	for _, t := range []*time.Time{&s.ExpiresAt, &s.IdleUntil} {
 		if end.Before(*t) {
@@ -125,7 +127,8 @@ func (s Session) JudgeRefresh(u User, tokenHash string, now time.Time) RefreshVe
 	return RefreshReuse
 }
 
-// Rotated returns the session after its token was spent.
+// Rotated returns the session after its token was spent. An idle time never exceeds the lifetime, so IdleUntil alone
+// says until when an unused session lives.
 func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session {
 	idle, _ := SessionLifetimes(u.Role)
 	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, sealed

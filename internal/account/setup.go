@@ -62,6 +62,7 @@ func (s *Setup) CreateOwner(ctx context.Context, code string, p Profile, passwor
 	if err != nil {
 		return User{}, err
 	}
+	// The code is checked again in the transaction: another request may have used it since.
 	return s.Store.CreateOwner(ctx, hash, User{
 		Profile: p, PasswordHash: phc, Role: authz.RoleOwner, Status: Active, CreatedAt: s.Now(),
 		CreatedBy: authz.System().String(),

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// AccessTokenTTL is the lifetime of an access token. Only a revocation ends it earlier.
+// AccessTokenTTL is the lifetime of an access token. Only a revocation ends it earlier. It must stay below
+// revocationTTL: a revocation has to outlive every token that it refuses.
 const AccessTokenTTL = 10 * time.Minute
 
 // MaxAccessToken is the maximum length of an access token in bytes. Ours are about 350 bytes; longer input is refused
@@ -61,6 +62,7 @@ func sealSuccessor(token, next string) (string, error) {
 	return Seal(deriveKey(token, successorPurpose), successorPurpose, next)
 }
 
+// openSuccessor decrypts what sealSuccessor returned, with the same token.
 func openSuccessor(token, sealed string) (string, error) {
 	return Open(deriveKey(token, successorPurpose), successorPurpose, sealed)
 }
@@ -68,11 +70,13 @@ func openSuccessor(token, sealed string) (string, error) {
 // claims returns the claims of the access token for the session's current refresh token. They depend on the session
 // only, so that a repeated refresh returns the same pair.
 func (s Session) claims() Claims {
+	// The id is new with each refresh, so that blocking one access token at a logout leaves later ones alone.
 	sum := sha256.Sum256([]byte("access " + s.TokenHash))
 	c := Claims{
 		ID: hex.EncodeToString(sum[:16]), UserID: s.UserID, Session: s.ID, IssuedAt: s.RotatedAt,
 		ExpiresAt: s.RotatedAt.Add(AccessTokenTTL),
 	}
+	// A token never outlives its session.
 	if s.ExpiresAt.Before(c.ExpiresAt) {
 		c.ExpiresAt = s.ExpiresAt
 	}

@@ -82,7 +82,8 @@ const (
 	ActionKeyWithdrawn    = "token_key_withdrawn"
 )
 
-// maxText bounds the Before and After values of an entry, in bytes.
+// maxText bounds the Before and After values of an entry, in bytes. Entries are never deleted, so their size is
+// bounded; a larger value is left out, see jsonText.
 const maxText = 4096
 
 // NewEntry returns an entry about an action of an actor. The subject is a kind and an id, such as table and 3.
@@ -137,6 +138,7 @@ func (e Entry) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// hashField adds one field with its length, see sum.
 func hashField(h hash.Hash, s string) {
 	_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash never fails
 }
@@ -165,6 +167,7 @@ func (c *Chain) Next(e Entry) []Break {
 	if e.sum() != e.Hash {
 		found = append(found, Break{e.Seq, "it was changed"})
 	}
+	// Continues from the entry as stored, so that one break is reported once and not for every later entry.
 	c.Seq, c.Hash = e.Seq, e.Hash
 	return found
 }

@@ -65,6 +65,7 @@ func (i *Incidents) Add(actor, action, subject, address string) {
 	}
 	in := incident{actor, action, subject}
 	if i.pending[in] == nil && len(i.pending) >= maxIncidents {
+		// The shared entry keeps the action, so that the count of each kind of refusal stays right.
 		in = incident{authz.Actor{}.String(), action, "others"}
 	}
 	t := i.pending[in]
@@ -96,6 +97,7 @@ func (in incident) entry(t *incidentCount, now time.Time) Entry {
 	if len(t.from) > 1 {
 		said.Addresses = t.from
 	}
+	// Sorted, so that of equally frequent addresses always the same one is named.
 	for _, address := range slices.Sorted(maps.Keys(t.from)) {
 		if address != otherAddresses && t.from[address] > t.from[e.Address] {
 			e.Address = address
@@ -113,6 +115,7 @@ func (i *Incidents) Flush(ctx context.Context, write func(context.Context, ...En
 	if len(entries) == 0 {
 		return nil
 	}
+	// mu is free during the write: refusals are counted while SQL is slow.
 	if err := write(ctx, entries...); err != nil {
 		i.putBack(due)
 		return err
@@ -141,6 +144,7 @@ func (i *Incidents) due(now time.Time) (taken map[incident]incidentCount, entrie
 		if t := i.pending[in]; i.spend(in.action, now) {
 			taken[in] = *t
 			entries = append(entries, in.entry(t, now))
+			// The entry stays with its time, so that the next refusal within incidentEvery waits.
 			*t = incidentCount{from: map[string]int64{}, written: now}
 		}
 	}
@@ -170,6 +174,7 @@ func (i *Incidents) putBack(taken map[incident]incidentCount) {
 	defer i.mu.Unlock()
 	for in, was := range taken {
 		t := i.pending[in]
+		// The entry still exists: only due deletes entries, and flushMu keeps a second one from running.
 		t.count += was.count
 		t.first, t.written = was.first, was.written
 		for address, n := range was.from {

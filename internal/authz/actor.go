@@ -53,6 +53,7 @@ func System() Actor { return Actor{Kind: Console, AllBranches: true} }
 // Principal returns the actor for checks of visibility; it has no permissions.
 func (a Actor) Principal() Principal {
 	p := Principal{ID: a.UserID, Role: Role{Name: a.Role}, Branches: a.Branches}
+	// The service token and the command line have no role; they see what an owner sees.
 	if a.AllBranches && a.Kind != Account {
 		p.Role.Name = RoleOwner
 	}

@@ -72,6 +72,7 @@ func (r *Authorizer) Authorize(a *Actor, route int) error {
 	if a.Role == RoleOwner {
 		return nil
 	}
+	// The map is replaced as a whole and never changed, so Authorize reads it without a lock.
 	held := r.held.Load()
 	if held == nil || r.now().UnixMilli()-r.fresh.Load() > maxGrantAge.Milliseconds() {
 		return errGrantsStale
@@ -86,6 +87,7 @@ func (r *Authorizer) Authorize(a *Actor, route int) error {
 func (r *Authorizer) Refresh(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// Taken before the reads: the grants are at least as new as this instant.
 	at := r.now()
 	versions, err := r.store.RoleVersions(ctx) // before the grants, so that a change in between shows next time
 	if err != nil {
@@ -104,11 +106,13 @@ func (r *Authorizer) Refresh(ctx context.Context) error {
 	return nil
 }
 
+// compile converts grants to sets of positions. An unknown role has no set, and an empty set has no permission.
 func (r *Authorizer) compile(granted map[int64][]RouteKey) map[int64]bits {
 	held := make(map[int64]bits, len(granted))
 	for role, keys := range granted {
 		b := make(bits, r.size>>6+1)
 		for _, k := range keys {
+			// A permission without a route here belongs to another release, see authzsql.SyncPermissions.
 			if i, ok := r.index[k]; ok {
 				b.set(i)
 			}

@@ -20,7 +20,8 @@ type Permission struct {
 	Own bool // the route serves the caller's own data only; from the route table, not stored
 }
 
-// grant is a part of the route table: a module, narrowed to a method and to one route.
+// grant is a part of the route table: a module, narrowed to a method and to one route. Most grants name whole
+// modules, so that a new route of a module reaches the roles that work with it.
 type grant struct {
 	module string
 	method string // empty for all

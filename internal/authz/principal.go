@@ -44,7 +44,8 @@ func (by Principal) SeesUser(p Principal) bool {
 }
 
 // MayChange returns an error if the account is invisible, of a higher rank, or also works in branches that the
-// principal does not see.
+// principal does not see. Changing a user who also works elsewhere would end sessions in a branch that the principal
+// does not run.
 func (by Principal) MayChange(p Principal) error {
 	switch {
 	case !by.SeesUser(p):
@@ -79,6 +80,7 @@ func BranchesOf(role string, branches []int64) []int64 {
 	if !IsStaff(role) || WorksInEveryBranch(role) {
 		return nil
 	}
+	// Sorted and without duplicates, so that the audit log shows equal assignments alike.
 	branches = slices.Sorted(slices.Values(branches))
 	return slices.Compact(branches)
 }
@@ -93,6 +95,7 @@ func (by Principal) MayGrant(r Role, to []int64) error {
 	case by.mayDoEverything():
 		return nil
 	}
+	// Only differences count: a role may keep permissions that the principal lacks.
 	for _, id := range slices.Concat(r.Permissions, to) {
 		if slices.Contains(r.Permissions, id) != slices.Contains(to, id) && !slices.Contains(by.Role.Permissions, id) {
 			return ErrExceedsOwnRights

@@ -41,6 +41,7 @@ type RoleChange struct{ Name, Description *string }
 func (s *Roles) UpdateRole(ctx context.Context, by Actor, id int64, c RoleChange) (Role, error) {
 	return s.Store.UpdateRole(ctx, by, id, s.Now(), func(r Role) (Role, error) {
 		if c.Name != nil && *c.Name != r.Name {
+			// The rules and defaults refer to built-in roles by name.
 			if IsDelivered(r.Name) {
 				return r, ErrDelivered
 			}
@@ -80,6 +81,7 @@ func (s *Roles) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, err
 		return nil, err
 	}
 	var role Role
+	// The owner has every permission, whatever is stored for the role, as in Authorizer.Authorize.
 	if who.Role != RoleOwner {
 		if role, err = s.Store.Role(ctx, who.RoleID); err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ func (r *recentCarts) put(c Cart) {
 	defer r.mu.Unlock()
 	known, ok := r.get(c.UserID)
 	switch {
+	// Ids increase, so a higher one belongs to the cart after an order. ID 0 means that there is no cart any more.
 	case ok && (known.ID > c.ID && c.ID != 0 || known.ID == c.ID && known.Version > c.Version):
 	case len(c.Lines) == 0:
 		r.evict(c.UserID)

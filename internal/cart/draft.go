@@ -60,6 +60,7 @@ func (d *Draft) Apply(c Change, now time.Time) (dish int64, err error) {
 	return 0, nil
 }
 
+// add puts units of a dish into the cart, or refuses without a change.
 func (d *Draft) add(a Add, now time.Time) error {
 	i := slices.IndexFunc(d.Lines, func(l Line) bool { return l.DishID == a.DishID })
 	var had int64
@@ -119,6 +120,7 @@ func (d *Draft) touchLine(i int, now time.Time) {
 	d.bumpVersion(now)
 }
 
+// remove deletes a line. One that this batch added was never stored, so it needs no tombstone.
 func (d *Draft) remove(i int, now time.Time) {
 	if d.Lines[i].ID != 0 {
 		d.Removed = append(d.Removed, d.Lines[i])
@@ -132,5 +134,6 @@ func (d *Draft) remove(i int, now time.Time) {
 func (d *Draft) MarkCreated(now time.Time) { d.bumpVersion(now) }
 
 func (d *Draft) bumpVersion(now time.Time) {
+	// One step per transaction, whatever the number of its changes: documents are written once for all of them.
 	d.Version, d.UpdatedAt = d.Loaded.Version+1, now
 }

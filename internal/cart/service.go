@@ -65,6 +65,7 @@ func (s *Service) Add(ctx context.Context, who authz.Actor, dish, quantity, bran
 	if err := checkQuantity(quantity); err != nil {
 		return View{}, Item{}, err
 	}
+	// The branch of the request is stored with the cart; the branch that merely prices the dish is not.
 	chosen := branch
 	if branch == 0 {
 		c, err := s.Store.Cart(ctx, who.UserID)

@@ -56,7 +56,8 @@ func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 	return v
 }
 
-// view prices a cart by the menu of a branch; 0 is the cart's own.
+// view prices a cart by the menu of a branch; 0 is the cart's own. It also reads the names of dishes that left the
+// menu, in one query and only if there are any.
 func (s *Service) view(ctx context.Context, c Cart, branch int64) (View, error) {
 	menu, err := s.menu(ctx, c, branch)
 	if err != nil {

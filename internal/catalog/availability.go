@@ -55,6 +55,7 @@ func (c Counter) Left() *int64 {
 	if c.Cap == nil {
 		return nil
 	}
+	// Staff may set a quota below the units already sold, so the difference can be negative.
 	return new(max(0, *c.Cap-c.Held-c.Used))
 }
 
@@ -99,6 +100,7 @@ func (a *Availability) TakeOff(ctx context.Context, by authz.Actor, item int64, 
 	if err != nil {
 		return off, OffImpact{}, err
 	}
+	// Counted after the commit: no later order gets units, so the held units cannot rise any more.
 	impact, err := a.Counters.Impact(ctx, at, b.Calendar().BizDate(now), item)
 	return off, impact, err
 }
@@ -131,6 +133,7 @@ type CountedMenu struct {
 // Left returns how many units of an item can be sold now, or nil if unlimited. It is the minimum of the ledger's
 // counter and what phones show, which can be lower because of stock.
 func (c *CountedMenu) Left(item int64) *int64 {
+	// SQL decides. The live menu may be a quarter of a second behind.
 	if _, off := c.OffItems[item]; off {
 		return new(int64)
 	}

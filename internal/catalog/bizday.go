@@ -29,6 +29,7 @@ var ErrDate = fault.New(fault.Invalid, "invalid", "A business date must look lik
 type Calendar struct {
 	zone *time.Location
 	hour int
+	// Concurrent callers may overwrite each other's result; each result is right by itself.
 	last atomic.Pointer[Day]
 }
 
@@ -76,6 +77,7 @@ func (c *Calendar) At(t time.Time) Day {
 // find computes the business day of an instant.
 func (c *Calendar) find(t time.Time) Day {
 	y, m, d := t.In(c.zone).Date()
+	// A date is a count of days here; UTC has no gaps that would shift it.
 	date := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	// Local dates may run behind business dates where a clock is set back over midnight, never more than one ahead.
 	for c.boundary(date).After(t) {
@@ -106,6 +108,7 @@ func (c *Calendar) boundary(date time.Time) time.Time {
 	for t := want.Add(-maxOffset).In(c.zone); ; {
 		_, offset := t.Zone()
 		at := want.Add(-time.Duration(offset) * time.Second)
+		// The wanted local time was skipped by the change at t, so the boundary is the end of the gap.
 		if at.Before(t) {
 			at = t
 		}

@@ -60,6 +60,7 @@ func NewBranch(b Branch) (Branch, error) {
 	if !b.Currency.Valid() {
 		return Branch{}, invalid("%q is not an accepted currency.", string(b.Currency))
 	}
+	// The first locale is the fallback of every text, so there must be one.
 	if len(b.Locales) == 0 || slices.ContainsFunc(b.Locales, func(l Locale) bool { return !l.Valid() }) {
 		return Branch{}, invalid("A branch needs one or more of the locales %v.", locales)
 	}
@@ -77,6 +78,7 @@ func (b Branch) Calendar() *Calendar { return b.calendar }
 // Offers reports whether the branch shows its menu in a locale.
 func (b Branch) Offers(l Locale) bool { return slices.Contains(b.Locales, l) }
 
+// checkName validates a name that has one text for all locales.
 func checkName(what, name string) error {
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxName || !utf8.ValidString(name) {
 		return invalid("%s needs a name of 1 to %d characters.", what, MaxName)

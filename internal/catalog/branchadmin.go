@@ -41,6 +41,7 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 		b.Name = *e.Name
 	}
 	if e.Locales != nil {
+		// The order of locales is a preference, so it is kept and duplicates are an error.
 		if len(slices.Compact(slices.Sorted(slices.Values(e.Locales)))) < len(e.Locales) {
 			return b, invalid("List each locale only once.")
 		}
@@ -56,6 +57,7 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 		b.Open = *e.Open
 	}
 	b, err := NewBranch(b)
+	// Only the present matters: orders store their date, so the past does not change.
 	if err == nil && b.Calendar().BizDate(now) != was.Calendar().BizDate(now) {
 		err = ErrBizDay
 	}
@@ -97,6 +99,7 @@ func (a *BranchAdmin) Pause(ctx context.Context, by authz.Actor, id int64, p Pau
 	return a.change(ctx, by, id, audit.ActionBranchPaused, now, func(b Branch) (Branch, error) {
 		var err error
 		p.Since, p.By = now, by.String()
+		// A new reason or end does not begin a new pause.
 		if running := b.Paused(now); running != nil {
 			p.Since = running.Since
 		}
@@ -116,6 +119,8 @@ func (a *BranchAdmin) Resume(ctx context.Context, by authz.Actor, id int64) (Bra
 	})
 }
 
+// change stores the result of edit and invalidates the branch in every process. edit may run more than once, if the
+// transaction is retried.
 func (a *BranchAdmin) change(
 	ctx context.Context, by authz.Actor, id int64, action string, now time.Time, edit func(Branch) (Branch, error),
 ) (Branch, error) {

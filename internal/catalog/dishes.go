@@ -30,6 +30,8 @@ type CategoryEdit struct {
 	Descriptions Texts
 }
 
+// apply returns the changed category. The texts are checked even if they stay, so that old ones meet the current
+// limits.
 func (e CategoryEdit) apply(c Category) (Category, error) {
 	if err := checkSort(e.Sort); err != nil {
 		return c, err
@@ -200,6 +202,7 @@ func (s *DishService) Retire(ctx context.Context, by authz.Actor, id int64) erro
 	return s.Store.Retire(ctx, by, id, s.Now())
 }
 
+// invalidate drops the menus that show a changed category or dish, after the commit.
 func (s *DishService) invalidate(ctx context.Context, branches []int64, err error) {
 	if err != nil {
 		return

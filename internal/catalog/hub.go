@@ -49,6 +49,7 @@ func (l *LiveMenus) throttle(branch int64) {
 		h.pending = map[int64]bool{}
 	}
 	h.pending[branch] = false
+	// The timer runs on after the last subscriber has left; it then finds no change and ends.
 	time.AfterFunc(minNotifyInterval, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -75,6 +75,7 @@ func (i *Images) Add(ctx context.Context, raw []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Each upload also deletes unused images, so no separate job is needed.
 	now := i.Now()
 	return p.ID, i.Store.AddImage(ctx, p, now, now.Add(-unusedImageTTL))
 }

@@ -8,7 +8,7 @@ import (
 
 // Levels reports how many of a branch's items can still be sold on a business date. An item without a counter yet may
 // be missing from the result, and the result may have items that are limited by stock instead of a quota. A negative
-// number means no limit.
+// number means no limit. It must be safe for concurrent use. Each load of a live menu calls it once.
 type Levels interface {
 	Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error)
 }
@@ -56,6 +56,7 @@ func (l *LiveMenus) Get(ctx context.Context, branch int64) (*LiveMenu, error) {
 	return l.cache.get(ctx, branch)
 }
 
+// load returns the live menu of a branch, and old itself if it shows the same.
 func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*LiveMenu, error) {
 	menu, err := l.menus.Active(ctx, branch)
 	if err != nil {
@@ -63,6 +64,7 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	}
 	now := l.now()
 	next := &LiveMenu{Snapshot: menu, Date: menu.Branch.Calendar().BizDate(now), Pause: menu.Branch.Paused(now)}
+	// Only items with a quota have a counter. Limits by stock are in the result without being asked for, see Levels.
 	var counted []int64
 	for i := range menu.Items {
 		if _, limited := menu.Quota(menu.Items[i].ID); limited {
@@ -77,6 +79,7 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	for _, item := range menu.Off {
 		next.left[item] = 0 // the admission cache may lag behind SQL
 	}
+	// Pages and streams compare pointers, so an unchanged menu is neither rendered nor sent again.
 	if old != nil && (*old).equal(next) {
 		return *old, nil
 	}

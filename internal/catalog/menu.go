@@ -38,6 +38,7 @@ type Entry struct {
 // maxSort is the largest place in an order.
 const maxSort = 1_000_000
 
+// checkSort validates a position; nil means that it was not set.
 func checkSort(sort *int64) error {
 	if sort != nil && (*sort < 0 || *sort > maxSort) {
 		return invalid("A position is a whole number from 0 to %d.", maxSort)
@@ -98,6 +99,7 @@ func NewEdition(version, menu, branch int64, categories []Category, items []Item
 	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64]int, len(items))
 	for i := range items {
 		e.index[items[i].ID] = i
+		// Carts order by dish. Should a dish have several items, they get one that is sold.
 		if first, ok := e.dish[items[i].DishID]; !ok || !items[first].Active && items[i].Active {
 			e.dish[items[i].DishID] = i
 		}
@@ -146,7 +148,8 @@ func (s *Snapshot) Quota(item int64) (quota int64, limited bool) {
 	return quota, limited
 }
 
-// contentJSON is the JSON form of Content.
+// contentJSON is the JSON form of Content. Its names are stored in Redis. A release that changes their meaning must
+// change the key too.
 type contentJSON struct {
 	Revision   int64           `json:"revision"`
 	VersionID  int64           `json:"versionId"`

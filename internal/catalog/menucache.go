@@ -65,6 +65,7 @@ type MenuCache struct {
 // NewMenuCache returns an empty cache over a source.
 func NewMenuCache(source Source, shared SharedCache, now func() time.Time) *MenuCache {
 	m := &MenuCache{source: source, shared: shared}
+	// Version ids come from requests, so without a limit a client could fill the memory with old versions.
 	m.editions.Max = maxEditions
 	m.branches = newReadThrough(menuAges, now, func(ctx context.Context, id int64, _ *Branch) (Branch, error) {
 		return source.Branch(ctx, id)
@@ -89,6 +90,7 @@ func (m *MenuCache) load(ctx context.Context, branch int64, old **Snapshot) (*Sn
 	if err != nil {
 		return nil, err
 	}
+	// The same pointer shows readers that nothing changed, see LiveMenu.equal.
 	if old != nil && (*old).Branch.Revision == b.Revision {
 		return *old, nil
 	}
@@ -98,6 +100,7 @@ func (m *MenuCache) load(ctx context.Context, branch int64, old **Snapshot) (*Sn
 	if err != nil {
 		return nil, err
 	}
+	// Orders still ask for this version after the next one is published.
 	m.editions.Put(c.Edition.VersionID, c.Edition, cache.Forever())
 	return &Snapshot{Branch: b, Edition: c.Edition, Quotas: c.Quotas, Off: c.Off}, nil
 }
@@ -115,12 +118,15 @@ func (m *MenuCache) Version(ctx context.Context, branch, version int64) (*Snapsh
 	if err != nil {
 		return nil, err
 	}
+	// Otherwise a guest could read the prices of another branch by guessing ids.
 	if e.BranchID != branch {
 		return nil, ErrVersion
 	}
 	return &Snapshot{Branch: active.Branch, Edition: e, Quotas: active.Quotas, Off: active.Off}, nil
 }
 
+// edition returns a closed version from the cache or SQL. Its items and prices never change, so no invalidation
+// applies.
 func (m *MenuCache) edition(ctx context.Context, version int64) (*Edition, error) {
 	if e, ok := m.editions.Get(version, time.Time{}); ok {
 		return e, nil
@@ -135,6 +141,7 @@ func (m *MenuCache) edition(ctx context.Context, version int64) (*Edition, error
 
 // Invalidate drops a branch from this cache and the shared one. It is called after a change is committed.
 func (m *MenuCache) Invalidate(ctx context.Context, branch int64) {
+	// The shared copy goes first, so that the next reader does not fetch a copy only to refuse its revision.
 	m.shared.Delete(ctx, branch)
 	m.InvalidateLocal(branch)
 	if m.OnChange != nil {

@@ -49,6 +49,7 @@ func (p Pause) Refusal() error {
 	return err
 }
 
+// nullable returns nil for an empty text, so that JSON has null and not "".
 func nullable(s string) any {
 	if s == "" {
 		return nil
@@ -72,6 +73,7 @@ func (p Pause) check(now time.Time) error {
 	if p.Code != "" && !slices.Contains(PauseCodes, p.Code) {
 		return invalid("The reason code must be one of %v.", PauseCodes)
 	}
+	// Codes are translated by the phones; texts are stored in each locale by the staff.
 	if p.Code == "" {
 		if err := p.Texts.Check("A reason", maxReason); err != nil {
 			return err

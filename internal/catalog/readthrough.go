@@ -18,6 +18,8 @@ import (
 type cacheAges struct{ fresh, linger, stale time.Duration }
 
 const (
+	// A slow source delays a request by at most maxLoadWait if there is an older value. readTimeout bounds requests
+	// without one, and the time that a load may block its successors.
 	maxLoadWait = 300 * time.Millisecond
 	readTimeout = 3 * time.Second // of one reading of the source
 )
@@ -63,15 +65,19 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	}
 	usable := old != nil && now.Sub(old.at) <= k.stale
 	changes, retryAt := s.state()
+	// The last load failed a moment ago, so waiting for another one would not help.
 	if usable && now.Before(retryAt) {
 		return old.v, nil
 	}
 	loaded := k.loads.DoChan(loadKey(id), func() (any, error) {
+		// The values of ctx stay, such as the request id of the log; its end and deadline do not apply.
 		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
 	})
+	// The load goes on without this caller. Its result is ready for the next one.
 	if old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
 		return old.v, nil
 	}
+	// Stays nil without an older value: a nil channel never receives, so the caller waits for the load.
 	var limit <-chan time.Time
 	if usable {
 		t := time.NewTimer(maxLoadWait)
@@ -80,6 +86,7 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	}
 	select {
 	case r := <-loaded:
+		// Other errors are answers of the source, such as a branch that does not exist any more.
 		if usable && fault.KindOf(r.Err) == fault.Unavailable {
 			return old.v, nil
 		}
@@ -94,6 +101,7 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 
 func loadKey(id int64) string { return strconv.FormatInt(id, 10) }
 
+// state returns both under one lock, so that they belong to the same invalidation.
 func (s *cacheEntry[V]) state() (changes int, retryAt time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,6 +115,7 @@ func (k *readThrough[V]) load(
 ) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
+	// The age counts from before the read: a change that commits during it may be missing from the result.
 	at := k.now()
 	var last *V
 	if old != nil {
@@ -120,6 +129,7 @@ func (k *readThrough[V]) load(
 	case s.changes != changes:
 	case err == nil:
 		s.value.Store(&cachedValue[V]{v: v, at: at})
+	// Only the own entry is deleted: another caller may have stored a new one under the id.
 	case old == nil, fault.KindOf(err) == fault.NotFound:
 		k.entries.CompareAndDelete(id, s)
 	default:
@@ -141,6 +151,7 @@ func (k *readThrough[V]) invalidate(id int64) {
 	}
 }
 
+// entry returns the entry of an id. Concurrent callers get the same one, or one load per id would not hold.
 func (k *readThrough[V]) entry(id int64) *cacheEntry[V] {
 	s, ok := k.entries.Load(id)
 	if !ok {

@@ -46,6 +46,7 @@ func NewBytes(ifNoneMatch, etag string, body []byte) *Bytes {
 
 // ETag returns a strong entity tag of content. Compute it once per content.
 func ETag(content []byte) string {
+	// 128 bits suffice: a tag only has to change with the content, and every response carries it.
 	sum := sha256.Sum256(content)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
@@ -53,6 +54,7 @@ func ETag(content []byte) string {
 // Fresh reports whether an If-None-Match header matches an entity tag, by the weak comparison of RFC 9110, section
 // 13.1.2.
 func Fresh(ifNoneMatch, etag string) bool {
+	// The usual case, a client that repeats the one tag it received, without parsing.
 	if ifNoneMatch == etag {
 		return etag != ""
 	}

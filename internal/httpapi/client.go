@@ -61,12 +61,14 @@ func clientOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 // addressIn parses an address with or without a port; it returns the zero Addr if s is invalid.
 func addressIn(s string) netip.Addr {
 	if ap, err := netip.ParseAddrPort(s); err == nil {
+		// An IPv4 address may arrive in IPv6 form. It must match IPv4 networks and share one rate limit with its other form.
 		return ap.Addr().Unmap().WithZone("")
 	}
 	a, _ := netip.ParseAddr(strings.Trim(s, "[]"))
 	return a.Unmap().WithZone("")
 }
 
+// oneOf reports whether a network contains the address. The invalid address is in none, so it is never trusted.
 func oneOf(nets []netip.Prefix, a netip.Addr) bool {
 	for _, n := range nets {
 		if n.Contains(a) {

@@ -54,6 +54,7 @@ type Config struct {
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
+		// The default does not listen to the network. WriteTimeout leaves a slow client 22 s after the longest handler.
 		Listen: "127.0.0.1:8080", Title: "Comanda", Version: "devel", AccessLog: true,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 60 * time.Second, RequestTimeout: 8 * time.Second,
@@ -92,7 +93,8 @@ func (c Config) Validate() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// crossOrigin returns the protection against cross-site request forgery.
+// crossOrigin returns the protection against cross-site request forgery. Requests of the server's own origin and of
+// programs that are no browsers need no entry in TrustedOrigins.
 func (c Config) crossOrigin() (*http.CrossOriginProtection, error) {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range c.TrustedOrigins {

@@ -54,6 +54,7 @@ type (
 	}
 )
 
+// renderDocs renders the page once per process, see document. Its output depends only on the OpenAPI document.
 func (a *API) renderDocs() ([]byte, error) {
 	t, err := template.New("docs").Parse(docsTemplate)
 	if err != nil {
@@ -68,6 +69,8 @@ func (a *API) renderDocs() ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// docsSections groups the operations by their first tag. It sorts tags and paths, because maps have no order and the
+// page should not change between starts.
 func docsSections(doc *huma.OpenAPI) []docsSection {
 	byTag := map[string]*docsSection{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
@@ -114,6 +117,7 @@ func docsOperationOf(op *huma.Operation) docsOperation {
 	return d
 }
 
+// docsContent returns the type of the first documented content, or "" for a response without a body.
 func docsContent(content map[string]*huma.MediaType) string {
 	for _, media := range slices.Sorted(maps.Keys(content)) {
 		if s := content[media].Schema; s != nil {

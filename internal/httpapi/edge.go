@@ -22,14 +22,17 @@ var (
 
 // ServeHTTP is the outermost handler of every request (H2, H4).
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Before anything can fail: every response carries the request id and the security headers, also a refusal.
 	x := newExchange(w, r)
 	x.client = clientOf(r, s.conf.TrustedProxies)
 	s.secure(w.Header(), x.id)
+	// The client opens its next connection to another instance, see Stop.
 	if s.ready.draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
 	s.inFlight.Add(1)
 	defer s.finish(x, r)
+	// Ahead of the mux, so that no handler receives text that cannot be stored.
 	if p := checkURL(r, s.conf.MaxURLBytes); p != nil {
 		s.reject(x, p)
 		return
@@ -40,10 +43,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	// Only methods that may change state wait; reads are answered meanwhile.
 	if s.settle != nil && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions {
 		s.settle(r.Context())
 	}
 	s.mux.ServeHTTP(x, r)
+	// The mux found no route. Its own text is replaced by a problem, which keeps its Allow header (H2).
 	if x.muted {
 		x.muted, x.status, x.route = false, 0, s.unmatched
 		x.refuse(r, unrouted(x.Header().Get("Allow")))
@@ -73,6 +78,8 @@ func (s *Server) secure(h http.Header, id string) {
 	}
 }
 
+// unrouted returns the problem of a request without a route. allow is the mux's Allow header, empty for an unknown
+// path.
 func unrouted(allow string) *Problem {
 	if allow != "" {
 		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "This path supports only "+allow+".")
@@ -83,6 +90,7 @@ func unrouted(allow string) *Problem {
 // finish completes every request: it turns a panic into an error response, counts and logs.
 func (s *Server) finish(x *exchange, r *http.Request) {
 	s.inFlight.Add(-1)
+	// recover works only in the deferred function itself, so it cannot move into a helper.
 	panicked := recover()
 	abort := panicked == http.ErrAbortHandler        //nolint:errorlint // compared as net/http does
 	cut := abort || panicked != nil && x.status != 0 // only closing shows that the response is incomplete
@@ -103,6 +111,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	if x.status == 0 { // nothing written, no error: net/http sends 200
 		x.status = http.StatusOK
 	}
+	// Here and not where the request is refused, because handlers refuse too.
 	if x.status == http.StatusForbidden && s.Denied != nil {
 		s.Denied(Denial{x.actor, x.client.String(), x.code, &x.route.RouteInfo})
 	}
@@ -110,6 +119,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	x.route.observe(r.Method, x.status, took)
 	s.record(r, x, took)
 	if cut {
+		// net/http closes the connection without logging this panic.
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -117,6 +127,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 // record logs the request (H4). Paths are logged as patterns, so that neither query tokens nor ids in paths appear
 // (H3).
 func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
+	// 503 is a warning: the server refuses on purpose under load. Other 5xx are errors of ours.
 	level := slog.LevelInfo
 	switch {
 	case x.status >= 500 && x.status != http.StatusServiceUnavailable:

@@ -47,6 +47,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
+// newExchange accepts the request id of a proxy or client, so that its logs and ours can be joined, and otherwise
+// creates one.
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, begun: clock.Start()}
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && plausibleID(given[0]) {
@@ -82,12 +84,14 @@ func (x *exchange) WriteHeader(status int) {
 		x.muted, x.status = true, status
 		return
 	}
+	// Informational statuses, such as 103, may precede the final one.
 	if x.status == 0 && status >= http.StatusOK {
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)
 }
 
+// Write discards the body of the mux's own 404 or 405. Otherwise it writes through, with status 200 if none was set.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.muted {
 		return len(p), nil
@@ -118,6 +122,7 @@ func (x *exchange) fail(p *Problem) {
 		h.Del(name) // headers of the abandoned response
 	}
 	h["Content-Type"], h["Cache-Control"] = problemHeader, noStore
+	// huma does this for its own responses; here the problem is written without huma.
 	maps.Copy(h, p.GetHeaders())
 	x.WriteHeader(p.Status)
 	_, _ = x.Write(append(body, '\n'))

@@ -39,6 +39,7 @@ func fromHuma(ctx huma.Context, status int, message string, errs []error) *Probl
 		return newTooLarge()
 	case status == http.StatusBadRequest:
 		return newProblem(status, "invalid_json", sentence(message))
+	// The server's ReadTimeout has passed while the body was read.
 	case status == http.StatusRequestTimeout:
 		return newProblem(status, "timeout", "The body did not arrive in time.")
 	case message == unreadable: // the client disconnected, or sent invalid chunked encoding
@@ -46,6 +47,7 @@ func fromHuma(ctx huma.Context, status int, message string, errs []error) *Probl
 		p.cause = cause
 		return p
 	}
+	// An error of huma that no case above expects. Its text is logged and not sent (H3).
 	p := newProblem(status, code(status), "")
 	p.cause = errors.Join(append([]error{errors.New("huma: " + message)}, errs...)...)
 	return p

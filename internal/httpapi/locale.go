@@ -6,6 +6,7 @@ import (
 )
 
 const (
+	// Browsers send far less. The limits bound the work that a header of the maximum size can cause.
 	maxAcceptLanguage = 512 // bytes of the header that are read
 	maxLanguages      = 16  // languages of the header that are considered
 )
@@ -52,6 +53,8 @@ func quality(params string) float64 {
 	return q
 }
 
+// lookup returns the available locale that matches one tag best, or "". The wildcard * matches none, so that the
+// caller's default applies.
 func lookup(tag string, have []string) string {
 	if tag == "" {
 		return ""
@@ -72,6 +75,7 @@ func lookup(tag string, have []string) string {
 	return ""
 }
 
+// shorten removes the last subtag, as in zh-Hant-TW to zh-Hant; a tag without a hyphen becomes empty.
 func shorten(tag string) string {
 	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
 }

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/telemetry"
 )
 
+// metrics are the server's own. Labels have few values each, because every combination is a time series.
 type metrics struct {
 	duration *prometheus.HistogramVec
 	rejected *prometheus.CounterVec

@@ -33,6 +33,7 @@ type RouteInfo struct {
 // Routes returns every route in the order of registration.
 func (a *API) Routes() []RouteInfo { return slices.Clone(a.routes) }
 
+// rendered returns the document. It is rendered once, because routes cannot change after the start.
 func (a *API) rendered() *document {
 	d := &a.docs
 	d.once.Do(func() {
@@ -54,6 +55,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, contentType string, 
 		return
 	}
 	w.Header().Set("Content-Type", contentType)
+	// The document changes with the release, so a browser must ask again after an update.
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(pick(d))
 }

@@ -64,6 +64,7 @@ func sourceHash(text string) string {
 
 // Write writes the page. The response must not have started.
 func (p Page) Write(w http.ResponseWriter) error {
+	// Executed into memory first: an error of the template must not leave half a page with status 200.
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, p); err != nil {
 		return err
@@ -72,6 +73,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", pageCSP)
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	// The same URL is a problem for programs and a page in another language for other browsers.
 	h.Set("Vary", "Accept, Accept-Language")
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)

@@ -87,12 +87,14 @@ const (
 
 // authorizer decides whether a request may pass.
 type authorizer struct {
+	// token is the digest of the service token. Digests have one length, which the comparison in constant time needs.
 	token     [sha256.Size]byte
 	hasToken  bool
 	crossSite *http.CrossOriginProtection
 	accounts  Authenticator // nil rejects all accounts
 }
 
+// newAuthorizer returns an authorizer that refuses all accounts until SetAuthenticator is called.
 func newAuthorizer(c Config) (authorizer, error) {
 	p, err := c.crossOrigin()
 	return authorizer{sha256.Sum256([]byte(c.ServiceToken)), c.ServiceToken != "", p, nil}, err
@@ -115,6 +117,7 @@ func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (
 	case Staff, Admin, Member:
 		return g.known(ctx, l, r)
 	case Guest:
+		// Only a label for the log: the handler verifies the token, because only it needs the guest.
 		if r.Header[CustomerTokenHeader] != nil {
 			return ctx, "guest", nil
 		}
@@ -145,6 +148,7 @@ func (g *authorizer) script(ctx context.Context, l *RouteInfo) (context.Context,
 		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed",
 			"This needs an account; the service token is not enough.")
 	}
+	// A server without accounts has no actors to put into the context.
 	if g.accounts != nil {
 		ctx = g.accounts.Service(ctx)
 	}
@@ -163,6 +167,7 @@ func bearer(r *http.Request) (token string, ok bool) {
 
 // service compares digests in constant time, so that timing reveals neither the length nor a prefix of the token.
 func (g *authorizer) service(token string) bool {
+	// With no service token configured g.token is the digest of "", which hasToken rules out.
 	sum := sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && g.hasToken
 }

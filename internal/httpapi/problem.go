@@ -22,7 +22,8 @@ const clientClosed = 499
 // wentWrong is the only detail that clients get about an internal error (H3).
 const wentWrong = "Something went wrong on our side."
 
-// defaultRetry is the Retry-After value of faults without one.
+// defaultRetry is the Retry-After value of faults without one. Every 429 and 503 carries the header, so that clients do
+// not have to invent an interval.
 const defaultRetry = time.Second
 
 // statuses maps kinds of faults to statuses (H2).
@@ -80,8 +81,10 @@ func problemOf(ctx context.Context, err error) *Problem {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return newTooLarge()
 	}
+	// An error that is no fault is internal: it was not foreseen, so its text may contain anything.
 	f := &fault.Error{Kind: fault.Internal}
 	errors.As(err, &f)
+	// Other kinds are decisions of a handler and stand, even if the client has disconnected since.
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
@@ -151,6 +154,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(own, &members); err != nil {
 		return nil, err
 	}
+	// Written last, so that an extra member named like a standard one loses.
 	for name, v := range members {
 		all[name] = v
 	}

@@ -51,6 +51,7 @@ func cleanQuery(params []typedQuery, input reflect.Value) error {
 		v := input.FieldByIndex(q.index)
 		clean, err := text.Line.Clean(v.String())
 		if err != nil {
+			// All parameters are checked, so that one response names every mistake.
 			mistakes = append(mistakes, FieldError{"query." + q.name, err.Error()})
 		}
 		v.SetString(clean)
@@ -63,6 +64,7 @@ func cleanQuery(params []typedQuery, input reflect.Value) error {
 	return p
 }
 
+// newInvalid returns the problem of a request that does not fit its schema; the caller adds the fields.
 func newInvalid() *Problem {
 	return newProblem(http.StatusUnprocessableEntity, "invalid", "The request does not fit its contract.")
 }

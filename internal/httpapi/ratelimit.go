@@ -33,6 +33,7 @@ func Peek(ctx context.Context, policy, subject string) error {
 	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Peek(ctx, policy, subject) })
 }
 
+// decide asks the limiter on behalf of the request in ctx and puts the result into its response headers.
 func decide(ctx context.Context, ask func(*limit.Limiter) limit.Result) error {
 	x := exchangeOf(ctx)
 	if x == nil || x.route == nil || x.route.s.limits == nil {
@@ -56,6 +57,7 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *RouteInfo, r *ht
 	if given := r.Header[CustomerTokenHeader]; !ok && len(given) == 1 {
 		token = given[0]
 	}
+	// The network first: a client that invents tokens must not create a counter per token once its network is exhausted.
 	v := s.limits.Reserve(ctx, limitNetwork, networkOf(x.client))
 	if v.OK && token != "" {
 		sum := sha256.Sum256([]byte(token)) // do not keep the secret itself
@@ -69,6 +71,7 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *RouteInfo, r *ht
 // the most specific one.
 func setHeaders(h http.Header, v limit.Result) {
 	h["Ratelimit-Policy"] = quotas[v.Policy.Name]
+	// Built by hand, because every response carries this header. 48 bytes hold it without growing.
 	line := make([]byte, 0, 48)
 	line = append(line, '"')
 	line = append(line, v.Policy.Name...)

@@ -72,6 +72,7 @@ func (rd *readiness) add(name string, critical bool, probe func(ctx context.Cont
 
 func (rd *readiness) drain(on bool) { rd.draining.Store(on) }
 
+// ServeHTTP answers 503 only for stateUnavailable. A degraded instance still takes orders and must keep its traffic.
 func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rep := rd.report(r.Context())
 	w.Header().Set("Content-Type", "application/json")
@@ -84,6 +85,7 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // report returns the state of the instance. Concurrent callers share the result, so it must not fail when one of them
 // disconnects.
 func (rd *readiness) report(ctx context.Context) Readiness {
+	// Draining is read after the checks: an instance that begins to stop meanwhile must not report ok.
 	rep := rd.ask(context.WithoutCancel(ctx))
 	if rd.draining.Load() {
 		rep.Status = stateUnavailable
@@ -128,6 +130,7 @@ func (rd *readiness) ask(ctx context.Context) Readiness {
 // run runs one check. It does not wait for a probe that ignores its context; that goroutine ends on its own.
 func (rd *readiness) run(ctx context.Context, c check) Check {
 	begun := clock.Start()
+	// The buffer lets a probe that is too late end without a receiver.
 	answer := make(chan error, 1)
 	go func() { answer <- c.probe(ctx) }()
 	var err error

@@ -62,6 +62,8 @@ func newAPI(s *Server) *API {
 // An input's Body is a struct, decoded and validated by package jsonbody. Free-text strings in bodies and queries need
 // the tag text with their kind (package text). Register panics if one is missing.
 func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
+	// The order matters: huma.Register mounts the route, which needs the metadata of prepare, and creates the schemas that
+	// compile and showTyped read.
 	a.prepare(&op, p, reflect.TypeFor[I](), new(O))
 	typed := typedQueries(reflect.TypeFor[I]())
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -91,6 +93,8 @@ func (a *API) Handle(rt Route) {
 	})
 }
 
+// mount adds a route to the mux. It panics on a mistake in the route table, so that it shows at the start and in tests
+// that build the table, and not at the first request.
 func (a *API) mount(rt *route) {
 	switch {
 	case !rt.Policy.valid():
@@ -126,6 +130,8 @@ func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type, output a
 	op.Extensions = withMember(op.Extensions, policyExtension, string(p))
 }
 
+// withMember returns a copy of m with key set, unless m has the key already. It copies, because operations may share a
+// map.
 func withMember(m map[string]any, key string, v any) map[string]any {
 	c := map[string]any{key: v}
 	maps.Copy(c, m)
@@ -157,6 +163,7 @@ func (a *API) unmarshal(data []byte, v any) error {
 		target.Elem().Set(reflect.New(t.Elem()))
 		target = target.Elem()
 	}
+	// The decoder is found by type, because huma's hook gets only the target value and not the operation.
 	return a.decoders[target.Type().Elem()].Decode(data, target.Interface())
 }
 

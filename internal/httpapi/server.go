@@ -123,6 +123,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("httpapi: listen: %w", err)
 	}
+	// From here on routes are read without locks.
 	s.api.sealed = true
 	s.ready.drain(false)
 	s.ending.Store(newEnding())
@@ -131,6 +132,7 @@ func (s *Server) Start(ctx context.Context) error {
 		ReadHeaderTimeout: s.conf.ReadHeaderTimeout, ReadTimeout: s.conf.ReadTimeout, WriteTimeout: s.conf.WriteTimeout,
 		IdleTimeout: s.conf.IdleTimeout, MaxHeaderBytes: s.conf.MaxHeaderBytes,
 	}
+	// Captured in variables: a later Stop clears the fields while the goroutine still runs.
 	addr, serving := l.Addr(), make(chan struct{})
 	s.http, s.serving = server, serving
 	s.addr.Store(&addr)
@@ -167,6 +169,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("httpapi: %d requests were cut off: %w", s.inFlight.Load(), err)
 		_ = s.http.Close()
 	}
+	// Serve's goroutine has ended when Stop returns, so the next Start begins afresh.
 	<-s.serving
 	s.http = nil
 	return err

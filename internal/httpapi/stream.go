@@ -22,6 +22,7 @@ const eventStream = "text/event-stream"
 // streamWrite limits a write: a client that does not read is dropped once the kernel's buffers have been full for that
 // long.
 const (
+	// RequestTimeout and WriteTimeout do not apply to streams, see unbound.
 	streamWrite = 10 * time.Second
 	streamRetry = 2 * time.Second // reconnection time sent to clients
 )
@@ -60,6 +61,7 @@ func RegisterStream[I, T any](a *API, op huma.Operation, p Policy, open func(ctx
 		if err != nil {
 			return nil, err
 		}
+		// After open, because only it knows the key. A refused feed must still release what open took.
 		if err := a.s.streams.enter(feed.Key); err != nil {
 			feed.end()
 			return nil, err
@@ -82,6 +84,7 @@ func (s *Server) run(hc huma.Context, f Feed) {
 	x := exchangeOf(hc.Context())
 	ctx, cancel := context.WithCancel(hc.Context())
 	defer cancel()
+	// The returned function detaches the stream from the server's end; otherwise ended streams would pile up there.
 	defer context.AfterFunc(s.stopping(), cancel)()
 	h := x.Header()
 	h.Set("Content-Type", eventStream)
@@ -94,6 +97,7 @@ func (s *Server) run(hc huma.Context, f Feed) {
 			return ctx, err
 		},
 	}
+	// The first write also sends the header, so that the client sees the stream open before its first event.
 	if st.write([]byte("retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n")) == nil {
 		f.Run(ctx, st)
 	}
@@ -155,6 +159,7 @@ func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Dur
 	}
 }
 
+// write sends text at once: Flush, because net/http would keep small events in its buffer.
 func (s *Stream) write(text []byte) error {
 	s.last = clock.Start()
 	_ = s.ctl.SetWriteDeadline(clock.In(streamWrite))
@@ -173,6 +178,7 @@ type streams struct {
 	byKey map[string]int
 }
 
+// enter counts a stream, or returns the error that refuses it. Each success needs one leave.
 func (s *streams) enter(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,6 +197,7 @@ func (s *streams) leave(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
+	// Keys are phones and accounts; without the deletion the map would grow with each of them.
 	if s.byKey[key]--; s.byKey[key] == 0 {
 		delete(s.byKey, key)
 	}

@@ -78,6 +78,7 @@ func phaseStats[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*Phas
 		for _, phase := range phases {
 			took = took[:0]
 			for _, i := range groups[k] {
+				// A phase without both instants has no duration yet.
 				if from, to := phase.from(all[i]), phase.to(all[i]); from != 0 && to != 0 {
 					took = append(took, to-from)
 				}

@@ -35,6 +35,7 @@ func (r Refunds) Done() bool { return r.State == refundDone }
 func Undated(all []Refunds) []Refunds {
 	index, sums := map[Refunds]int{}, []Refunds{}
 	for _, f := range all {
+		// The zero date and sums make the key the same for all dates.
 		key := Refunds{Method: f.Method, Reason: f.Reason, State: f.State}
 		i, known := index[key]
 		if !known {
@@ -97,7 +98,8 @@ type Ended struct {
 	AbandonedAmount int64
 }
 
-// codes are the JSON members in which gateways report their own result code.
+// codes are the JSON members in which gateways report their own result code. Searched and not decoded: raw reports are
+// query strings or JSON, depending on the gateway.
 var codes = regexp.MustCompile(`(?:vnp_ResponseCode=|"vnp_TransactionStatus":\s*"|"returnCode":\s*")([0-9A-Za-z_]{1,20})`)
 
 // CodeIn returns the gateway's own code in a raw report; empty if there is none.

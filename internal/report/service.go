@@ -60,6 +60,7 @@ func (r *Service) Open(
 		return s, nil, err
 	}
 	select {
+	// The wait ends with the request's deadline, so a queue of reports cannot grow without bound.
 	case r.slots <- struct{}{}:
 		return s, func() { <-r.slots }, nil
 	case <-ctx.Done():

@@ -31,6 +31,7 @@ func NewSpan(b catalog.Branch, from, to string) (Span, error) {
 	if err != nil {
 		return Span{}, ErrSpan.Because(err)
 	}
+	// Dates are parsed as UTC, whose days all have 24 hours.
 	if last.Before(first) || last.Sub(first) >= MaxDays*24*time.Hour {
 		return Span{}, ErrSpan
 	}
@@ -71,6 +72,7 @@ func (s Span) OffsetPeriods() ([]OffsetPeriod, error) {
 		}
 		t = end
 	}
+	// After a change of the start hour, orders of a date may lie outside its present interval.
 	all[0].Start, all[len(all)-1].End = 0, math.MaxInt64
 	return all, nil
 }

@@ -60,6 +60,7 @@ func (f *Floor) TableIn(ctx context.Context, branch, table int64) (bool, error) 
 	if err != nil {
 		return false, err
 	}
+	// Unknown tables are not cached: ids come from requests, and the table may be created later.
 	if of != 0 {
 		f.branchOf.Store(table, of)
 	}
@@ -98,6 +99,7 @@ func (f *Floor) RotateQR(ctx context.Context, by authz.Actor, table int64) (Tabl
 	return t, nil
 }
 
+// notify reports a change of a branch's tables or visits, after its commit.
 func (f *Floor) notify(branch int64) {
 	if f.OnChange != nil {
 		f.OnChange(branch)
@@ -140,6 +142,7 @@ func (f *Floor) RunOnce(ctx context.Context) error {
 		return err
 	}
 	for {
+		// After the last-seen times of this process, so that it does not close a visit that it has just seen.
 		n, err := f.CloseIdle(ctx, f.Now(), batchSize)
 		if err != nil {
 			return err

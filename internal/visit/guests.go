@@ -79,6 +79,7 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 	if g, ok := s.cache.Get(hash, s.now()); ok {
 		return g, nil
 	}
+	// Before both reads: a visit that closes during them must not be cached as open.
 	generation := s.closings()
 	g, found, err := s.bindings.Find(ctx, token, s.now(), s.bindingTTL(ctx))
 	g.TokenHash = hash
@@ -113,6 +114,7 @@ func (s *Guests) bindingTTL(ctx context.Context) func(branch int64) time.Duratio
 		if err != nil {
 			return time.Minute
 		}
+		// A binding that is not used for so long belongs to a visit that is about to close.
 		return b.AutoClose
 	}
 }
@@ -125,9 +127,11 @@ func (s *Guests) cacheGuest(g Guest, generation uint64) {
 	if g.VisitOpen {
 		s.seen[g.VisitID] = now
 	}
+	// The guest may be outdated. The next request reads it again.
 	if s.generation != generation {
 		return
 	}
+	// Guests of closed visits are cached too, so that a phone that keeps asking costs no query each time.
 	s.cache.Put(g.TokenHash, g, now.Add(cacheTTL))
 }
 
@@ -168,6 +172,7 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 		closed[v] = true
 	}
 	s.mu.Lock()
+	// Raised before Redis is written, so that a bind that runs now notices.
 	s.generation++
 	s.cache.DeleteFunc(func(g Guest) bool { return closed[g.VisitID] })
 	s.mu.Unlock()
@@ -175,7 +180,7 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 }
 
 // FlushSeen stores the last-seen times recorded since the last call. Times that could not be stored are kept for the
-// next call.
+// next call. One write per interval instead of one per request; see idleSlack for the delay that others must expect.
 func (s *Guests) FlushSeen(ctx context.Context) error {
 	s.mu.Lock()
 	seen := s.seen

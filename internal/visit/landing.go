@@ -106,12 +106,14 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 	if err != nil {
 		return ScanResult{}, err
 	}
+	// Read before the transaction, see admit.
 	now, closings := l.Now(), l.Guests.closings()
 	g, known, err := l.currentGuest(ctx, token, p, now)
 	if err != nil {
 		return ScanResult{}, err
 	}
 	if !known {
+		// A new token even if the phone sent one: an old token never belongs to another visit (V3).
 		token = NewCustomerToken()
 		g = Guest{TokenHash: HashToken(token), BranchID: p.BranchID, TableID: p.TableID, VisitOpen: true}
 		g.VisitID, err = l.Store.OpenOrJoin(ctx, OpenRequest{
@@ -133,6 +135,7 @@ func (l *Landing) currentGuest(ctx context.Context, token string, p QRTarget, no
 		return Guest{}, false, nil
 	}
 	g, found, err := l.Store.Guest(ctx, HashToken(token))
+	// A guest who changed tables is a new guest there; the old visit keeps its orders.
 	if err != nil || !found || g.TableID != p.TableID {
 		return Guest{}, false, err
 	}

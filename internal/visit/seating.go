@@ -14,6 +14,7 @@ func (f *Floor) Seat(ctx context.Context, by authz.Actor, table int64) (Visit, e
 	if err != nil {
 		return Visit{}, err
 	}
+	// A table of another branch is reported like an unknown one.
 	if branch == 0 || !by.Sees(branch) {
 		return Visit{}, ErrTable
 	}

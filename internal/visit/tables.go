@@ -41,6 +41,7 @@ func (e TableEdit) Apply(t Table) (Table, error) {
 	return t, t.check()
 }
 
+// check validates what a member of staff may set freely; labels are normalized by normalLabel.
 func (t Table) check() error {
 	if t.Seats < 1 || t.Seats > MaxSeats {
 		return fault.Newf(fault.Invalid, "invalid", "A table needs 1 to %d seats.", MaxSeats)
@@ -63,6 +64,7 @@ func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, e
 	if !by.Sees(t.BranchID) {
 		return Table{}, catalog.ErrBranch
 	}
+	// An actor of all branches sees every id, so the branch may not exist.
 	if _, err := f.Guests.branches.Branch(ctx, t.BranchID); err != nil {
 		return Table{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 // The sizes of tokens in random bytes.
 const (
+	// A printed code must be small to be read well, and each guess costs a rate-limited request.
 	qrBytes       = 16 // 22 characters
 	customerBytes = 32 // 43 characters
 )
@@ -19,6 +20,7 @@ func NewQRToken() string { return random(qrBytes) }
 // NewCustomerToken returns a token for one guest's phone.
 func NewCustomerToken() string { return random(customerBytes) }
 
+// random returns n random bytes in base64url without padding, which needs no escaping in URLs.
 func random(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails since Go 1.24

@@ -51,6 +51,7 @@ func accountOf(u account.User) Account {
 		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, CreatedBy: nullable(u.CreatedBy), UpdatedBy: nullable(u.UpdatedBy),
 		Version: u.Version,
 	}
+	// Never null in JSON, so that clients need no check.
 	if a.Profile == nil {
 		a.Profile = json.RawMessage("{}")
 	}
@@ -86,6 +87,8 @@ type Details struct {
 	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"A JSON object for the client's own use, at most 8 KB."`
 }
 
+// profile returns the profile of a new account. The e-mail address is apart, because it cannot be changed like the
+// rest.
 func (d Details) profile(email string) account.Profile {
 	return account.Profile{
 		Username: d.Username, Email: email, Phone: d.Phone, DeviceID: d.DeviceID, Address: d.Address, Gender: d.Gender,
@@ -111,6 +114,7 @@ type changes struct {
 	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"Replaces the whole object."`
 }
 
+// changes converts the request; nil fields are those that the request leaves out.
 func (c changes) changes() account.ProfileChanges {
 	return account.ProfileChanges{
 		Username: c.Username, Phone: c.Phone, DeviceID: c.DeviceID, Address: c.Address, Gender: c.Gender,

@@ -12,6 +12,7 @@ import (
 // locales are the locales of e-mails, the default first.
 var locales = []string{"vi", "en", "zh-TW"}
 
+// maxDevice bounds the User-Agent, which is the client's text and is shown in the list of sessions.
 const maxDevice = 120 // stored characters of a User-Agent
 
 // CallerIn is embedded in inputs of routes that need the client of the request. It is exported because huma only reads

@@ -96,6 +96,7 @@ type grant struct {
 	User         Account `json:"user"`
 }
 
+// grantOf returns the response with new tokens. It is the only place where access and refresh tokens leave the process.
 func grantOf(g account.IssuedTokens) *httpapi.Output[grant] {
 	return httpapi.OutputOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
 }
@@ -107,6 +108,7 @@ type loginOut struct {
 }
 
 func (m *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+	// Few routes need the cookie, so CallerIn does not read it.
 	in.caller.DeviceCookie = string(in.DeviceCookie)
 	g, err := m.accounts.Login(ctx, account.Credentials{
 		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
@@ -141,6 +143,7 @@ type logoutIn struct {
 // noContent is the output of routes that answer 204.
 type noContent struct{}
 
+// logout is public: a client whose access token has expired must still be able to end its session.
 func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*noContent, error) {
 	var access, refresh string
 	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {

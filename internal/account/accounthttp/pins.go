@@ -73,6 +73,7 @@ type takeOverIn struct {
 	}
 }
 
+// takeOver needs the session of the colleague who is logged in; the new session does not end that one.
 func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*httpapi.Output[grant], error) {
 	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
 	if err != nil {

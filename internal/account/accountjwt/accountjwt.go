@@ -61,6 +61,7 @@ func (t *Codec) SetKey(key []byte) error {
 
 // keyID returns an identifier of a key that reveals nothing about it.
 func keyID(key []byte) string {
+	// The prefix keeps this digest apart from every other use of the key. 32 bits distinguish keys and protect nothing.
 	sum := sha256.Sum256(append([]byte("comanda key id "), key...))
 	return hex.EncodeToString(sum[:4])
 }
@@ -112,6 +113,7 @@ func (t *Codec) Parse(text string, now time.Time) (account.Claims, error) {
 // keyFor returns the key if the token names it. The library has checked the algorithm by then.
 func (t *Codec) keyFor(token *jwt.Token) (any, error) {
 	key := t.key.Load()
+	// A token of the previous key fails here, before its signature is computed.
 	name, _ := token.Header["kid"].(string)
 	if kind, _ := token.Header["typ"].(string); name != key.id || kind != tokenType {
 		return nil, errToken

@@ -41,6 +41,7 @@ func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (account.User, error) 
 	return oneUser(ctx, tx, stmt("account_lock"), id)
 }
 
+// oneUser returns the account that q selects, or authz.ErrUser.
 func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (account.User, error) {
 	return sqldb.Get(ctx, conn, authz.ErrUser, scanUser, q, id)
 }
@@ -55,6 +56,7 @@ func (s *Accounts) Register(
 			return err
 		}
 		u, c.UserID = made, made.ID
+		// Counted without a check of the limit: an address registers once, and the unique index refuses a second account.
 		tx.Queue(stmt("cap_add"), actionSend, c.Destination, c.SentAt.UnixMilli())
 		putCode(tx, c)
 		return QueueEmail(tx, c.SentAt, l)
@@ -113,6 +115,7 @@ func WriteProfile(
 	return u, nil
 }
 
+// uniqueError is UniqueError on the store's database.
 func (s *Accounts) uniqueError(ctx context.Context, u account.User, err error) error {
 	return UniqueError(ctx, s.db, u, err)
 }
@@ -123,6 +126,7 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u account.User, err error) e
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return err
 	}
+	// sqldb.ErrUnique does not name the value, so it is looked up.
 	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p account.Profile, err error) {
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
@@ -144,6 +148,7 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l account.Email) error {
 	return nil
 }
 
+// scanUser reads the columns of account_select. The password hash is among them: never log a User.
 func scanUser(r sqldb.Rows) (u account.User, err error) {
 	var age *int64
 	var profile, branches string
@@ -175,6 +180,7 @@ func null(s string) *string {
 	return &s
 }
 
+// extra returns the open object of a profile for its column, which is never NULL.
 func extra(u account.User) string {
 	if u.Extra == nil {
 		return "{}"

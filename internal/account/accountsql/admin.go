@@ -26,6 +26,7 @@ func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
 
 // Users returns a page of accounts by id, and their total.
 func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.User, int64, error) {
+	// The statement has one text for all filters, so each filter has a value that selects everything.
 	registered := int64(-1) // both
 	if f.Registered != nil {
 		registered = sqldb.Flag(*f.Registered)
@@ -77,6 +78,7 @@ func (d adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Ro
 	if err := d.Principal.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
+	// Only existing branches count. branches has no duplicates, so equal numbers mean that all exist.
 	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = authz.ErrNoBranch
@@ -96,7 +98,8 @@ func (d adminTx) anotherOwner(ctx context.Context, u account.User) error {
 	return err
 }
 
-// endAccess ends the sessions of an account and queues the revocation that every process reads.
+// endAccess ends the sessions of an account and queues the revocation that every process reads. The revocation of the
+// user covers every session that began before, whatever its state in a cache.
 func (d adminTx) endAccess(ctx context.Context, u account.User, why account.EndReason) ([]string, error) {
 	authzsql.QueueRevocations(d.Tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: d.Now})
 	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
@@ -191,12 +194,14 @@ func (s *UserAdmin) Assign(
 		if err != nil {
 			return err
 		}
+		// Of two owners who demote each other at once, the lock of the roles makes the second one the last.
 		if r.Name != authz.RoleOwner {
 			if err := d.anotherOwner(ctx, was); err != nil {
 				return err
 			}
 		}
 		tx.QueueExactly(1, stmt("admin_post_set"), id, r.ID, now.UnixMilli(), by.String())
+		// The assignments are replaced whole: clearing first removes those that the new set lacks.
 		tx.Queue(stmt("admin_branch_clear"), id)
 		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
 		if ended, err = d.endAccess(ctx, was, account.EndRole); err != nil {
@@ -219,6 +224,7 @@ func (s *UserAdmin) SetStatus(
 		if err != nil {
 			return err
 		}
+		// Returning here writes neither an entry nor a revocation, so a repeated request changes nothing.
 		if u, err = d.target(ctx, id); err != nil || u.Status == to {
 			return err
 		}

@@ -42,6 +42,7 @@ func (s *Accounts) Send(ctx context.Context, c account.Code, l account.Email) (w
 func countWithin(
 	ctx context.Context, tx sqldb.Tx, action, subject string, windows []account.Window, now time.Time,
 ) (time.Duration, error) {
+	// The lock makes concurrent requests for one address count one after the other.
 	tx.Queue(stmt("cap_lock"), action, subject)
 	buckets, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), action, subject, now.Add(-24*time.Hour).UnixMilli())
 	if err != nil {
@@ -111,6 +112,7 @@ func (s *Accounts) VerifyEmail(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
+		// An account that is no longer pending does not count as verified by this code.
 		n, err := tx.Exec(ctx, stmt("account_prove"), c.UserID, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
@@ -129,6 +131,7 @@ func (s *Accounts) ResetPassword(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
+		// The code is locked before the account, in the order of Accounts.
 		n, err := tx.Exec(ctx, stmt("account_reset"), c.UserID, passwordHash, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
@@ -151,6 +154,7 @@ func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time
 // recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
 // without one. Members are not recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, who authz.Actor, now time.Time) error {
+	// Read here, because only the stored role says whether the account is staff.
 	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
 	if err != nil || !authz.IsStaff(u.Role) {
 		return err

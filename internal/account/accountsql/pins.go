@@ -16,6 +16,7 @@ import (
 func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	var hash string
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+		// One statement checks, counts and reads, so concurrent attempts cannot pass the limit together.
 		hash, err = sqldb.Scalar[string](ctx, tx, stmt("pin_try"), user, account.MaxPinFailures)
 		return err
 	})
@@ -30,6 +31,7 @@ func (s *Accounts) SetPin(ctx context.Context, by authz.Actor, hash string, now 
 		}
 		if hash == "" {
 			n, err := tx.Exec(ctx, stmt("pin_delete"), by.UserID)
+			// Without a PIN nothing changed, so there is nothing to audit.
 			if err != nil || n == 0 {
 				return err
 			}

@@ -15,11 +15,13 @@ import (
 // keyNames are the keys that every installation has.
 var keyNames = []string{account.TokenKey, account.CodeKey, account.MailKey}
 
+// newSecret returns a new key as it is stored.
 func newSecret() string { return base64.StdEncoding.EncodeToString(account.NewKey()) }
 
 // Keys returns the installation's keys and creates missing ones. When several processes start at once, one creates them
 // and all read the same.
 func Keys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
+	// Values are proposed for every key; the statement ignores those of keys that exist.
 	_, err := db.Exec(ctx, stmt("secret_insert"), sqldb.NewRowSet(len(keyNames)).
 		Text("name", func(i int) string { return keyNames[i] }).
 		Text("value", func(int) string { return newSecret() }),

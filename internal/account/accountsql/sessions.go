@@ -61,6 +61,7 @@ func insertSession(tx sqldb.Tx, f account.Session) {
 
 // RecordFailure counts a wrong password. Failures of unknown accounts share one counter per day.
 func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
+	// One row per day instead of one per name: invented names must not fill the table.
 	if user == 0 {
 		_, err := s.db.Exec(ctx, stmt("cap_add"), actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
 		return err
@@ -87,6 +88,7 @@ func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time
 // Rotate judges a refresh token and applies the verdict.
 func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.RotationResult, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// Only the session is locked. A disabling meanwhile waits for that lock and then ends the session.
 		held, found, err := lockByToken(ctx, tx, r.TokenHash)
 		if err != nil || !found {
 			o = account.RotationResult{Verdict: account.RefreshUnknown}
@@ -101,6 +103,7 @@ func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.Ro
 		case account.RefreshRotate:
 			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
 			rotate(tx, o.Session)
+		// Two clients have the token, and which one is the thief is unknown, so the session ends for both.
 		case account.RefreshReuse:
 			tx.Queue(stmt("session_end"), held.ID, u.ID, r.Now.UnixMilli(), string(account.EndReused))
 			revokeSessions(tx, []string{held.ID}, r.Now)
@@ -147,6 +150,7 @@ func (s *Accounts) End(
 	ctx context.Context, user int64, session string, why account.EndReason, now time.Time,
 ) (found bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The account is part of the condition, so a user cannot end the session of another one.
 		n, err := tx.Exec(ctx, stmt("session_end"), session, user, now.UnixMilli(), string(why))
 		if found = n == 1; err != nil || !found {
 			return err
@@ -243,6 +247,7 @@ func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) err
 	return err
 }
 
+// scanSession reads a session. A live one has no end, which leaves EndedAt zero.
 func scanSession(r sqldb.Rows) (s account.Session, err error) {
 	var rotated, created, seen, idle, expires int64
 	var ended *int64

@@ -78,11 +78,13 @@ func rawOf(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
+// entries returns only what the actor may see, see Filter.Visible; the total counts the same entries.
 func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Output[httpapi.Listed[entry]], error) {
 	f := audit.Filter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
 		Limit: in.Size, Offset: in.Offset(),
 	}
+	// The statement compares with an upper bound always, so an open end is a date that no entry reaches.
 	if f.To.IsZero() {
 		f.To = endOfTime
 	}

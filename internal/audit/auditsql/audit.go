@@ -13,6 +13,7 @@ func Record(ctx context.Context, tx sqldb.Tx, entries ...audit.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	// All audited changes pass this lock, so it is held only from here to the commit.
 	head, err := auditHead(ctx, tx, stmt("audit_lock"))
 	if err != nil {
 		return err
@@ -85,6 +86,7 @@ func Verify(ctx context.Context, db *sqldb.DB) (Report, error) {
 		return report, err
 	}
 	var chain audit.Chain
+	// A page that is not full is the last one. Pages bound the memory, whatever the length of the log.
 	for read := auditPage; read == auditPage; {
 		page, err := sqldb.Collect(ctx, db, scanEntry, stmt("audit_walk"), chain.Seq, auditPage)
 		if err != nil {
@@ -96,6 +98,7 @@ func Verify(ctx context.Context, db *sqldb.DB) (Report, error) {
 		read = len(page)
 		report.Entries += int64(read)
 	}
+	// Read again, because entries may have been added during the walk, see Chain.End.
 	after, err := auditHead(ctx, db, stmt("audit_last"))
 	report.Hash = chain.Hash
 	report.Broken = append(report.Broken, chain.End(before, after)...)

@@ -29,6 +29,7 @@ func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
+	// Never null in JSON, also for a role without permissions.
 	out := httpapi.OutputOf(ownPermissions{make([]string, len(held))})
 	for i, k := range held {
 		out.Body.Permissions[i] = k.Method + " " + k.Path

@@ -44,6 +44,7 @@ type role struct {
 	Version       int64     `json:"version"`
 }
 
+// roleOf returns a role as the API shows it. Permissions are ids; their names come from the list of permissions.
 func roleOf(r authz.Role) role {
 	out := role{
 		ID: strconv.FormatInt(r.ID, 10), Name: r.Name, Description: r.Description, IsDelivered: authz.IsDelivered(r.Name),

@@ -80,6 +80,7 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 	}
 	known := map[authz.RouteKey]authz.Permission{}
 	for _, p := range had {
+		// Routes are compared by method and path; the rest of known after the loop has vanished.
 		known[p.Key()] = p
 	}
 	var fresh, renamed []authz.Permission
@@ -96,6 +97,7 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 			renamed = append(renamed, p)
 		}
 	}
+	// During an update processes of both releases run. The older one must not delete the permissions of the newer one.
 	if !s.newer {
 		if err := s.drop(ctx, slices.Collect(maps.Values(known))); err != nil {
 			return err
@@ -125,6 +127,7 @@ func (s *permissionSync) drop(ctx context.Context, gone []authz.Permission) erro
 				s.touched[role] = true
 			}
 		}
+		// Documents are copies, so each deletion is queued with the version that it ends.
 		documentsql.Deleted(s.tx, s.now, "permission", strconv.FormatInt(p.ID, 10), p.Version)
 	}
 	ids := sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID })
@@ -148,6 +151,7 @@ func (s *permissionSync) insert(ctx context.Context, fresh, renamed []authz.Perm
 			Text("name", func(i int) string { return renamed[i].Name }).
 			Text("module", func(i int) string { return renamed[i].Module }), s.now.UnixMilli())
 	}
+	// New rows got their ids from the database, and grants need them.
 	if s.table, err = selectPermissions(ctx, s.tx); err != nil {
 		return err
 	}

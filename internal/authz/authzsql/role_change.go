@@ -136,6 +136,7 @@ func (b *Roles) UpdateRole(
 		if err != nil {
 			return err
 		}
+		// Even the description of a higher role is out of reach.
 		if authz.RankOf(was.Name) > authz.RankOf(c.Principal.Role.Name) {
 			return authz.ErrRank
 		}
@@ -175,6 +176,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by authz.Actor, id int64, now ti
 		case used > 0:
 			return authz.ErrRoleUsed
 		}
+		// The grants refer to the role, so they go first.
 		tx.Queue(stmt("permission_take"), id, sqldb.IDs(r.Permissions))
 		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
@@ -208,6 +210,7 @@ func (b *Roles) SetPermissions(
 		tx.Queue(stmt("permission_take"), id, sqldb.IDs(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
+		// No session ends. Other processes also notice the role's new version; both are polled every second.
 		QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
@@ -220,6 +223,7 @@ func (b *Roles) SetPermissions(
 
 // checkPermissions returns an error if an id is no permission.
 func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
+	// Read under the lock of the roles, so none of them can vanish before the commit.
 	all, err := selectPermissions(ctx, tx)
 	if err != nil {
 		return err

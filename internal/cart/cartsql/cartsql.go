@@ -30,6 +30,7 @@ var stmt = Statements.Must
 
 // The limits of a batch: changes per transaction or reads per statement, and how many may wait.
 const (
+	// A batch bounds the locks of a transaction; the queue bounds the memory and the wait under overload.
 	maxBatch = 256
 	maxQueue = 4096
 )
@@ -122,6 +123,7 @@ func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 		return f.id, nil
 	}
 	id, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("branch_first"))
+	// An empty result is not cached: the first branch must be visible as soon as it is created.
 	if err == nil && found {
 		s.firstBranch.Store(&cachedBranch{id, now})
 	}

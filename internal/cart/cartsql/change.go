@@ -35,6 +35,7 @@ func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]
 		results[i].cart = cart.Cart{UserID: c.UserID}
 		if d := drafts[c.UserID]; d != nil {
 			results[i].cart = d.Cart
+			// Several changes of one member share a draft, so each result gets its own lines.
 			results[i].cart.Lines = slices.Clone(d.Lines)
 		}
 	}
@@ -105,6 +106,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 
 // save writes changed carts and sets the ids of new lines.
 func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now time.Time) error {
+	// Sorted by id, the order in which all transactions lock carts.
 	dirty := slices.SortedFunc(maps.Values(drafts), func(a, b *cart.Draft) int { return cmp.Compare(a.ID, b.ID) })
 	dirty = slices.DeleteFunc(dirty, func(d *cart.Draft) bool { return !d.Changed() })
 	if len(dirty) == 0 {

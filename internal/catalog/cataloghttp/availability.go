@@ -97,11 +97,13 @@ func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *cata
 		Names: it.Names, IsActive: it.Active, Left: c.Left(it.ID),
 	}
 	if quota, limited := c.Quota(it.ID); limited {
+		// Before the first order of the day there is no counter, and the cap will be the quota.
 		out.DailyQuota, out.Cap = &quota, &quota
 	}
 	if t, ok := c.Counters[it.ID]; ok {
 		out.Cap, out.Held, out.Used = t.Cap, t.Held, t.Used
 	}
+	// Last, because SQL decides that an item is off, whatever its counter shows.
 	if a, ok := c.OffItems[it.ID]; ok {
 		out.Cap, out.OffUntil, out.OffBy = new(int64), new(endOf(a)), &a.By
 	}

@@ -61,6 +61,7 @@ func (u *uploads) add(w http.ResponseWriter, r *http.Request) {
 	select {
 	case u.slots <- struct{}{}:
 		defer func() { <-u.slots }()
+	// Refused at once: a waiting upload would occupy a connection that is not read.
 	default:
 		httpapi.Fail(w, r, errTooManyUploads)
 		return
@@ -97,6 +98,7 @@ func readImage(r *http.Request) ([]byte, error) {
 		}
 		from = part
 	}
+	// One byte more than allowed, to distinguish an image of the maximum size from a longer one.
 	raw, err := io.ReadAll(io.LimitReader(from, maxImage+1))
 	if len(raw) > maxImage {
 		return nil, errTooLarge

@@ -78,6 +78,7 @@ func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
 		return httpapi.Feed{}, catalog.ErrBranch // another branch is reported as unknown
 	}
+	// The feed's End ends the subscription, also if the stream is refused by a limit.
 	changed, unsubscribe := l.menus.Subscribe(branch) // before the first read, so that no change is missed
 	menu, err := l.menus.Get(ctx, branch)
 	if err != nil {
@@ -107,6 +108,7 @@ func (l *live) follow(
 		if s.Wait(ctx, changed, pollInterval) != nil {
 			return
 		}
+		// At every turn, so that the stream ends soon after the visit does.
 		_, _, err := l.guests.BranchOf(ctx, token)
 		if err == nil {
 			var next *catalog.LiveMenu
@@ -114,6 +116,7 @@ func (l *live) follow(
 				menu = next
 			}
 		}
+		// An outage does not end streams: all phones would reconnect at once.
 		if err != nil && fault.KindOf(err) != fault.Unavailable {
 			return
 		}
@@ -134,7 +137,8 @@ func liveID(b *catalog.LiveMenu) string {
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// differences returns the changes from sent to menu, or nil if there are none.
+// differences returns the changes from sent to menu, or nil if there are none. A new version or business date sends
+// every item again, because the client cannot compare items across them.
 func differences(sent, menu *catalog.LiveMenu) *availability {
 	if sent == menu {
 		return nil

@@ -33,6 +33,7 @@ func newPage(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 // section 8.8.3.3).
 func weak(etag string) string { return "W/" + etag }
 
+// compress uses the default level; a page is compressed once and sent many times.
 func compress(body []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -55,6 +56,7 @@ type pageSlot struct {
 	mu   sync.Mutex // held while rendering
 }
 
+// of returns the page of a live menu. The pointer identifies the menu, because an unchanged one keeps it.
 func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 	key := pageKey{b.Branch.ID, l}
 	found, ok := ps.byKey.Load(key)
@@ -71,6 +73,7 @@ func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 		return p, nil
 	}
 	p, err := newPage(b, l)
+	// An error leaves the old page, which no request with the new menu will be sent.
 	if err == nil {
 		s.page.Store(p)
 	}

@@ -47,6 +47,7 @@ type menuInfo struct {
 	Drafts    int64   `json:"drafts"`
 }
 
+// menuInfoOf returns a menu as the API shows it, with ids as strings.
 func menuInfoOf(m catalog.Menu) menuInfo {
 	out := menuInfo{ID: decimal(m.ID), BranchID: decimal(m.BranchID), Name: m.Name, Drafts: m.Drafts}
 	if m.Published != 0 {
@@ -111,6 +112,7 @@ type line struct {
 	Sort          int64         `json:"sort"`
 }
 
+// lineOf requires l.Sort, which is set in every line that is read from SQL.
 func lineOf(l catalog.Line) line {
 	out := line{
 		ItemID: decimal(l.ItemID), DishID: decimal(l.DishID), CategoryID: decimal(l.CategoryID), CategoryNames: l.Category,

@@ -26,6 +26,7 @@ const (
 	copyTTLJitter = 30 * time.Second // spreads the expiry of copies that were written together
 	lockTTL       = 3 * time.Second  // the longest time that one process may fill a copy
 
+	// The wait is short: a copy only saves work, and a process that got none loads for itself.
 	fillWait = 100 * time.Millisecond // how long to wait for another process's copy before loading
 	fillPoll = 20 * time.Millisecond  // interval of looking for it
 )
@@ -53,6 +54,7 @@ func (c *Cache) GetOrLoad(
 	if err != nil {
 		return load(ctx)
 	}
+	// The token shows in unlock and store whether the lock is still this process's own.
 	token := rand.Text()
 	_, mine, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lockTTL)).Text()
 	switch {
@@ -61,12 +63,14 @@ func (c *Cache) GetOrLoad(
 	case mine:
 		return c.fill(ctx, branch, revision, token, load)
 	}
+	// Without filling afterwards: the other process has the lock and stores its result.
 	if got, ok := c.await(ctx, branch, revision); ok {
 		return got, nil
 	}
 	return load(ctx)
 }
 
+// get returns the copy if it is sealed, of this branch and recent enough. An error means that Redis is unavailable.
 func (c *Cache) get(ctx context.Context, branch, revision int64) (catalog.Content, bool, error) {
 	text, found, err := c.db.Do(ctx, "GET", keyspace.MenuActive(branch)).Text()
 	if err != nil || !found {

@@ -18,6 +18,7 @@ type pauseRow struct {
 	code, texts, by string
 }
 
+// pause returns the pause as stored, also one that has ended; Branch.Paused compares its end with the time.
 func (p pauseRow) pause() (*catalog.Pause, error) {
 	if p.at == nil {
 		return nil, nil //nolint:nilnil // nil means not paused
@@ -49,6 +50,7 @@ func (s *Store) ChangeBranch(
 		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), id, catalog.ErrBranch); err != nil {
 			return err
 		}
+		// Read again after the lock: the row may have changed while this transaction waited.
 		was, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
 		if err != nil {
 			return err

@@ -70,6 +70,7 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 		return catalog.Branch{}, err
 	}
 	b.Currency, b.AutoClose, b.Open = money.Currency(currency), time.Duration(minutes)*time.Minute, open == 1
+	// Validated on each read, because it computes the calendar and a row may have been edited by hand.
 	return catalog.NewBranch(b)
 }
 
@@ -90,6 +91,7 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	if c.Quotas, err = s.quotas(ctx, branch); err != nil {
 		return c, err
 	}
+	// Sorted, so that equal menus have equal copies in Redis.
 	absent, err := s.OffItems(ctx, branch)
 	c.Off = slices.Sorted(maps.Keys(absent))
 	return c, err
@@ -112,6 +114,7 @@ func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*cata
 	var categories []catalog.Category
 	items, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (catalog.Item, error) {
 		it, c, err := scanItem(r)
+		// The statement orders items by category, so a new id begins the next category.
 		if n := len(categories); n == 0 || categories[n-1].ID != c.ID {
 			categories = append(categories, c)
 		}

@@ -68,6 +68,7 @@ func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
 	return h, errors.Join(json.Unmarshal([]byte(names), &h.Names), json.Unmarshal([]byte(descriptions), &h.Descriptions))
 }
 
+// selectCategory returns a category and locks its row, or returns catalog.ErrCategory.
 func selectCategory(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Category, error) {
 	return sqldb.Get(ctx, tx, catalog.ErrCategory, scanCategory, stmt("category_lock"), id)
 }
@@ -121,6 +122,7 @@ const sortLast = -1
 func addCategory(
 	ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time, change catalog.CategoryChange,
 ) (catalog.Category, error) {
+	// checkSort refuses negative positions, so sortLast cannot come from a request.
 	h, err := change(catalog.Category{Sort: sortLast})
 	if err == nil {
 		err = checkLimit(ctx, tx, stmt("category_count"), maxCategories, errTooManyCategories)

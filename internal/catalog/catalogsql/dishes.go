@@ -35,6 +35,7 @@ func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
 	return d, errors.Join(json.Unmarshal([]byte(names), &d.Names), json.Unmarshal([]byte(descriptions), &d.Descriptions))
 }
 
+// selectDish returns a dish and locks its row, or returns catalog.ErrDish.
 func selectDish(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Dish, error) {
 	return sqldb.Get(ctx, tx, catalog.ErrDish, scanDish, stmt("dish_lock"), id)
 }
@@ -48,6 +49,7 @@ func (s *Store) PutDish(
 	ctx context.Context, by authz.Actor, id int64, now time.Time, change catalog.DishChange,
 ) (d catalog.Dish, branches []int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// A new dish, with id 0, is on no menu, so this locks nothing.
 		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
 			return err
 		}
@@ -122,6 +124,7 @@ func (s *Store) Retire(ctx context.Context, by authz.Actor, id int64, now time.T
 		if err != nil || d.Retired {
 			return err
 		}
+		// Checked under the branches' locks, which edits and publications of their menus take too.
 		n, err := sqldb.Scalar[int64](ctx, tx, stmt("dish_used"), id)
 		if err == nil && n > 0 {
 			err = catalog.ErrDishInUse

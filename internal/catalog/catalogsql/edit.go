@@ -151,6 +151,7 @@ func (s *Store) Publish(ctx context.Context, by authz.Actor, version int64, now 
 			return err
 		}
 		tx.Queue(stmt("branch_touch"), v.BranchID)
+		// Closed first: a branch has at most one published version at any time.
 		tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
 		tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
 		if err := s.applyQuotas(ctx, tx, v); err != nil {
@@ -182,6 +183,7 @@ func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) 
 	return nil
 }
 
+// checkPublishable refuses anything but a draft, and a draft without an active item.
 func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	if v.Status != catalog.Draft {
 		return catalog.ErrNotDraft
@@ -193,6 +195,9 @@ func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error
 	return err
 }
 
+// applyQuotas sets the standing quotas that the published version changes, and the caps of today with them. Quotas that
+// stay are left alone, so that a publication does not lock every counter. The order of items is the lock order of
+// counters.
 func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	type change struct {
 		item  int64

@@ -51,6 +51,7 @@ func (s *Store) TakeOff(
 			return err
 		}
 		at, a = catalog.ItemRef{Branch: branch, Dish: it.dish}, catalog.OffItem{Item: item, Since: now, By: by.String()}
+		// A repeated call only changes the end.
 		if it.off {
 			a.Since = it.Since
 		}
@@ -90,6 +91,7 @@ func (s *Store) restore(
 		}
 		tx.QueueExactly(1, stmt("off_set"), item, nil, nil, nil, "")
 		tx.Queue(stmt("branch_touch"), branch)
+		// Today's counter gets the standing quota back, also one that was set while the item was off.
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}

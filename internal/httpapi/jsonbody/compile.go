@@ -29,6 +29,7 @@ type compiler struct {
 	done map[reflect.Type]node
 }
 
+// resolve follows references to the schema itself.
 func (c *compiler) resolve(s *huma.Schema) *huma.Schema {
 	for s.Ref != "" {
 		s = c.reg.SchemaFromRef(s.Ref)
@@ -74,20 +75,24 @@ func plain(s *huma.Schema) bool {
 
 func (c *compiler) nullable(s *huma.Schema) bool { return s.Nullable || c.resolve(s).Nullable }
 
+// isInt reports whether a kind is an integer, signed or not; the constants of package reflect are in that order.
 func isInt(k reflect.Kind) bool {
 	return reflect.Int <= k && k <= reflect.Uint64
 }
 
+// compileStruct returns the node of a struct. It panics on what J1 could not keep, such as embedded pointers.
 func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 	if n, ok := c.done[t]; ok {
 		return n
 	}
+	// Registered before its fields are compiled, so that a type that contains itself finds it.
 	n := &structNode{byName: map[string]int{}}
 	c.done[t] = n
 	required := map[string]bool{}
 	for _, name := range s.Required {
 		required[name] = true
 	}
+	// The names and rules are those of encoding/json, so that J1 holds.
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
@@ -167,6 +172,7 @@ func (c *compiler) free(t reflect.Type, ref *huma.Schema) bool {
 	return false
 }
 
+// newWholeNode panics for typed text, because encoding/json decodes such a value and would store it uncleaned (J6).
 func newWholeNode(s *huma.Schema, kind text.Kind) *wholeNode {
 	if kind == text.Line || kind == text.Lines {
 		panic("jsonbody: the texts in a value that is handed over whole cannot be cleaned")
@@ -174,6 +180,7 @@ func newWholeNode(s *huma.Schema, kind text.Kind) *wholeNode {
 	return &wholeNode{schema: s}
 }
 
+// newStringNode copies the lengths out of the schema, so that most texts are checked without the validator.
 func newStringNode(s *huma.Schema, kind text.Kind) *stringNode {
 	n := &stringNode{schema: s, kind: kind, maxLen: math.MaxInt, ask: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0}
 	if s.MinLength != nil {
@@ -185,6 +192,8 @@ func newStringNode(s *huma.Schema, kind text.Kind) *stringNode {
 	return n
 }
 
+// newIntNode intersects the schema's inclusive limits with those of J3. Limits are floats in the schema, so they are
+// rounded inwards.
 func newIntNode(s *huma.Schema) *intNode {
 	n := &intNode{
 		schema: s, lo: -maxInteger, hi: maxInteger,

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// MaxDepth is the maximum nesting of objects and arrays.
+	// MaxDepth is the maximum nesting of objects and arrays. It bounds the recursion of decode and skip, and with it the
+	// stack.
 	MaxDepth = 16
 
 	// MaxErrors is the maximum number of reported errors per body.
@@ -57,6 +58,7 @@ func New(t reflect.Type, s *huma.Schema, reg huma.Registry) *Decoder {
 	return &Decoder{t: t, root: c.compile(t, s, 0), reg: reg}
 }
 
+// states saves the allocation of the path and of the validator's buffers for every body.
 var states = sync.Pool{New: func() any { return &state{} }}
 
 // Decode decodes data into the value that v points to, which must be zero and of the decoder's type. Its error is an
@@ -70,6 +72,7 @@ func (d *Decoder) Decode(data []byte, v any) error {
 	if ok && s.space() < len(s.data) {
 		s.syntax("something follows the end of the JSON value")
 	}
+	// Deferred after Put, so it runs before it. The returned error keeps its own reference to the fields.
 	defer s.forget()
 	if s.broken != "" {
 		return &Error{Syntax: s.broken}

@@ -20,7 +20,8 @@ const (
 	msgRepeated = "property is repeated"
 )
 
-// node decodes one kind of value. decode returns false only on a syntax error.
+// node decodes one kind of value. decode returns false only on a syntax error. Nodes are immutable after compile and
+// shared by all requests; what changes is in state.
 type node interface {
 	decode(s *state, v reflect.Value) bool
 }
@@ -58,6 +59,7 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 	if !ok {
 		return false
 	}
+	// Checked after unescaping, so that both spellings of NUL are found.
 	if bytes.IndexByte(b, 0) >= 0 {
 		s.fail(msgNUL)
 		return true
@@ -67,6 +69,7 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 		s.fail(err.Error())
 		return true
 	}
+	// The validator is asked only if it will find an error, or if the schema has rules that this node does not check.
 	if count := utf8.RuneCountInString(str); n.ask || count < n.minLen || count > n.maxLen {
 		s.validate(n.schema, str)
 	}
@@ -214,6 +217,7 @@ func (n *mapNode) decode(s *state, v reflect.Value) bool {
 			s.fail(msgRepeated)
 			return s.skip()
 		}
+		// Elements of maps are not addressable, so each is decoded apart and stored afterwards.
 		elem := reflect.New(v.Type().Elem()).Elem()
 		ok = s.value(n.elem, n.nullable, elem)
 		v.SetMapIndex(key, elem)
@@ -253,6 +257,7 @@ func (n *structNode) decode(s *state, v reflect.Value) bool {
 	return true
 }
 
+// property decodes one property. An unknown or repeated one is reported and skipped, so that further errors are found.
 func (n *structNode) property(s *state, v reflect.Value, seen *[maxFields / 64]uint64) bool {
 	name, ok := s.text()
 	if !ok || !s.expect(':') {
@@ -288,6 +293,7 @@ func (n *wholeNode) decode(s *state, v reflect.Value) bool {
 		s.fail(msgNUL)
 		return true
 	}
+	// Decoded twice: huma validates the generic value, and the Go type decodes itself.
 	var loose any
 	if err := json.Unmarshal(raw, &loose); err != nil {
 		s.fail("not readable")

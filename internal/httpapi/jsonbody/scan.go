@@ -37,6 +37,7 @@ func (s *state) expect(c byte) bool {
 	return true
 }
 
+// unexpected records why, unless the text simply ends, which is the more useful message.
 func (s *state) unexpected(why string) bool {
 	if s.pos >= len(s.data) {
 		return s.syntax("the JSON text ends too early")
@@ -102,6 +103,7 @@ func (s *state) text() (b []byte, ok bool) {
 // unescape resolves the escapes of RFC 8259, section 7. It refuses a lone surrogate, which represents no character and
 // would be stored as something else.
 func (s *state) unescape(raw []byte) ([]byte, bool) {
+	// Unescaping never makes a text longer.
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -168,6 +170,7 @@ func hex4(b []byte) rune {
 func (s *state) number() (raw []byte, integer, ok bool) {
 	begin := s.space()
 	s.accept("-")
+	// A number has no leading zeros: after 0 only a point, an exponent or the end may follow.
 	if !s.accept("0") && !s.digits() {
 		return nil, false, s.unexpected("a value is missing")
 	}
@@ -197,6 +200,7 @@ func (s *state) accept(set string) bool {
 	return false
 }
 
+// digits consumes digits and reports whether there was at least one.
 func (s *state) digits() bool {
 	begin := s.pos
 	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
@@ -238,6 +242,7 @@ func (s *state) skip() bool {
 	return ok
 }
 
+// skipList consumes an array or object and calls element for each member. It returns false at the first syntax error.
 func (s *state) skipList(closing byte, element func() bool) bool {
 	if !s.enter() {
 		return false

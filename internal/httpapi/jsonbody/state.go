@@ -7,7 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxName is the maximum length of a client's property name in an error message.
+// maxName is the maximum length of a client's property name in an error message. The response repeats the name; without
+// a limit it could be as long as the body.
 const maxName = 64
 
 // state is the decoding of one body. Its scanning methods return false on a syntax error, which ends decoding. A schema
@@ -41,6 +42,7 @@ func property(name string) step {
 	return step{name: name, index: -1}
 }
 
+// reset prepares a pooled state for a body. It keeps the capacity of the buffers and nothing else.
 func (s *state) reset(data []byte, reg huma.Registry) {
 	*s = state{data: data, reg: reg, path: s.path[:0], pb: s.pb, res: s.res}
 }
@@ -63,12 +65,14 @@ func (s *state) fail(message string) {
 	}
 }
 
+// failAt records a schema violation at a property of the current object. The name may be the client's.
 func (s *state) failAt(name, message string) {
 	s.path = append(s.path, property(name))
 	s.fail(message)
 	s.path = s.path[:len(s.path)-1]
 }
 
+// where renders the path only when there is an error, so that valid bodies do not pay for messages.
 func (s *state) where() string {
 	b := []byte("body")
 	for _, p := range s.path {

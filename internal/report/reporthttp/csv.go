@@ -47,6 +47,7 @@ func harmless(cell string) string {
 		return cell
 	}
 	switch cell[0] {
+	// The characters are those that OWASP lists for CSV injection.
 	case '=', '+', '-', '@', '\t', '\r', '\n':
 		return "'" + cell
 	}

@@ -28,7 +28,8 @@ type moneySums struct {
 	Kept     int64 `json:"kept" doc:"The net sales of the same dates."`
 }
 
-// maxFailures is the number of newest reports about failed payments that are evaluated.
+// maxFailures is the number of newest reports about failed payments that are evaluated. Each is parsed in this process,
+// so the number bounds the time and memory of a report after a long outage of a gateway.
 const maxFailures = 20_000
 
 type paymentsView struct {
@@ -154,6 +155,7 @@ func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsVie
 	all, err := r.service.Refunds(ctx, s)
 	m := report.MoneyOf(nil, all)
 	v := refundsView{Head: headOf(s), Rows: make([]refunds, len(all))}
+	// Owed is what neither staff nor gateway has paid back yet, in any state but DONE.
 	v.Totals = refundSums{Refunded: m.Refunded, Returned: m.Returned, Done: m.Done, Owed: m.Refunded + m.Returned - m.Done}
 	for i, f := range all {
 		v.Rows[i] = refunds(f)

@@ -71,6 +71,7 @@ type Head struct {
 	Currency money.Currency `json:"currency" doc:"All amounts are in its smallest unit."`
 }
 
+// headOf repeats the span and its units in the response, so that a saved report explains itself.
 func headOf(s report.Span) Head {
 	return Head{strconv.FormatInt(s.Branch.ID, 10), s.From, s.To, s.Branch.Timezone, s.Branch.Currency}
 }
@@ -95,6 +96,7 @@ func add[V view, I any, P interface {
 		if err != nil {
 			return nil, err
 		}
+		// The slot is free before the report is encoded: encoding needs no database.
 		v, err := read(ctx, in, span)
 		closed()
 		if err != nil {
@@ -104,6 +106,7 @@ func add[V view, I any, P interface {
 	})
 }
 
+// answer encodes a report as the request asks. Only JSON has an entity tag; a download is meant to be new each time.
 func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
 	if s.Format == "csv" {
 		file := "comanda-" + s.BranchID + "-" + name + "-" + s.From + "-" + s.To + ".csv"
@@ -112,6 +115,7 @@ func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
+	// Responses are never HTML, see the security headers of httpapi, so names stay readable.
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return nil, fault.Wrap("write report", err)

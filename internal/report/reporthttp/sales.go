@@ -136,6 +136,7 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 	for i, d := range dishes {
 		v.all[i] = dish{i + 1, whole(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross)}
 	}
+	// The whole list stays in all: the CSV has every row, and ranks and shares refer to all of them.
 	v.Items = part(v.all, in.Page, in.Size)
 	return v, err
 }
@@ -150,6 +151,7 @@ func (v dishesView) sheet() sheet {
 	return s
 }
 
+// portion formats a share with four decimals, which is a hundredth of a percent.
 func portion(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
 
 type quota struct {
@@ -187,6 +189,7 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	return v, err
 }
 
+// instant returns nil for the zero time, which JSON would otherwise show as the year 1.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

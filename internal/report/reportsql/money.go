@@ -37,6 +37,7 @@ func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report
 		f.Number = n
 		all = append(all, f)
 	}
+	// Most frequent first. The other keys fix the order of equal counts, because the map has none.
 	slices.SortFunc(all, func(x, y report.Failures) int {
 		return cmp.Or(cmp.Compare(y.Number, x.Number), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Result, y.Result),
 			cmp.Compare(x.Code, y.Code))

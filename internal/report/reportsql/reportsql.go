@@ -42,6 +42,7 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 	return ask(ctx, b, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
+		// Computed and not counted, so that R1 holds by construction.
 		d.Open = d.Placed - d.Sales - d.Canceled
 		return d, err
 	})
@@ -59,6 +60,7 @@ func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error
 	})
 }
 
+// texts parses the names of a dish from their JSON column.
 func texts(s string) (t catalog.Texts, err error) {
 	err = json.Unmarshal([]byte(s), &t)
 	return t, err

@@ -118,6 +118,7 @@ type branch struct {
 	Locales  []catalog.Locale `json:"locales"`
 }
 
+// get opens visits although it is a GET, because a phone's camera can only open a URL.
 func (g *guest) get(ctx context.Context, in *landingGet) (*httpapi.Output[landing], error) {
 	switch {
 	case in.prefetch:

@@ -35,6 +35,7 @@ func (b *Bindings) Bind(
 	ctx context.Context, token string, g visit.Guest, life time.Duration, until time.Time,
 ) error {
 	key, customers := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
+	// None of the fields contains the separator: an id of package uid and numbers.
 	value := strings.Join([]string{
 		g.VisitID, strconv.FormatInt(g.BranchID, 10), strconv.FormatInt(g.TableID, 10),
 		strconv.FormatInt(until.UnixMilli(), 10),
@@ -59,6 +60,7 @@ func (b *Bindings) Find(
 	if !ok || !now.Before(until) {
 		return visit.Guest{}, false, nil
 	}
+	// The name of this key is in the value, so the two reads cannot share a round trip.
 	customers := keyspace.VisitCustomers(g.VisitID)
 	replies, err := b.db.DoMulti(ctx,
 		redisdb.Command("SISMEMBER", customers, keyspace.Secret(token)),
@@ -89,6 +91,7 @@ func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until ti
 func (b *Bindings) Unbind(ctx context.Context, visits []string) error {
 	commands := make([]redisdb.Cmd, len(visits))
 	for i, id := range visits {
+		// One command per key: in a Redis Cluster the keys of one command must be in one slot.
 		commands[i] = redisdb.Command("DEL", keyspace.VisitCustomers(id))
 	}
 	_, err := b.db.DoMulti(ctx, commands...)

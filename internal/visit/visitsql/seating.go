@@ -57,6 +57,7 @@ func (s *Store) Move(ctx context.Context, by authz.Actor, id string, table int64
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		moved = false
+		// An unknown table is reported only after the visit, whose absence is the more useful error.
 		target, missing := lockTable(ctx, tx, by, table)
 		if missing != nil && !errors.Is(missing, visit.ErrTable) {
 			return missing
@@ -101,6 +102,7 @@ func lockVisit(ctx context.Context, tx sqldb.Tx, by authz.Actor, id string) (vis
 	return v, nil
 }
 
+// moveVisit moves a locked visit to a locked table, if that is in use and free.
 func moveVisit(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error {
 	if !t.Active {
 		return visit.ErrTableInactive
@@ -124,6 +126,7 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 	v visit.Visit, added bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The statement keeps the start of a running call, so n is 0 for a repeated one and for a closed visit.
 		n, err := tx.Exec(ctx, stmt("visit_call"), id, string(reason), now.UnixMilli())
 		if err != nil {
 			return err

@@ -80,6 +80,7 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 				return visit.ErrTableTaken
 			}
 		}
+		// Without a difference nothing is written or audited, so a repeated request is harmless.
 		if tableNoteOf(t) != tableNoteOf(was) {
 			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, sqldb.Flag(t.Active)); err != nil {
 				return labelTaken(err)
@@ -97,6 +98,7 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 	return t, err
 }
 
+// labelTaken translates a unique violation, which can only be the label within its branch.
 func labelTaken(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return visit.ErrLabelTaken
@@ -108,6 +110,7 @@ func labelTaken(err error) error {
 func (s *Store) RecordPrinted(
 	ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time,
 ) error {
+	// One entry per printing, whatever the number of tables.
 	subject, id := "branch", strconv.FormatInt(branch, 10)
 	if len(tables) == 1 {
 		subject, id = "table", strconv.FormatInt(tables[0], 10)

@@ -104,6 +104,7 @@ func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefor
 	return err
 }
 
+// scanTable reads a table with its party; without an open visit the columns of the visit are NULL.
 func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 	var p visit.Party
 	var active int

@@ -96,6 +96,7 @@ func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, 
 			return e.VisitID, err
 		}
 	}
+	// Ten visits in a row opened and closed meanwhile. The guest is asked to try again.
 	return "", sqldb.ErrUnavailable
 }
 
@@ -125,6 +126,7 @@ func (s *Store) UpdateLastSeen(ctx context.Context, at map[string]time.Time) err
 	return err
 }
 
+// closeInfo returns when and why a visit was closed; zero values for an open one.
 func closeInfo(closed *int64, reason *string) (at time.Time, why visit.CloseReason) {
 	if closed != nil {
 		at = time.UnixMilli(*closed).UTC()
