@@ -15,7 +15,8 @@ const (
 
 // Clear removes all keys of the benchmark from its own Redis or namespace: orders, carts, guests, members, menu.
 // Otherwise many would live until a day after their business date, and documents forever. Call it after the server has
-// stopped: a running server would treat the loss as a failure and rebuild everything.
+// stopped: a running server would treat the loss as a failure and rebuild everything. Keys that package keyspace does
+// not declare stay. It may be called again after an error.
 func Clear(ctx context.Context, c Config) error {
 	if c.RedisURL == "" {
 		return nil
@@ -38,7 +39,8 @@ func Clear(ctx context.Context, c Config) error {
 	})
 }
 
-// unlink removes keys in order.
+// unlink removes keys in order. Batches keep the commands of one round trip below a size that would block Redis or fill
+// its buffers. UNLINK frees the memory in the background.
 func unlink(ctx context.Context, redis *redisdb.DB, keys []keyspace.Key) error {
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), clearBatch)]

@@ -27,6 +27,7 @@ const (
 // because what is measured is the database and not the building of rows. It writes to a scratch database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
+	// One page ahead lets building and committing overlap. More would only take memory.
 	pages := make(chan page, 1)
 	done := make(chan struct{})
 	go func() {
@@ -52,6 +53,7 @@ func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Du
 		if err := db.Write(ctx, p.write); err != nil {
 			return r, err
 		}
+		// A transaction that ends within the warm-up is not counted.
 		if took = time.Since(from); took < 0 {
 			continue
 		}
@@ -71,7 +73,8 @@ func perSecond(n int64, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// page is the rows of the orders of one transaction, as statements with their arguments.
+// page is the rows of the orders of one transaction, as statements with their arguments. It is built outside the
+// transaction and written once.
 type page []statement
 
 type statement struct {
@@ -82,6 +85,8 @@ type statement struct {
 // rawDate is the business date of all raw orders; any date will do.
 const rawDate = "2026-02-26"
 
+// newPage returns the rows of n orders, with the numbers first+1 to first+n. Every order has its own id and key, and
+// the dishes rotate, so that orders share counters.
 func newPage(now time.Time, first, n int) page {
 	ids := make([]string, n)
 	dishes := make([]int64, 0, n*lineCount)
@@ -122,7 +127,8 @@ func newPage(now time.Time, first, n int) page {
 	}
 }
 
-// counted sums the units per item, so that each counter is written once per transaction.
+// counted sums the units per item, so that each counter is written once per transaction. The product sums them as well:
+// two rows for one counter in one UPDATE would apply only one of them.
 func counted(dishes []int64) *sqldb.RowSet {
 	sums := map[int64]int64{}
 	var items []int64

@@ -10,7 +10,8 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Config describes the measurements. Target, Tokens and DatabaseURL are required.
+// Config describes the measurements. Target, Tokens and DatabaseURL are required. Zero values of the last four fields
+// are replaced by their defaults.
 type Config struct {
 	Target string   // base URL of the running server, on this machine, started without limits
 	PID    int      // process id of the server; 0: unknown, so its CPU time and memory are not reported
@@ -45,6 +46,8 @@ const (
 	maxWarmup   = 2 * time.Second
 )
 
+// withDefaults returns a copy with all defaults. The numbers of connections double, which shows where throughput stops
+// growing.
 func (c Config) withDefaults() Config {
 	if c.Duration == 0 {
 		c.Duration = 5 * time.Second
@@ -81,4 +84,5 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// warmup returns the time before each measurement in which nothing is counted.
 func (c Config) warmup() time.Duration { return min(c.Duration/4, maxWarmup) }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// orderBody is an order request of a phone.
+// orderBody is an order request of a phone. It has the same members as the product's, so that decoding costs the same.
 type orderBody struct {
 	Items []struct {
 		ItemID string `json:"itemId"`
@@ -37,6 +37,7 @@ type placedBody struct {
 }
 
 // EchoHandler is the minimum of an order server: it decodes an order and encodes a response, with nothing in between.
+// It shows what HTTP and JSON cost on this machine: no server can accept orders faster.
 func EchoHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in orderBody

@@ -25,7 +25,8 @@ func (s *session) countHolds(ctx context.Context, since int64) (holds, batches i
 }
 
 // settle waits until the server has published and applied everything, and returns how long that took (B4). It waits at
-// most settleLimit, because the server's worker or relay may run elsewhere or not at all.
+// most settleLimit, because the server's worker or relay may run elsewhere or not at all. After an error it stops
+// waiting: the next measurement would report a database that is gone.
 func (s *session) settle(ctx context.Context) time.Duration {
 	begin := time.Now()
 	tick := time.NewTicker(settlePoll)
@@ -55,6 +56,7 @@ func (s *session) gather(ctx context.Context) error {
 // process id. All are 0 for an embedded store.
 type redisFigures struct{ key, used, pid int64 }
 
+// askRedis reads all three figures with one script, so that they are of one moment.
 func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 	if s.redis == nil {
 		return f, nil
@@ -73,7 +75,8 @@ func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 // usage is the CPU time of all processes at one moment.
 type usage map[string]map[int]time.Duration
 
-// look reads the CPU time of all processes that handle orders.
+// look reads the CPU time of all processes that handle orders. A part that cannot be read, such as a database on
+// another machine, is missing.
 func (s *session) look(ctx context.Context) usage {
 	groups := []group{{part: "generator", pids: []int{os.Getpid()}}}
 	switch s.PID {
@@ -97,7 +100,8 @@ func (s *session) look(ctx context.Context) usage {
 	return u
 }
 
-// each divides the difference of two usages by a number of orders.
+// each divides the difference of two usages by a number of orders. Parts that the later usage does not have are left
+// out. The order of the parts is that of the report.
 func (u usage) each(later usage, orders int64) []Cost {
 	var costs []Cost
 	for _, part := range []string{"server", "generator and server", "generator", "postgres", "redis"} {

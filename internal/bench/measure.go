@@ -10,7 +10,8 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// ask runs one measurement against the product or the echo server.
+// ask runs one measurement against the product or the echo server. All measurements have the same duration and warm-up,
+// so their results can be compared.
 func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 	if p.Target == (load.Target{}) {
 		p.Target = s.target
@@ -71,6 +72,7 @@ func (s *session) memory(ctx context.Context) error {
 	return err
 }
 
+// half paces orders at half of the best rate: latency at full speed shows only the length of the queue.
 func (s *session) half(ctx context.Context) (err error) {
 	best := s.report.Best()
 	plan := s.ordering(best.Conns, s.product.items)
@@ -80,6 +82,7 @@ func (s *session) half(ctx context.Context) (err error) {
 	return err
 }
 
+// refusals orders a dish that is sold out. Every response must be 409.
 func (s *session) refusals(ctx context.Context) (err error) {
 	plan := s.ordering(s.report.Best().Conns, []string{s.product.soldOut})
 	plan.Want = http.StatusConflict
@@ -110,6 +113,7 @@ func (s *session) menus(ctx context.Context) error {
 	return nil
 }
 
+// echo measures the limit of HTTP and JSON with the requests and connections of the best load.
 func (s *session) echo(ctx context.Context) (err error) {
 	base := s.Echo
 	if base == "" {
@@ -127,6 +131,8 @@ func (s *session) echo(ctx context.Context) (err error) {
 	return err
 }
 
+// scripts measures the admission scripts with the batch sizes that the product reached, because larger batches are
+// cheaper per order.
 func (s *session) scripts(ctx context.Context) (err error) {
 	sizes := s.report.Best().Batches
 	if sizes.Try == 0 || sizes.Held == 0 { // metrics unavailable; assume the batch size of commits
@@ -136,6 +142,8 @@ func (s *session) scripts(ctx context.Context) (err error) {
 	return err
 }
 
+// commits measures the ledger's rows with the batch size of the best load. The scratch database is dropped also after
+// an error.
 func (s *session) commits(ctx context.Context) (err error) {
 	own, drop, err := scratch(ctx, s.db, s.DatabaseURL)
 	if err != nil {

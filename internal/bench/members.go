@@ -26,7 +26,8 @@ type MemberLoads struct {
 	Ratio float64 `json:"checkoutsOverOrders"`
 }
 
-// Trade is the rounds of one kind of order.
+// Trade is the rounds of one kind of order. The time is that of all rounds together, from the first request to the last
+// response of each.
 type Trade struct {
 	Load
 	CPU []Cost `json:"cpu,omitempty"` // including deferred work
@@ -38,7 +39,7 @@ type shopper struct{ token, line string }
 // loginsAtOnce uses as many CPUs as a server may have for password hashes, and stays below its queue limit.
 const loginsAtOnce = 8
 
-// enterMembers logs members in and adds three dishes to each cart.
+// enterMembers logs members in and adds three dishes to each cart. The first failure cancels the other logins.
 func (s *session) enterMembers(ctx context.Context) error {
 	s.product.members = make([]shopper, len(s.Members))
 	all, ctx := errgroup.WithContext(ctx)
@@ -52,6 +53,7 @@ func (s *session) enterMembers(ctx context.Context) error {
 	return all.Wait()
 }
 
+// enterMember logs one member in and fills the cart. Calls for different members may run side by side.
 func (s *session) enterMember(ctx context.Context, i int) (shopper, error) {
 	var in struct {
 		AccessToken string `json:"accessToken"`
@@ -99,6 +101,8 @@ func (s *session) members(ctx context.Context) (err error) {
 	return s.rounds(ctx, m)
 }
 
+// memberConns returns the number of connections, at most one per member: two requests for one cart would wait for each
+// other.
 func (p *product) memberConns() int { return min(p.conns, len(p.members)) }
 
 const (
@@ -111,10 +115,12 @@ func (p *product) dish(n int) string {
 	return fmt.Sprintf(`{"dishId":"%s","quantity":1,"branchId":"%d"}`, p.items[n%len(p.items)], p.branch)
 }
 
+// cartReads returns requests that read the cart of the connection's member.
 func (p *product) cartReads(conn int) func() []byte {
 	return same(p.target.Request(http.MethodGet, "/cart", "", "Authorization", p.members[conn].token))
 }
 
+// cartChanges returns requests that set a line to 2 and 3 in turn, so that each of them changes something.
 func (p *product) cartChanges(conn int) func() []byte {
 	m := p.members[conn]
 	change := func(quantity int) []byte {

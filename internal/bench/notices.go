@@ -15,6 +15,7 @@ import (
 )
 
 // Site is the VNPay merchant account that the server was started with. The benchmark signs notifications like VNPay.
+// Without it the server would refuse every notification as forged, and that would be measured.
 type Site struct{ TmnCode, HashSecret string }
 
 // NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
@@ -39,6 +40,7 @@ func (s *session) notices(ctx context.Context) error {
 		return err
 	}
 	s.settle(ctx)
+	// The attempts were inserted seconds ago, and the planner must not take their table for empty.
 	if err := s.gather(ctx); err != nil {
 		return err
 	}
@@ -50,6 +52,7 @@ func (s *session) notices(ctx context.Context) error {
 		return fmt.Errorf("%d orders await payment by VNPay, at least %d are needed", len(owed), noticeWarms)
 	}
 	var warm, first, again trade
+	// Those of the warm-up are not sent again.
 	some := len(owed) / noticeWarms
 	for _, part := range []struct {
 		*trade
@@ -83,7 +86,8 @@ func scanUnpaid(r sqldb.Rows) (u unpaid, err error) {
 	return u, err
 }
 
-// notices divides the notifications among the connections.
+// notices divides the notifications among the connections. Texts are built and signed before the measurement, so that
+// the generator does not compete with the server.
 func (p *product) notices(site Site, all []unpaid) []func() []byte {
 	texts := make([][]byte, len(all))
 	for i, u := range all {
@@ -92,7 +96,8 @@ func (p *product) notices(site Site, all []unpaid) []func() []byte {
 	return shared(min(p.conns, len(texts)), len(texts), func(i int) []byte { return texts[i] })
 }
 
-// notice returns the signed query of a payment notification, the n-th of this site.
+// notice returns the signed query of a payment notification, the n-th of this site. n makes the transaction numbers of
+// one part differ.
 func (s Site) notice(u unpaid, n int) string {
 	number := strconv.Itoa(14_000_000 + n)
 	data := url.Values{

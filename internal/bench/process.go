@@ -10,7 +10,7 @@ import (
 )
 
 // group is the processes of one component. Their names must begin with name, because a process id from inside a
-// container may belong to another process here.
+// container may belong to another process here. PostgreSQL has one process per connection.
 type group struct {
 	part string
 	name string // empty: any
@@ -45,7 +45,8 @@ func rss(pid int) int64 {
 	return int64(s.ResidentMemory())
 }
 
-// since returns the CPU time between two readings. Processes started in between count in full.
+// since returns the CPU time between two readings. Processes started in between count in full. Processes that have
+// ended in between are not counted, so short-lived ones make the sum too low.
 func since(before, after map[int]time.Duration) (total time.Duration) {
 	for pid, t := range after {
 		total += t - before[pid]
@@ -53,6 +54,7 @@ func since(before, after map[int]time.Duration) (total time.Duration) {
 	return total
 }
 
+// machine describes this machine for the report. What cannot be read stays empty.
 func machine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH}
 	info, _ := os.ReadFile("/proc/cpuinfo") // missing on other systems than Linux; procfs has it on Linux only

@@ -26,7 +26,8 @@ const (
 // guestHeader carries a customer token.
 const guestHeader = "X-Customer-Token"
 
-// product is the server under test, as guests see it.
+// product is the server under test, as guests see it. It is filled by enter and readMenu and only read during a
+// measurement, so connections share it without a lock.
 type product struct {
 	target load.Target
 	client *http.Client
@@ -130,7 +131,7 @@ func withoutQuery(err error) error {
 	return err
 }
 
-// statusError is an unexpected status.
+// statusError is an unexpected status. Its text has the path without the query, which may contain a QR token.
 type statusError struct {
 	what      string
 	got, want int
@@ -141,16 +142,18 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("bench: %s was answered %d, not %d: %s", e.what, e.got, e.want, e.body)
 }
 
+// excerpt cuts a body for an error: the first characters of a problem say what it is.
 func excerpt(text []byte) string {
 	const most = 300
 	return string(bytes.TrimSpace(text[:min(len(text), most)]))
 }
 
+// menuQuery returns the request body for the menu of the first guest's table.
 func (p *product) menuQuery() string {
 	return fmt.Sprintf(`{"branchId":"%d","tableId":"%s"}`, p.branch, p.table)
 }
 
-// readMenu determines what can be ordered.
+// readMenu determines what can be ordered. It is called again when orders may have changed the menu's entity tag.
 func (p *product) readMenu(ctx context.Context) error {
 	var menu menuBody
 	h, err := p.send(ctx, http.MethodPost, "/cis/menu/active", p.menuQuery(), http.StatusOK, &menu, guestHeader, p.guests[0])

@@ -6,7 +6,8 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// Report is the result of a run.
+// Report is the result of a run. It is also the output of "comanda bench" as JSON. Optional parts that were not
+// measured are missing.
 type Report struct {
 	At       time.Time `json:"at"`
 	Machine  Machine   `json:"machine"`
@@ -38,7 +39,8 @@ type Machine struct {
 	OS        string `json:"os"`
 }
 
-// Load is one measurement over HTTP.
+// Load is one measurement over HTTP. Errors counts by kind, such as "status 503"; requests without a response are among
+// them.
 type Load struct {
 	Conns     int              `json:"connections"`
 	Rate      float64          `json:"pacedPerSecond,omitempty"` // 0: at full speed
@@ -96,7 +98,7 @@ type Memory struct {
 	LoadedRSS int64   `json:"serverAfterLoadBytes,omitempty"` // RSS after the last request
 }
 
-// Best returns the load with the highest throughput.
+// Best returns the load with the highest throughput. Without any load it is the zero value.
 func (r Report) Best() OrderLoad {
 	var best OrderLoad
 	for _, o := range r.Orders {
@@ -107,6 +109,7 @@ func (r Report) Best() OrderLoad {
 	return best
 }
 
+// loadOf converts a result. rate is 0 for a load at full speed.
 func loadOf(r *load.Result, rate float64) Load {
 	l := Load{
 		Conns: r.Conns, Rate: rate, PerSecond: r.PerSecond(), Errors: r.Errors,

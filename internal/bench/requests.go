@@ -12,10 +12,10 @@ const orderPath = "/cis/order/create"
 // run returns a unique name, so that no order counts as a repetition of one of another measurement.
 func run() string { return rand.Text()[:10] }
 
-// same returns one request again and again.
+// same returns one request again and again. It is one slice for all requests, which no connection changes.
 func same(text []byte) func() []byte { return func() []byte { return text } }
 
-// inTurn returns a function that cycles through requests.
+// inTurn returns a function that cycles through requests. It is for one connection: the counter has no lock.
 func inTurn(texts ...[]byte) func() []byte {
 	n := -1
 	return func() []byte {
@@ -25,6 +25,7 @@ func inTurn(texts ...[]byte) func() []byte {
 }
 
 // orders returns one connection's orders of three dishes each, in rotation; with fewer dishes each order has one line.
+// Its ids differ in the measurement, the connection and the number, so no order is taken for a repetition.
 func (p *product) orders(method, run string, conn int, items []string) func() []byte {
 	dishes := make([]string, lineCount)
 	if len(items) < lineCount {

@@ -23,7 +23,8 @@ const (
 	reservePath   = "/inventory/reservations"
 )
 
-// reservations measures Try and Confirm as requested by other systems.
+// reservations measures Try and Confirm as requested by other systems. The stock is so large that no measurement uses
+// it up.
 func (s *session) reservations(ctx context.Context) error {
 	p, name, conns := s.product, run(), s.report.Best().Conns
 	p.service = "Bearer " + s.ServiceToken
@@ -55,6 +56,7 @@ func (s *session) reservations(ctx context.Context) error {
 	return nil
 }
 
+// benchItem returns the id of an item; numbers start again after the last.
 func benchItem(i int) string { return fmt.Sprintf("bench-%02d", i%stockItems) }
 
 // reserve returns one connection's reservations, each of one unit of the next item.
@@ -68,7 +70,8 @@ func (p *product) reserve(run string, conn int) func() []byte {
 	}
 }
 
-// sell returns alternating reservations and confirmations.
+// sell returns alternating reservations and confirmations. Each connection confirms the reservation that it has just
+// made, so confirmations never wait for another connection.
 func (p *product) sell(run string, conn int) func() []byte {
 	reserve, n := p.reserve(run, conn), 0
 	return func() []byte {

@@ -48,7 +48,8 @@ const leastRounds = 24
 // spendLimit is longer than any server needs for one request per member. It only ends a round on a server that hangs.
 const spendLimit = 30 * time.Second
 
-// trade accumulates the rounds of one kind, with the CPU time of the processes.
+// trade accumulates the rounds of one kind, with the CPU time of the processes. Its Result sums all rounds, and used
+// their CPU time.
 type trade struct {
 	load.Result
 
@@ -56,7 +57,7 @@ type trade struct {
 }
 
 // spend sends requests over one connection per list until all have the wanted response, and waits until the server has
-// processed them.
+// processed them. One failed request ends the run: a round with fewer orders would look faster.
 func (s *session) spend(ctx context.Context, t *trade, want int, requests []func() []byte) error {
 	before := s.look(ctx)
 	r, err := load.Run(ctx, load.Plan{
@@ -84,7 +85,8 @@ func (t *trade) found() Trade {
 	return found
 }
 
-// plus adds costs by process.
+// plus adds costs by process. A process that has no figures in the newest round is dropped, so that its sum is not
+// taken for a whole one.
 func plus(sum, more []Cost) []Cost {
 	for _, c := range sum {
 		for i := range more {
@@ -96,7 +98,8 @@ func plus(sum, more []Cost) []Cost {
 	return more
 }
 
-// shared divides n requests among connections.
+// shared divides n requests among connections. Connection i sends the requests i, i+conns and so on. The functions of
+// different connections share nothing and need no lock.
 func shared(conns, n int, request func(i int) []byte) []func() []byte {
 	all := make([]func() []byte, conns)
 	for conn := range all {

@@ -25,7 +25,8 @@ type session struct {
 }
 
 // Run performs all measurements. Between measurements it fills carts, places orders to be paid and waits until the
-// server has processed them: with 4 s per measurement it takes about four minutes.
+// server has processed them: with 4 s per measurement it takes about four minutes. After an error the report has what
+// was measured before.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Validate(); err != nil {
 		return Report{}, err
@@ -80,6 +81,8 @@ func (s *session) steps() []step {
 	)
 }
 
+// open connects to the server's stores, and refuses a database that acknowledges commits before they are on disk: its
+// figures would mean nothing.
 func (s *session) open(ctx context.Context) (err error) {
 	s.report.Memory.IdleRSS = rss(s.PID)
 	if s.target, err = load.ParseTarget(s.Target); err != nil {
@@ -109,6 +112,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	return s.db.Durable(ctx)
 }
 
+// close may be called after an open that failed half-way.
 func (s *session) close() {
 	if s.product != nil {
 		s.product.close()
@@ -125,6 +129,8 @@ func (s *session) close() {
 // those are fewer.
 const usualConns = 256
 
+// prepare enters the restaurant and notes the figures from which growth is computed. It has as many guests as
+// connections, so that no guest orders on two of them.
 func (s *session) prepare(ctx context.Context) (err error) {
 	s.product, err = enter(ctx, s.target, s.Tokens, slices.Max(s.Conns))
 	if err != nil {

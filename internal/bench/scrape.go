@@ -21,7 +21,7 @@ const (
 // maxMetrics is several times the size of a server's metrics.
 const maxMetrics = 8 << 20
 
-// samples are metrics by name.
+// samples are metrics by name. A nil map has no metrics, and every count in it is 0.
 type samples map[string]*dto.MetricFamily
 
 // scrape reads the server's metrics. They only refine the report, so it returns none if they are unavailable.
@@ -41,6 +41,7 @@ func (p *product) scrape(ctx context.Context) samples {
 	return parseSamples(io.LimitReader(res.Body, maxMetrics))
 }
 
+// parseSamples parses the text format of Prometheus.
 func parseSamples(r io.Reader) samples {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	all, _ := parser.TextToMetricFamilies(r) // what it could read
@@ -71,7 +72,8 @@ func (s samples) count(name, label, value string) (sum float64) {
 	return sum
 }
 
-// gateBatches returns how many reservations shared a script call between two scrapes.
+// gateBatches returns how many reservations shared a script call between two scrapes. A size is 0 if there were no
+// calls, as with a server that has no admission cache or no metrics.
 func gateBatches(before, after samples) (b Batches) {
 	grown := func(name, label, value string) float64 {
 		return after.count(name, label, value) - before.count(name, label, value)

@@ -21,7 +21,8 @@ const (
 )
 
 // scratch returns a database with the product's tables, indexes and settings that is not shared: a schema of the same
-// PostgreSQL database, or a file beside the SQLite one. drop removes it.
+// PostgreSQL database, or a file beside the SQLite one. drop removes it. The caller must call drop, also after a
+// failure of its own.
 func scratch(ctx context.Context, db *sqldb.DB, address string) (own *sqldb.DB, drop func() error, err error) {
 	address, remove, err := scratchPlace(ctx, db, address)
 	if err != nil {
@@ -41,6 +42,7 @@ func scratch(ctx context.Context, db *sqldb.DB, address string) (own *sqldb.DB, 
 	return own, drop, nil
 }
 
+// scratchPlace returns the address of an empty scratch database, and a function that removes it.
 func scratchPlace(ctx context.Context, db *sqldb.DB, address string) (place string, remove func() error, err error) {
 	if db.Engine() == sqldb.SQLite {
 		place = address + scratchSuffix
@@ -55,6 +57,7 @@ func scratchPlace(ctx context.Context, db *sqldb.DB, address string) (place stri
 	q.Set("search_path", scratchSchema)
 	u.RawQuery = q.Encode()
 	remove = func() error {
+		// The schema must go also when the run was interrupted.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 		defer cancel()
 		_, err := db.Exec(ctx, stmt("scratch_drop"))

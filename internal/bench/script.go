@@ -124,6 +124,8 @@ func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
 
 var errNotAdmitted = errors.New("bench: the gate did not admit a reservation, or did not take it in")
 
+// try reserves one order after the other until the time is over. Ids are kept even after a failure, because the
+// reservation may exist.
 func (g *rawGate) try(ctx context.Context) error {
 	var ids []string
 	defer func() {
@@ -143,6 +145,7 @@ func (g *rawGate) try(ctx context.Context) error {
 		if err != nil || v.Status != stock.Admitted {
 			return errors.Join(errNotAdmitted, err)
 		}
+		// The channel holds two batches. When it is full, reservations wait for the applier.
 		g.held <- h
 	}
 	return nil

@@ -33,7 +33,8 @@ var (
 )
 
 // Seed creates the benchmark's restaurant in a migrated database and returns the QR tokens of its tables. Data of an
-// earlier run is reused. It fails unless the caller confirms that the database is for benchmarks (B2).
+// earlier run is reused. It fails unless the caller confirms that the database is for benchmarks (B2). Two calls at
+// once are safe: the branch's row is inserted by one of them.
 func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []string, err error) {
 	if !forBenchmarks {
 		return nil, ErrConsent
@@ -65,6 +66,7 @@ func ours(ctx context.Context, tx sqldb.Tx) error {
 	return err
 }
 
+// furnish queues all rows of the restaurant but the branch itself.
 func furnish(tx sqldb.Tx, now int64) {
 	id := func(i int) int64 { return int64(firstID + i) }
 	tx.Queue(stmt("category_insert"), sqldb.NewRowSet(categories).Int("id", id).
@@ -95,6 +97,7 @@ func furnish(tx sqldb.Tx, now int64) {
 	tx.Queue(stmt("qr_insert"), tables, now)
 }
 
+// dishNames returns the names of a dish in both languages.
 func dishNames(i int) string { return texts("Phở bò số %d", "Beef noodle soup no. %d", i) }
 
 // texts returns a text in both languages of the branch in its stored form.

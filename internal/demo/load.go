@@ -40,6 +40,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		if err != nil {
 			return err
 		}
+		// Some branches existed: either all are the demo's own and nothing is to do, or the ids belong to another restaurant.
 		if fresh < int64(len(r.branches)) {
 			return r.same(ctx, tx, fresh)
 		}
@@ -144,6 +145,7 @@ func (r restaurant) entryRows() *sqldb.RowSet {
 		NullInt("quota", r.quota)
 }
 
+// quota returns the daily quota of a dish; ok is false for none, which is stored as NULL.
 func (r restaurant) quota(i int) (int64, bool) {
 	if q := r.dishes[i].Quota; q != nil {
 		return *q, true

@@ -45,6 +45,7 @@ type branch struct {
 	Categories       []category        `json:"categories"`
 }
 
+// category is a category of one branch. Its place in the file decides its place in the menu.
 type category struct {
 	ID     int64         `json:"id"`
 	Names  catalog.Texts `json:"names"`
@@ -53,6 +54,7 @@ type category struct {
 	sort int64
 }
 
+// dish is a dish with its item in the menu of one branch. Without a quota it is never sold out.
 type dish struct {
 	ID           int64            `json:"id"`
 	ItemID       int64            `json:"itemId"`
@@ -98,6 +100,8 @@ type restaurant struct {
 	recipes    []recipeLine
 }
 
+// read parses the embedded file into lists. It sorts the tables, because a map has no order. Menus keep the order of
+// the file.
 func read() (restaurant, error) {
 	var r restaurant
 	if err := json.Unmarshal(restaurantJSON, &r.branches); err != nil {

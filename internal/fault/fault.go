@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Kind groups codes with the same HTTP status. The list is closed; new kinds are only appended.
+// Kind groups codes with the same HTTP status. The list is closed; new kinds are only appended. Package httpapi has one
+// status for each of them.
 type Kind uint8
 
 // The kinds.
@@ -40,7 +41,7 @@ func (k Kind) String() string {
 }
 
 // Error is a failure with a public and a private part. The zero Kind is Internal, so a forgotten field hides more,
-// never less.
+// never less. Faults of packages are shared variables: With and Because copy them, and no other code changes one.
 type Error struct {
 	Kind       Kind
 	Code       string         // stable code for programs, such as "sold_out"; empty means the kind's name
@@ -51,18 +52,20 @@ type Error struct {
 	RetryAfter time.Duration  // earliest useful retry; zero means unspecified
 }
 
-// New returns a fault of a kind with a stable code and a sentence for the user.
+// New returns a fault of a kind with a stable code and a sentence for the user. The code is part of the API: clients
+// compare it, so it never changes.
 func New(kind Kind, code, detail string) *Error {
 	return &Error{Kind: kind, Code: code, Detail: detail}
 }
 
-// Newf is New with a formatted sentence.
+// Newf is New with a formatted sentence. Its arguments become public.
 func Newf(kind Kind, code, format string, args ...any) *Error {
 	return New(kind, code, fmt.Sprintf(format, args...))
 }
 
 // Wrap returns an unexpected error as an internal fault of op. If err already is a fault, its kind and code are kept.
-// Wrap returns nil for nil.
+// Wrap returns nil for nil. The text of err is for the log only; a client reads the sentence of the fault, or of an
+// internal error.
 func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
@@ -73,7 +76,8 @@ func Wrap(op string, err error) error {
 	return &Error{Kind: Internal, Op: op, Err: err}
 }
 
-// With returns a copy with one more public member.
+// With returns a copy with one more public member. A later member of the same name replaces the earlier one. value is
+// encoded as JSON, so it must not be changed afterwards.
 func (e *Error) With(name string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
@@ -82,7 +86,8 @@ func (e *Error) With(name string, value any) *Error {
 	return &c
 }
 
-// Because returns a copy with a cause for the log.
+// Because returns a copy with a cause for the log. The cause never reaches a client. errors.Is finds both the fault and
+// its cause.
 func (e *Error) Because(err error) *Error {
 	c := *e
 	c.Err = err
@@ -122,7 +127,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Kind == e.Kind && t.PublicCode() == e.PublicCode()
 }
 
-// KindOf returns the kind of any error; Internal if it is not a fault.
+// KindOf returns the kind of any error; Internal if it is not a fault. It finds a fault below other errors, too. For
+// nil it is Internal as well, so callers check the error first.
 func KindOf(err error) Kind {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Kind

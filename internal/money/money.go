@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Currency is an ISO 4217 code that Comanda accepts.
+// Currency is an ISO 4217 code that Comanda accepts. Each branch has one.
 type Currency string
 
 // The accepted currencies.
@@ -36,7 +36,8 @@ func (c Currency) Valid() bool { _, ok := decimals[c]; return ok }
 // Decimals returns the number of decimal places; 0 for an unknown currency.
 func (c Currency) Decimals() int { return decimals[c] }
 
-// Format returns an amount in minor units as a plain decimal number, without a symbol or grouping.
+// Format returns an amount in minor units as a plain decimal number, without a symbol or grouping. Gateways read it as
+// it is; a page formats it for its language.
 func (c Currency) Format(minor int64) string {
 	d := c.Decimals()
 	if d == 0 {
@@ -52,7 +53,8 @@ func (c Currency) Format(minor int64) string {
 }
 
 // Parse parses a plain decimal number into minor units. It refuses more decimal places than the currency has, even
-// zeros, so that 1.000 is never taken for a thousand.
+// zeros, so that 1.000 is never taken for a thousand. It accepts no sign, no grouping and no exponent. The result is at
+// most Max.
 func (c Currency) Parse(s string) (int64, error) {
 	if !c.Valid() {
 		return 0, fmt.Errorf("money: unknown currency %q", string(c))
@@ -80,13 +82,15 @@ func Times(price, qty int64) (product int64, ok bool) {
 	if price < 0 || qty < 0 {
 		return 0, false
 	}
+	// A division cannot overflow, as the product could.
 	if price != 0 && qty > Max/price {
 		return 0, false
 	}
 	return price * qty, true
 }
 
-// Plus returns the sum of two amounts; ok is false if either is negative or the sum exceeds Max.
+// Plus returns the sum of two amounts; ok is false if either is negative or the sum exceeds Max. It is for totals of
+// bills, which have no negative parts.
 func Plus(a, b int64) (sum int64, ok bool) {
 	if a < 0 || b < 0 || a > Max-b {
 		return 0, false

@@ -7,7 +7,8 @@ import (
 	"comanda/internal/money"
 )
 
-// Method is a payment method.
+// Method is a payment method. Its values are stored with orders and are part of the API, so a value never changes its
+// spelling.
 type Method string
 
 // The payment methods.
@@ -47,7 +48,9 @@ var (
 	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
 )
 
-// Attempt is one try to pay one order.
+// Attempt is one try to pay one order. Its id, order, method, amount and currency never change: a guest may have a page
+// with them open. It is kept after its order has ended, because money may still arrive (decision 7). Its methods decide
+// without I/O, and the ledger calls them while it holds the lock of the order.
 type Attempt struct {
 	ID         string
 	OrderID    string
@@ -80,7 +83,9 @@ func (a *Attempt) Redirect(p Page, now time.Time) bool {
 }
 
 // StartConfirm moves the attempt to CONFIRMING before the capture request. It reports whether the caller may send the
-// request: of concurrent callers that read the attempt in state was, only the first may.
+// request: of concurrent callers that read the attempt in state was, only the first may. The comparison with was is a
+// compare-and-set: a report that was stored since the caller read the attempt makes the claim fail. UNKNOWN and
+// CONFIRMING may be claimed again, because a check has shown that the money has not moved yet.
 func (a *Attempt) StartConfirm(was State, now time.Time) bool {
 	if a.State != was || was != Redirected && was != Unknown && was != Confirming {
 		return false
@@ -96,10 +101,15 @@ func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
 	switch {
 	case a.State == Paid || a.State == to:
 		return false
+	// UNKNOWN is the outcome of our own capture request. Another report may have settled the attempt before it is
+	// recorded, and that one is certain.
 	case to == Unknown && a.State != Confirming:
 		return false
+	// Back to the page leads only a capture that did not happen. A check that finds the page still open must not undo
+	// FAILED or REVIEW.
 	case to == Redirected && a.State != Confirming && a.State != Unknown:
 		return false
+	// An approval alone changes nothing: the capture that it allows is stored as CONFIRMING.
 	case to == Approved:
 		return false
 	}
@@ -110,6 +120,8 @@ func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
 	return true
 }
 
+// setState also schedules the first check in the new state. It clears SettledAt for a state that is open again, as when
+// REVIEW follows FAILED.
 func (a *Attempt) setState(to State, now time.Time) {
 	a.State, a.CheckAt, a.SettledAt = to, a.Method.firstCheckAt(to, now), time.Time{}
 	if to == Paid || to == Failed || to == Canceled {
@@ -117,7 +129,8 @@ func (a *Attempt) setState(to State, now time.Time) {
 	}
 }
 
-// Event is a report about an attempt as it was received, and the verdict on it. Events are append-only.
+// Event is a report about an attempt as it was received, and the verdict on it. Events are append-only. Forged and
+// unknown messages are stored too and change nothing; their AttemptID and OrderID are empty.
 type Event struct {
 	ID         string
 	AttemptID  string
@@ -143,7 +156,7 @@ const (
 )
 
 // Refund is money to return: a capture that no order could be made of, or a decision by staff. It may be a part of a
-// capture.
+// capture. Its amount never changes: the rest of a capture is another refund.
 type Refund struct {
 	ID           string
 	OrderID      string
@@ -168,7 +181,9 @@ type Refund struct {
 	ClientTxnID string // the idempotency key of the staff's request; empty for none
 }
 
-// Approve queues the refund for its gateway, or completes it at once if the method returns money by hand.
+// Approve queues the refund for its gateway, or completes it at once if the method returns money by hand. Tries start
+// anew, so that a refund which staff send again gets all its retries. Sent and PriorRefunds stay: an earlier request
+// may have reached the gateway, and the next one must look for it first.
 func (r *Refund) Approve(by, note string, now time.Time) {
 	r.By, r.Note = by, note
 	if r.Method.Remote() {
@@ -178,13 +193,16 @@ func (r *Refund) Approve(by, note string, now time.Time) {
 	r.SetResult(RefundDone, "", "", now)
 }
 
-// RecordManual completes a refund that staff made in the gateway's portal, with the portal's reference.
+// RecordManual completes a refund that staff made in the gateway's portal, with the portal's reference. It sends
+// nothing. PortalRef later identifies the refund in the gateway's list, so that it is not taken for one that is missing
+// in our books (decision 24).
 func (r *Refund) RecordManual(by, note, ref string, now time.Time) {
 	r.By, r.Note, r.PortalRef = by, note, ref
 	r.SetResult(RefundDone, "", "", now)
 }
 
-// SetResult applies the outcome of a refund and reports whether it changed. DONE is final.
+// SetResult applies the outcome of a refund and reports whether it changed. DONE is final. It clears SendAt, so that no
+// process claims the refund again. Approve schedules it again.
 func (r *Refund) SetResult(to RefundState, ref, code string, now time.Time) bool {
 	if r.State == RefundDone || r.State == to {
 		return false

@@ -9,15 +9,21 @@ import (
 )
 
 // Gateway is an external payment service. Money moves there; what the service says becomes a Report about an attempt.
-// Methods may call the network and are never called within a transaction.
+// Methods may call the network and are never called within a transaction. They are called concurrently, also for the
+// same attempt by several processes. Each call has a time limit of its own, so a ctx without a deadline does not wait
+// forever.
 type Gateway interface {
 	// Start returns the page on which the guest pays. The attempt's id is the merchant's reference at the gateway. A
-	// repeated call for the same attempt returns a page of the same payment, or ErrGateway.
+	// repeated call for the same attempt returns a page of the same payment, or ErrGateway. Two requests may start the
+	// same attempt at once; the ledger keeps the page that is stored first.
 	Start(ctx context.Context, p Purchase) (Page, error)
-	// Check returns the state of an attempt. It changes nothing at the gateway.
+	// Check returns the state of an attempt. It changes nothing at the gateway. After ErrGateway the attempt stays as it
+	// is and is checked at its next time.
 	Check(ctx context.Context, a Attempt) (Report, error)
-	// Confirm captures a payment that the guest has approved. If the outcome is not certain the report is UNKNOWN,
-	// never FAILED. Gateways that capture by themselves do the same as Check.
+	// Confirm captures a payment that the guest has approved. If the outcome is not certain the report is UNKNOWN, never
+	// FAILED. Gateways that capture by themselves do the same as Check. An error means that the call has moved no money
+	// and that the guest may try again. ctx must outlive the guest's request: an interrupted capture has an unknown
+	// outcome.
 	Confirm(ctx context.Context, a Attempt) (Report, error)
 	// Prepare is called before a refund is sent for the first time. It returns the gateway's ids of all existing
 	// refunds of the attempt, or an outcome for a refund that must not be sent. A gateway with idempotent refund
@@ -29,7 +35,8 @@ type Gateway interface {
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
 }
 
-// Purchase is the input of Start.
+// Purchase is the input of Start. It contains all that the page shows, so that a gateway's adapter reads nothing from a
+// store.
 type Purchase struct {
 	Attempt       Attempt
 	OrderNumber   string    // the order's short number
@@ -46,7 +53,9 @@ type Page struct {
 	Ref string // the gateway's reference; empty until known
 }
 
-// Report is a gateway's statement about an attempt.
+// Report is a gateway's statement about an attempt. The adapter has verified where it comes from; what it means for the
+// order is decided by the ledger. An amount that differs from the attempt's is recorded as an AmountMismatch, so
+// adapters pass it on as it was stated.
 type Report struct {
 	State    State  // REDIRECTED while undecided, or APPROVED, PAID, FAILED, REVIEW, UNKNOWN
 	Ref      string // the gateway's reference; empty if not stated
@@ -57,7 +66,8 @@ type Report struct {
 	Headers  string // of the HTTP request; empty if there was none
 }
 
-// RefundRequest is a refund to send to a gateway.
+// RefundRequest is a refund to send to a gateway. It has all that identifies the refund at the gateway, so that a retry
+// by another process asks for the same refund.
 type RefundRequest struct {
 	ID           string // the refund's id; the same in every retry
 	Attempt      Attempt
@@ -79,7 +89,8 @@ type RefundOutcome struct {
 	Code  string      // the gateway's code, or the reason why it was not called
 }
 
-// Unreachable is the code of a refund whose gateway did not respond for days.
+// Unreachable is the code of a refund whose gateway did not respond for days. Staff may send it again when the gateway
+// is back; whether the state is REFUSED or UNKNOWN depends on Sent.
 const Unreachable = "UNREACHABLE"
 
 // ErrGateway is returned if a gateway could not be reached or its response was not understood. Nothing has happened,

@@ -2,7 +2,8 @@ package payment
 
 import "comanda/internal/money"
 
-// Methods is the set of payment methods that this installation offers.
+// Methods is the set of payment methods that this installation offers. It is not changed after NewMethods, so it needs
+// no lock. A method that is no longer offered may still occur in stored attempts.
 type Methods struct{ offered map[Method]bool }
 
 // NewMethods returns the given methods and the counter, which is always offered.
@@ -25,7 +26,8 @@ func (m Methods) Check(method Method) error {
 // Sandbox reports whether the sandbox gateway is enabled.
 func (m Methods) Sandbox() bool { return m.offered[Sandbox] }
 
-// Remote reports whether guests pay on an external gateway's page.
+// Remote reports whether guests pay on an external gateway's page. Only these methods have pages to redirect to and
+// refunds to send.
 func (m Method) Remote() bool { return m == VNPay || m == LINEPay }
 
 // VNPay accepts at least vnpayMin and less than vnpayLimit dong (its manual: "from 5,000 to below 1 billion").
@@ -37,6 +39,7 @@ func (m Method) CheckAmount(amount int64, c money.Currency) error {
 	switch m {
 	case VNPay:
 		ok = c == money.VND && amount >= vnpayMin && amount < vnpayLimit
+	// LINE Pay refuses every other currency (1178).
 	case LINEPay:
 		ok = amount > 0 && (c == money.TWD || c == money.THB || c == money.USD)
 	}

@@ -18,7 +18,8 @@ const (
 	giveUpAfter     = 26 * time.Hour
 )
 
-// firstCheckAt returns the time of the first check in a state, or the zero time for none.
+// firstCheckAt returns the time of the first check in a state, or the zero time for none. CREATED has no page yet on
+// which a guest could pay, and PAID is final. FAILED is checked again only where a page may still take another card.
 func (m Method) firstCheckAt(s State, now time.Time) time.Time {
 	switch s {
 	case Failed:
@@ -46,6 +47,8 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 	switch {
 	case age > giveUpAfter:
 		return time.Time{}
+	// Before lateAfter, which would end the doubling. A pause of the attempt's age doubles the age from one check to the
+	// next.
 	case a.State == Failed:
 		pause = max(checkFailed, age)
 	case age > lateAfter || a.State == Review:
@@ -53,16 +56,19 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 	case a.Method == VNPay:
 		pause = askVNPay
 	case a.State == Unknown:
+		// 5, 10, 20, 40 seconds, then a minute. The shift is bounded, so that many checks cannot overflow it.
 		pause = min(checkUnknown<<min(a.Checks, 4), askLINEPay)
 	}
 	return now.Add(pause)
 }
 
-// refundTries is how many times a refund is sent to an unreachable gateway: for about three days.
+// refundTries is how many times a refund is sent to an unreachable gateway: for about three days. Its pauses double
+// from one minute to two hours, so most of these tries are two hours apart.
 const refundTries = 40
 
 // RetryAt returns when to send a refund again if this attempt gets no response. There is always such a time, even for
-// the last attempt: the process may be killed, and the next one must find the refund.
+// the last attempt: the process may be killed, and the next one must find the refund. Even the shortest pause, a
+// minute, covers a whole round of package ordering, so that two processes do not send one refund at the same time.
 func (r *Refund) RetryAt(now time.Time) time.Time {
 	return now.Add(min(time.Minute<<min(r.Tries, 7), 2*time.Hour))
 }

@@ -14,7 +14,7 @@ const straight rotation = 1
 // swaps reports whether width and height are exchanged.
 func (t rotation) swaps() bool { return t >= 5 }
 
-// apply returns the upright picture.
+// apply returns the upright picture. It copies pixel by pixel: resize reduces a picture before it is rotated.
 func (t rotation) apply(src *image.RGBA) *image.RGBA {
 	if t == straight {
 		return src
@@ -33,7 +33,7 @@ func (t rotation) apply(src *image.RGBA) *image.RGBA {
 	return out
 }
 
-// place returns the target position of a pixel.
+// place returns the target position of a pixel. w and h are the size before the rotation.
 func (t rotation) place(x, y, w, h int) (int, int) {
 	switch t {
 	case 2:
@@ -54,7 +54,8 @@ func (t rotation) place(x, y, w, h int) (int, int) {
 	return x, y
 }
 
-// jpegExif returns the data of segment APP1 in front of the image data.
+// jpegExif returns the data of segment APP1 in front of the image data. It returns nil as soon as a length does not
+// fit, instead of searching on: the file may be forged. It starts behind the marker with which every JPEG begins.
 func jpegExif(raw []byte) []byte {
 	for at := 2; at+4 <= len(raw) && raw[at] == 0xff; {
 		marker, n := raw[at+1], int(binary.BigEndian.Uint16(raw[at+2:]))
@@ -73,7 +74,8 @@ func jpegExif(raw []byte) []byte {
 	return nil
 }
 
-// pngExif returns the data of chunk eXIf.
+// pngExif returns the data of chunk eXIf. The length is compared with what is left, so that a forged one cannot lead
+// behind the end.
 func pngExif(raw []byte) []byte {
 	for at := 8; at+12 <= len(raw); {
 		n := int(binary.BigEndian.Uint32(raw[at:]))
@@ -88,7 +90,7 @@ func pngExif(raw []byte) []byte {
 	return nil
 }
 
-// webpExif returns the data of chunk EXIF.
+// webpExif returns the data of chunk EXIF. Chunks are padded to an even length.
 func webpExif(raw []byte) []byte {
 	for at := 12; at+8 <= len(raw); {
 		n := int(binary.LittleEndian.Uint32(raw[at+4:]))
@@ -121,6 +123,7 @@ func orientation(tiff []byte) rotation {
 	default:
 		return straight
 	}
+	// int64, because an offset of 32 bits plus twelve times a count must not overflow on any machine.
 	at := int64(order.Uint32(tiff[4:]))
 	if at+2 > int64(len(tiff)) {
 		return straight

@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// format is an accepted file format.
+// format is an accepted file format. Its functions take the whole file, because an upload is in memory already.
 type format struct {
 	magic  string // ? is any byte
 	config func(raw []byte) (image.Config, error)
@@ -39,6 +39,7 @@ type format struct {
 	exif   func(raw []byte) []byte // returns the file's EXIF data; nil if none
 }
 
+// formats are those of telephones and scanners.
 var formats = []format{
 	{
 		"\xff\xd8\xff",
@@ -57,8 +58,8 @@ var formats = []format{
 	},
 }
 
-// matches reports whether a file begins like this format. The content type of an upload is not used: browsers take it from
-// the file's name.
+// matches reports whether a file begins like this format. The content type of an upload is not used: browsers take it
+// from the file's name. It reads no more than the first bytes, so it is safe on any file.
 func (f format) matches(raw []byte) bool {
 	if len(raw) < len(f.magic) {
 		return false
@@ -74,7 +75,8 @@ func (f format) matches(raw []byte) bool {
 // Processor processes pictures, one at a time, to bound memory.
 type Processor struct{ busy chan struct{} }
 
-// NewProcessor returns a Processor. Use one per process.
+// NewProcessor returns a Processor. Use one per process. Several would decode as many pictures at the same time, each
+// with its own hundreds of megabytes.
 func NewProcessor() *Processor { return &Processor{make(chan struct{}, 1)} }
 
 // Size is a target width in pixels and a desired maximum size in bytes. Pictures are never enlarged, because that adds bytes
@@ -92,13 +94,16 @@ func (p *Processor) Process(ctx context.Context, raw []byte, sizes ...Size) (id 
 	select {
 	case p.busy <- struct{}{}:
 		defer func() { <-p.busy }()
+	// The request has a deadline, so a queue of uploads ends in refusals and not in waiting requests.
 	case <-ctx.Done():
 		return "", nil, errBusy.Because(ctx.Err())
 	}
 	return process(raw, sizes)
 }
 
+// process makes all sizes of one picture. It is called by one goroutine at a time.
 func process(raw []byte, sizes []Size) (string, [][]byte, error) {
+	// Before decode, which allocates memory for all pixels that the header claims.
 	f, err := check(raw)
 	if err != nil {
 		return "", nil, err
@@ -125,7 +130,8 @@ func process(raw []byte, sizes []Size) (string, [][]byte, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), made, nil
 }
 
-// check validates the header of a file without decoding the picture.
+// check validates the header of a file without decoding the picture. It returns the format of the first magic bytes
+// that match; a file is not tried in a second one.
 func check(raw []byte) (format, error) {
 	for _, f := range formats {
 		if !f.matches(raw) {
@@ -149,6 +155,8 @@ func check(raw []byte) (format, error) {
 // visible in a picture with that much detail.
 var qualities = []int{82, 74, 66, 58, 50, 42}
 
+// encode returns a JPEG of at most most bytes if a quality allows it. Each quality is a new encoding of the whole
+// picture, so the list of qualities is short.
 func encode(img image.Image, most int) ([]byte, error) {
 	var out bytes.Buffer
 	for _, q := range qualities {

@@ -24,7 +24,7 @@ func resize(src image.Image, width int, o rotation) *image.RGBA {
 }
 
 // fit returns the size before rotation, so that the rotated picture is at most width wide, at most twice as high, and
-// never enlarged.
+// never enlarged. Both results are at least 1, so that a picture of one line does not vanish.
 func fit(w, h, width int, o rotation) (int, int) {
 	if o.swaps() {
 		w, h = h, w
@@ -51,6 +51,7 @@ func downsample(src image.Image, k int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/k, b.Dy()/k))
 	strip := image.NewRGBA(image.Rect(0, 0, b.Dx(), k))
 	for y := range out.Rect.Dy() {
+		// White first, since the strip still has the previous lines, which would show through transparent pixels.
 		stddraw.Draw(strip, strip.Rect, image.NewUniform(color.White), image.Point{}, stddraw.Src)
 		stddraw.Draw(strip, strip.Rect, src, b.Min.Add(image.Pt(0, y*k)), stddraw.Over)
 		row := out.Pix[y*out.Stride:]
@@ -61,7 +62,8 @@ func downsample(src image.Image, k int) *image.RGBA {
 	return out
 }
 
-// mean writes the mean colour of a square at the top of a strip.
+// mean writes the mean colour of a square at the top of a strip. The sums of the largest square, 40 million pixels of
+// at most 255, fit in an int of 64 bits.
 func mean(into []byte, strip *image.RGBA, x, k int) {
 	var r, g, b int
 	for y := range k {

@@ -15,7 +15,9 @@ const Shown = 50
 // PUT /control sets the faults in {"faults": ...}.
 //
 // PUT requires the content type of JSON, so that a page of another site cannot set faults: a browser sends a preflight
-// request first, which has no route.
+// request first, which has no route. state is called for each request and must lock by itself. set replaces the faults
+// or refuses them all. F is the type of the faults in JSON. There is no authentication, because simulators run in
+// demonstrations and tests only.
 func HandleControl[F any](s *Server, state func() any, set func(faults F) error) {
 	show := func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, state()) }
 	s.HandleFunc("GET /control", show)
@@ -48,6 +50,7 @@ func Decode(body []byte, into any) bool {
 	if d.Decode(into) != nil {
 		return false
 	}
+	// Decode stops after the first value; the end of the body shows that nothing follows.
 	_, err := d.Token()
 	return err == io.EOF
 }

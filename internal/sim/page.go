@@ -16,6 +16,7 @@ import (
 var layout string
 
 // Page is the payment page of a gateway: the common layout with the gateway's own blocks, and texts in two languages.
+// It is not changed after NewPage and is safe for concurrent use.
 type Page struct {
 	html  *template.Template
 	texts map[string]map[string]string
@@ -54,6 +55,7 @@ func (p *Page) Texts(lang string) map[string]string { return p.texts[lang] }
 // View returns a view in the language that the guest selected, or else the merchant's.
 func (p *Page) View(r *http.Request, merchants string) View {
 	q := r.URL.Query()
+	// An unknown language is ignored instead of refused: the parameter is not part of the signed URL.
 	lang := q.Get("lang")
 	if p.texts[lang] == nil {
 		lang = merchants
@@ -64,6 +66,7 @@ func (p *Page) View(r *http.Request, merchants string) View {
 			v.Other, v.OtherName = other, p.texts[other]["name"]
 		}
 	}
+	// Other parameters stay, since a pay URL carries the whole signed purchase.
 	q.Set("lang", v.Other)
 	v.Switch = "?" + q.Encode()
 	return v
@@ -73,6 +76,7 @@ func (p *Page) View(r *http.Request, merchants string) View {
 // origins are part of form-action, because browsers also apply it to the redirect that follows a form.
 func (p *Page) Write(w http.ResponseWriter, status int, v View, data any, merchants ...string) {
 	var page bytes.Buffer
+	// Into memory first: after a failure the status can still be an error.
 	if err := p.html.Execute(&page, data); err != nil {
 		http.Error(w, "page", http.StatusInternalServerError)
 		return

@@ -6,7 +6,7 @@ import (
 )
 
 // Recent is a map that keeps its newest entries, so that a simulator that runs for weeks has bounded memory. It is not
-// safe for concurrent use.
+// safe for concurrent use. The age of an entry is that of its key: reading or repeating it does not make it newer.
 type Recent[K comparable, V any] struct {
 	keep    int
 	keys    []K // oldest first
@@ -29,6 +29,7 @@ func (r *Recent[K, V]) Add(key K, v V) bool {
 	r.keys, r.entries[key] = append(r.keys, key), v
 	if len(r.keys) > r.keep {
 		delete(r.entries, r.keys[0])
+		// The array below is copied by a later append, so the dropped keys do not stay in memory for good.
 		r.keys = r.keys[1:]
 	}
 	return true
@@ -40,7 +41,7 @@ func (r *Recent[K, V]) Get(key K) V { return r.entries[key] }
 // Len returns the number of entries.
 func (r *Recent[K, V]) Len() int { return len(r.entries) }
 
-// Latest returns the values, newest first.
+// Latest returns the values, newest first. The map must not be changed during the iteration.
 func (r *Recent[K, V]) Latest() iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for _, key := range slices.Backward(r.keys) {
@@ -51,7 +52,8 @@ func (r *Recent[K, V]) Latest() iter.Seq[V] {
 	}
 }
 
-// Values returns at most n values in the form in which a tester sees them, newest first.
+// Values returns at most n values in the form in which a tester sees them, newest first. It returns an empty list
+// instead of nil, which is [] in JSON.
 func Values[K comparable, V, P any](r *Recent[K, V], n int, form func(V) P) []P {
 	all := []P{}
 	for v := range r.Latest() {

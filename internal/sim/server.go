@@ -28,7 +28,8 @@ const (
 	maxReply   = 4 << 10
 )
 
-// Options configure a Server. The zero value is valid.
+// Options configure a Server. The zero value is valid. Tests set Now and After, so that hours of a gateway's retries
+// take no time.
 type Options struct {
 	Now    func() time.Time                       // default time.Now
 	After  func(d time.Duration) <-chan time.Time // what delays wait for; default time.After
@@ -74,7 +75,7 @@ func (s *Server) Now() time.Time { return s.now() }
 // Done is closed by Close.
 func (s *Server) Done() <-chan struct{} { return s.done.Done() }
 
-// HandleFunc adds a route.
+// HandleFunc adds a route. A pattern that conflicts with an earlier one panics.
 func (s *Server) HandleFunc(pattern string, f http.HandlerFunc) { s.mux.HandleFunc(pattern, f) }
 
 // ServeHTTP implements http.Handler.
@@ -87,6 +88,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Close ends waiting requests and background work, and waits for the latter. Messages that were not delivered are lost.
+// It may be called more than once. Work in the background must end soon after Done is closed, or Close waits for it.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.end() // within the lock, so that Go starts nothing that running.Wait could miss
@@ -94,7 +96,8 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// Go runs f in the background. It reports whether it did: after Close it does not.
+// Go runs f in the background. It reports whether it did: after Close it does not. The work must not call Close, which
+// waits for it.
 func (s *Server) Go(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,6 +109,7 @@ func (s *Server) Go(f func()) bool {
 }
 
 // Wait waits for a duration, and shorter if ctx ends or the server closes. It reports whether the server is still open.
+// After the end of ctx it reports true as well: a caller whose merchant has disconnected goes on.
 func (s *Server) Wait(ctx context.Context, d time.Duration) bool {
 	if d > 0 {
 		select {
@@ -118,7 +122,8 @@ func (s *Server) Wait(ctx context.Context, d time.Duration) bool {
 }
 
 // Get requests a URL as the gateway or another browser would, at most until Close. It returns the status and the first
-// maxReply bytes of the body.
+// maxReply bytes of the body. After an error it is unknown whether the merchant has handled the request, as for a real
+// gateway.
 func (s *Server) Get(address string) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(s.done, getTimeout)
 	defer cancel()
@@ -142,6 +147,7 @@ func WriteJSON(w http.ResponseWriter, v any) {
 }
 
 // WithQuery appends an encoded query to a URL without touching the query that it has: the merchant may have signed it.
+// A URL that cannot be parsed is returned as it is.
 func WithQuery(address, query string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -34,7 +34,8 @@ type Buffer struct {
 // NewBuffer returns a buffer for an output.
 func NewBuffer(out io.Writer) *Buffer { return &Buffer{out: out} }
 
-// Write never returns an error of the output: a full log must not stop the program. Flush returns such errors.
+// Write never returns an error of the output: a full log must not stop the program. Flush returns such errors. It
+// copies p and keeps no reference, as io.Writer requires. It waits for the output only if the buffer is full or closed.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	if len(b.buf) == 0 {
@@ -68,6 +69,7 @@ func (b *Buffer) Close() error {
 	return b.Flush()
 }
 
+// arm starts the timer of the first record in an empty buffer. The caller holds mu.
 func (b *Buffer) arm() {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(FlushEvery, b.drain)
@@ -76,6 +78,8 @@ func (b *Buffer) arm() {
 	b.timer.Reset(FlushEvery)
 }
 
+// drain writes all that is buffered. It holds mu only to swap the two slices, so writers do not wait for the output;
+// outMu comes first, so that two drains cannot write their pieces in the wrong order.
 func (b *Buffer) drain() {
 	b.outMu.Lock()
 	defer b.outMu.Unlock()
@@ -88,6 +92,7 @@ func (b *Buffer) drain() {
 	}
 	b.mu.Unlock()
 
+	// Nothing to write, as when another drain was faster. The memory of both slices is kept.
 	if len(piece) == 0 {
 		b.spare = piece
 		return

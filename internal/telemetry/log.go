@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// LogConfig is the level and the format of the log. The zero value logs INFO and above as JSON.
+// LogConfig is the level and the format of the log. The zero value logs INFO and above as JSON. Level and Format come
+// from the environment and do not change while the process runs.
 type LogConfig struct {
 	Level  string // debug, info, warn or error
 	Format string // json, or text for terminals
 }
 
-// Validate returns an error if the configuration is invalid.
+// Validate returns an error if the configuration is invalid. It makes a logger without an output, so that both accept
+// the same values.
 func (c LogConfig) Validate() error {
 	_, err := NewLogger(NewBuffer(io.Discard), c)
 	return err
@@ -40,7 +42,7 @@ func NewLogger(out *Buffer, c LogConfig) (*slog.Logger, error) {
 }
 
 // Carrier supplies log attributes of a request or message through contexts. LogAttrs is called only when a record is
-// logged, so carrying them is cheap.
+// logged, so carrying them is cheap. It may be called concurrently.
 type Carrier interface {
 	LogAttrs() []slog.Attr
 }
@@ -50,7 +52,8 @@ type (
 	attrsKey   struct{}
 )
 
-// WithCarrier returns a context whose log records carry c's attributes (T3).
+// WithCarrier returns a context whose log records carry c's attributes (T3). A context has one carrier: a second call
+// replaces it for the new context.
 func WithCarrier(ctx context.Context, c Carrier) context.Context {
 	return context.WithValue(ctx, carrierKey{}, c)
 }
@@ -65,11 +68,13 @@ func CarrierOf(ctx context.Context) Carrier {
 // id, never for data that a function needs.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	if old, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
+		// Clip makes append copy: two contexts that are derived from one must not write to the same array.
 		attrs = append(slices.Clip(old), attrs...)
 	}
 	return context.WithValue(ctx, attrsKey{}, attrs)
 }
 
+// attrsOf returns all attributes of a context, the carrier's first.
 func attrsOf(ctx context.Context) []slog.Attr {
 	attrs, _ := ctx.Value(attrsKey{}).([]slog.Attr)
 	if c := CarrierOf(ctx); c != nil {
@@ -84,6 +89,7 @@ type handler struct {
 	out *Buffer
 }
 
+// Handle implements slog.Handler. It returns errors of encoding; those of the output are kept by the buffer.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r.Time = r.Time.UTC().Truncate(time.Millisecond)
 	if attrs := attrsOf(ctx); len(attrs) > 0 {
@@ -91,16 +97,19 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		r.AddAttrs(attrs...)
 	}
 	err := h.Handler.Handle(ctx, r)
+	// An error may be the last record before the process dies (T2).
 	if r.Level >= slog.LevelError {
 		h.out.drain()
 	}
 	return err
 }
 
+// WithAttrs implements slog.Handler. The embedded method would return a handler without the context's attributes.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return handler{h.Handler.WithAttrs(attrs), h.out}
 }
 
+// WithGroup implements slog.Handler, like WithAttrs. Attributes of the context are then inside the group.
 func (h handler) WithGroup(name string) slog.Handler {
 	return handler{h.Handler.WithGroup(name), h.out}
 }

@@ -24,7 +24,8 @@ type Build struct {
 // version is set by the linker: -X comanda/internal/telemetry.version=v1.2.3.
 var version = "devel"
 
-// ReadBuild returns the build information that the compiler and the linker left in the binary.
+// ReadBuild returns the build information that the compiler and the linker left in the binary. The binary of a test has
+// no revision.
 func ReadBuild() Build {
 	b := Build{Version: version}
 	info, ok := debug.ReadBuildInfo()
@@ -44,7 +45,8 @@ func ReadBuild() Build {
 }
 
 // NewRegistry returns a registry with the metrics of the Go runtime and of the process. Other packages register theirs
-// through promauto.With(registry).
+// through promauto.With(registry). Each process and each test has its own: the global registry would refuse a second
+// server in one process.
 func NewRegistry(b Build) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 )
 
+// redacted is the same for every secret, so that not even its length shows.
 const redacted = "[redacted]"
 
 // Secret is a password, token or key. All ways of printing it produce "[redacted]"; only the explicit conversion

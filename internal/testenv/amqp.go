@@ -46,6 +46,7 @@ func AMQP(t testing.TB) string {
 func DropQueues(t testing.TB, address string, names ...string) {
 	t.Helper()
 	t.Cleanup(func() {
+		// A connection of its own: the test may have closed, or lost, the one it used.
 		conn, err := amqp.Dial(address)
 		if err != nil {
 			t.Errorf("queues are left behind: %v", err)
@@ -62,6 +63,8 @@ func DropQueues(t testing.TB, address string, names ...string) {
 	})
 }
 
+// rabbitmqctl runs one command. It has its own time limit instead of the test's context, because cleanups run after
+// that has ended.
 func rabbitmqctl(args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), rabbitmqctlTimeout)
 	defer cancel()

@@ -18,7 +18,8 @@ const (
 )
 
 // MemoryDir returns a directory of the test in memory, where a sync costs nothing, or t.TempDir if there is no memory
-// for it. Its files survive the death of a process, but not of the machine.
+// for it. Its files survive the death of a process, but not of the machine. Its name has the process id, by which a
+// later run recognizes what a killed one has left.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	if !hasMemory() {

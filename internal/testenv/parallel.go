@@ -6,7 +6,8 @@ import (
 )
 
 // Parallel sets how many tests of a package run at the same time. It suits tests that mostly wait for other processes,
-// so that more of them than processors may run. The flag -parallel of go test overrides it. TestMain calls it.
+// so that more of them than processors may run. The flag -parallel of go test overrides it. TestMain calls it. It must
+// be called before m.Run, which reads the flag.
 func Parallel(n int) {
 	flag.Parse()
 	given := false

@@ -48,6 +48,7 @@ func (p *process) Restart() {
 	}
 }
 
+// end signals the process and waits until it has ended, so that Restart finds its port free.
 func (p *process) end(sig os.Signal) {
 	if p.cmd == nil {
 		return
@@ -93,7 +94,8 @@ var (
 	ports     atomic.Int32
 )
 
-// FreeAddr returns an address on which no process listens.
+// FreeAddr returns an address on which no process listens. Packages are tested in processes of their own, so each
+// starts at a random port; inside one process no port is returned twice.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

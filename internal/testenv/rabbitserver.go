@@ -56,7 +56,8 @@ func RabbitServer(t testing.TB) *Broker {
 // URL returns the node's URL, which stays the same over Restart.
 func (b *Broker) URL() string { return "amqp://guest:guest@" + b.addr + "/" }
 
-// Wipe deletes all data of a stopped node, as a replaced disk would.
+// Wipe deletes all data of a stopped node, as a replaced disk would. The next Restart then begins without queues and
+// messages.
 func (b *Broker) Wipe() {
 	b.tb.Helper()
 	if b.cmd != nil {

@@ -42,7 +42,8 @@ func clusterNode(t testing.TB, i, epoch int, args []string) *Server {
 	return n
 }
 
-// meet joins a node to the Cluster of another.
+// meet joins a node to the Cluster of another. Its bus port is named, because it is not the usual one 10,000 above the
+// port for clients.
 func (s *Server) meet(t testing.TB, other *Server) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.addr)
@@ -75,6 +76,7 @@ func AwaitCluster(t testing.TB, nodes []*Server) {
 	Eventually(t, 30*time.Second, func() bool { return clusterServes(nodes) })
 }
 
+// clusterServes reports whether all nodes agree that all slots are served, and know no other nodes.
 func clusterServes(nodes []*Server) bool {
 	for _, n := range nodes {
 		info := n.Say("CLUSTER INFO")
@@ -111,6 +113,7 @@ func (s *Server) Say(line string) string {
 	return string(said)
 }
 
+// must sends a command and fails the test unless the reply is OK.
 func (s *Server) must(t testing.TB, line string) {
 	t.Helper()
 	if said := s.Say(line); !strings.HasPrefix(said, "+OK") {

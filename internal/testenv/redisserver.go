@@ -23,7 +23,8 @@ type Server struct {
 }
 
 // RedisServer starts a redis-server. args, such as "--maxmemory", "1mb", follow the defaults and override them. After
-// Restart it is empty, unless args enable persistence.
+// Restart it is empty, unless args enable persistence. A port that another process takes first is replaced by another
+// one.
 func RedisServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Shared collects the cleanups of resources that all tests of a package share, such as a server. TestMain calls Close
-// after the last test.
+// after the last test. It is safe for concurrent use.
 type Shared struct {
 	mu       sync.Mutex
 	cleanups []func()
@@ -29,19 +29,20 @@ func (s *Shared) Close() {
 	s.cleanups = nil
 }
 
+// forAll is a testing.TB whose cleanups outlive its test.
 type forAll struct {
 	testing.TB
 	s *Shared
 }
 
-// Cleanup implements testing.TB.
+// Cleanup implements testing.TB. The embedded test would run fn at its own end.
 func (f forAll) Cleanup(fn func()) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	f.s.cleanups = append(f.s.cleanups, fn)
 }
 
-// TempDir implements testing.TB.
+// TempDir implements testing.TB. That of the embedded test would be removed at its end, while other tests still use it.
 func (f forAll) TempDir() string {
 	dir, err := os.MkdirTemp("", "comanda-shared-")
 	if err != nil {

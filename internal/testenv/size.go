@@ -27,7 +27,8 @@ func Sequences(n int) {
 	}
 }
 
-// SequencesOf is Sequences for one test whose sequences are longer than the package's.
+// SequencesOf is Sequences for one test whose sequences are longer than the package's. The flag is one for the whole
+// process, so such a test must not run in parallel with others that use rapid.
 func SequencesOf(t testing.TB, n int) {
 	t.Helper()
 	if sequencesGiven() {

@@ -86,6 +86,7 @@ func reach(t testing.TB, service, addr string) {
 	_ = conn.Close()
 }
 
+// fromEnv returns a variable of the environment; blanks count as not set.
 func fromEnv(name, fallback string) string {
 	if v := strings.TrimSpace(os.Getenv(name)); v != "" {
 		return v
@@ -93,6 +94,7 @@ func fromEnv(name, fallback string) string {
 	return fallback
 }
 
+// hostPort returns the address of a URL, with the service's usual port if it names none.
 func hostPort(t testing.TB, raw, port string) string {
 	t.Helper()
 	u, err := url.Parse(raw)

@@ -28,7 +28,8 @@ const (
 	Lines                 // notes and descriptions, which may have line feeds
 )
 
-// KindOf returns the kind for a struct tag: exact, line or lines; zero for any other value.
+// KindOf returns the kind for a struct tag: exact, line or lines; zero for any other value. The caller treats zero as a
+// defect: package jsonbody panics when it registers a field of free text without a kind.
 func KindOf(name string) Kind {
 	return map[string]Kind{"exact": Exact, "line": Line, "lines": Lines}[name]
 }
@@ -51,11 +52,13 @@ var (
 )
 
 // Clean returns a text in its stored form, or the reason why it is refused. An empty text, or one of white space only,
-// becomes empty and is not refused; the caller decides whether a text is required.
+// becomes empty and is not refused; the caller decides whether a text is required. Cleaning a cleaned text changes
+// nothing. Exact returns every text unchanged, also invalid UTF-8.
 func (k Kind) Clean(s string) (string, error) {
 	if k != Line && k != Lines || plain(s) {
 		return s, nil
 	}
+	// Before anything else: range would read invalid bytes as U+FFFD, which is a valid character.
 	if !utf8.ValidString(s) {
 		return "", ErrEncoding
 	}
@@ -79,7 +82,8 @@ func (k Kind) Clean(s string) (string, error) {
 	return norm.NFC.String(s), nil
 }
 
-// plain reports whether Clean would not change an ASCII text. This fast path covers most texts.
+// plain reports whether Clean would not change an ASCII text. This fast path covers most texts. It is ASCII without
+// control characters and without a space at an end, which is in NFC.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -92,6 +96,8 @@ func plain(s string) bool {
 // lineFeeds normalizes line ends: browsers send CRLF from forms, word processors U+2028 and U+2029.
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n")
 
+// check returns the reason why a character is refused, or nil. A line end in a Line has its own reason, because people
+// understand what to change.
 func (k Kind) check(r rune) error {
 	switch {
 	case k == Lines && r == '\n':
@@ -122,7 +128,8 @@ var hiding = &unicode.RangeTable{
 	R32: nonCharacters(),
 }
 
-// nonCharacters returns the last two code points of each plane.
+// nonCharacters returns the last two code points of each plane. They are never assigned, and some programs use them as
+// markers of their own.
 func nonCharacters() (ranges []unicode.Range32) {
 	for plane := uint32(1); plane <= unicode.MaxRune>>16; plane++ {
 		ranges = append(ranges, unicode.Range32{Lo: plane<<16 | 0xFFFE, Hi: plane<<16 | 0xFFFF, Stride: 1})
@@ -156,6 +163,8 @@ func trim(s string) string {
 	return s
 }
 
+// isEdge reports whether trim removes a character. Refused characters are no edge, so that they are reported and not
+// dropped in silence.
 func isEdge(r rune) bool {
 	if r == '\t' || r == '\n' || r == '\r' || unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp) {
 		return true

@@ -19,7 +19,8 @@ const (
 	askAgain = "no-cache"                            // cached, but revalidated each time
 )
 
-// content is one file with its headers and encodings.
+// content is one file with its headers and encodings. It is complete before it is served and not changed afterwards, so
+// requests need no lock.
 type content struct {
 	mediaType string
 	cache     string
@@ -30,7 +31,8 @@ type content struct {
 	etag      string
 }
 
-// newContent returns a file ready to serve. The media type follows from the extension.
+// newContent returns a file ready to serve. The media type follows from the extension. The entity tag is that of the
+// uncompressed content, so it is the same for all codings.
 func newContent(name, cache string, plain []byte) *content {
 	mediaType := mime.TypeByExtension(path.Ext(name))
 	switch path.Ext(name) { // independent of the machine's MIME tables
@@ -47,7 +49,8 @@ func newContent(name, cache string, plain []byte) *content {
 }
 
 // zip sets up gzip compression on the first request that accepts it, for content that is only known when the server
-// starts, so that the start does not wait for it.
+// starts, so that the start does not wait for it. It uses gzip only: the build compresses with Brotli, and no library
+// for that is part of the binary.
 func (c *content) zip() {
 	c.gzipped = sync.OnceValue(func() []byte {
 		var out bytes.Buffer
@@ -74,6 +77,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", c.cache)
 	h.Set("ETag", c.etag)
+	// Also with 304, so that a shared cache stores the codings apart.
 	h.Set("Vary", "Accept-Encoding")
 	if c.csp != "" {
 		h.Set("Content-Security-Policy", c.csp)
@@ -83,6 +87,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := c.plain
+	// Brotli first, because it is the smaller of the two. The browser's weights are not compared.
 	for _, coding := range []string{"br", "gzip"} {
 		if !accepts(r.Header.Get("Accept-Encoding"), coding) {
 			continue
@@ -99,7 +104,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // accepts reports whether an Accept-Encoding header (RFC 9110, section 12.5.3) names the coding without a weight of
-// zero.
+// zero. It does not read "*": browsers name what they accept.
 func accepts(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, weight, weighted := strings.Cut(strings.TrimSpace(part), ";")

@@ -12,7 +12,8 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Photos returns the JPEG of an uploaded photo by id and width; found is false if there is none.
+// Photos returns the JPEG of an uploaded photo by id and width; found is false if there is none. It must be safe for
+// concurrent use. An error becomes a problem response.
 type Photos func(ctx context.Context, id string, width int) (jpeg []byte, found bool, err error)
 
 // Pictures serves dish pictures under /media: drawings by file name without extension, and photos by content hash and
@@ -28,6 +29,7 @@ func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 		if err != nil {
 			return fmt.Errorf("web: read a picture: %w", err)
 		}
+		// A day: the name of a drawing stays when a release changes it, so it must not be cached forever.
 		c := newContent(name, "public, max-age=86400", plain)
 		c.zip()
 		all[strings.TrimSuffix(name, ".svg")] = c
@@ -46,6 +48,7 @@ func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 	return nil
 }
 
+// photoName is the name that package catalog builds: an id and one of the two widths. Nothing else reaches the store.
 var photoName = regexp.MustCompile(`^([0-9a-f]{32})-(320|960)\.jpg$`)
 
 // serve serves a photo. It needs no revalidation, because a name never changes its content.
@@ -56,6 +59,7 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	h, etag := w.Header(), `"`+strings.TrimSuffix(name, ".jpg")+`"`
+	// Before the store is asked: the name alone decides that the content is the same.
 	if httpapi.Fresh(r.Header.Get("If-None-Match"), etag) {
 		h.Set("ETag", etag)
 		h.Set("Cache-Control", forGood)

@@ -13,13 +13,15 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Boot is the data that a page passes to the app before its first request.
+// Boot is the data that a page passes to the app before its first request. It is part of a page that anyone can read,
+// so it must not contain a secret.
 type Boot struct {
 	Methods []string `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
 	Demo    bool     `json:"demo,omitempty"`    // the installation is a demonstration
 }
 
-// App serves the guest app and the staff console.
+// App serves the guest app and the staff console. All files are in memory and compressed, so serving one reads no disk.
+// It is not changed after New and is safe for concurrent use.
 type App struct {
 	page    *content
 	console *content
@@ -43,6 +45,7 @@ const contents = "default-src 'none'; script-src 'self'; style-src 'self'; img-s
 func New(built fs.FS, boot Boot) (*App, error) {
 	a := &App{files: map[string]*content{}}
 	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
+		// Pages are written with their data below, and compressed versions belong to their files.
 		if err != nil || d.IsDir() || path.Ext(name) == ".html" || compressed(name) {
 			return err
 		}
@@ -58,6 +61,7 @@ func New(built fs.FS, boot Boot) (*App, error) {
 	return a, err
 }
 
+// newPage returns a page with its data. It is compressed at run time, because the data is only known then.
 func newPage(built fs.FS, name string, boot Boot) (*content, error) {
 	text, err := fs.ReadFile(built, name)
 	if err == nil {
@@ -72,6 +76,7 @@ func newPage(built fs.FS, name string, boot Boot) (*content, error) {
 	return c, nil
 }
 
+// compressed reports whether a file is the compressed version of another one.
 func compressed(name string) bool {
 	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
@@ -82,6 +87,7 @@ func (a *App) add(built fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
+	// Without a hash in its name, a file may change under the same name.
 	cache := askAgain
 	if strings.HasPrefix(name, "assets/") {
 		cache = forGood
@@ -105,6 +111,7 @@ const (
 	bootClose = `</script>`
 )
 
+// write puts boot between the markers of a page.
 func write(page []byte, boot Boot) ([]byte, error) {
 	before, rest, ok := bytes.Cut(page, []byte(bootOpen))
 	_, after, closed := bytes.Cut(rest, []byte(bootClose))
@@ -137,7 +144,8 @@ func (a *App) Register(api *httpapi.API) {
 	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
 }
 
-// or serves a file of the app, or else calls instead.
+// or serves a file of the app, or else calls instead. Looking up the whole path in a map needs no check for "..": only
+// files of the build are in it.
 func (a *App) or(instead http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := a.files[r.URL.Path]; ok {

@@ -12,7 +12,8 @@ import (
 // bufferSize holds the head and most bodies of a response in one read.
 const bufferSize = 16 << 10
 
-// conn is one keep-alive connection of one goroutine.
+// conn is one keep-alive connection of one goroutine. It is not safe for concurrent use. The client of net/http would
+// start two goroutines for each connection.
 type conn struct {
 	dial func(context.Context) (net.Conn, error)
 
@@ -42,6 +43,7 @@ func (c *conn) open(ctx context.Context) error {
 		return err
 	}
 	c.net, c.in = n, bufio.NewReaderSize(n, bufferSize)
+	// A deadline in the past wakes a read that is blocked. It is cheaper than a goroutine that watches the context.
 	c.release = context.AfterFunc(ctx, func() { _ = n.SetDeadline(time.Unix(1, 0)) }) // it may be closed already
 	return nil
 }
@@ -54,7 +56,8 @@ func (c *conn) close() {
 	}
 }
 
-// ask sends a request and reads the response to its end.
+// ask sends a request and reads the response to its end. After an error the connection must not be used again: a late
+// response could be taken for that of the next request.
 func (c *conn) ask(request []byte) (answer, error) {
 	if c.net == nil {
 		return answer{}, net.ErrClosed

@@ -20,13 +20,15 @@ type Histogram struct {
 	max    time.Duration
 }
 
-// Record adds one duration, rounded up to a microsecond (L4). Negative ones count as zero.
+// Record adds one duration, rounded up to a microsecond (L4). Negative ones count as zero. Rounding up keeps quantiles
+// from being too low. A duration above an hour counts as an hour.
 func (h *Histogram) Record(d time.Duration) {
 	d = min(max(d, 0), longest)
 	_ = h.all().RecordValue(int64((d + time.Microsecond - 1) / time.Microsecond)) // fails only above longest
 	h.max = max(h.max, d)
 }
 
+// all returns the counts. It creates them when they are first needed, because the zero Histogram must work.
 func (h *Histogram) all() *hdrhistogram.Histogram {
 	if h.counts == nil {
 		h.counts = hdrhistogram.New(1, longest.Microseconds(), digits)
@@ -34,7 +36,7 @@ func (h *Histogram) all() *hdrhistogram.Histogram {
 	return h.counts
 }
 
-// Merge adds the counts of another histogram.
+// Merge adds the counts of another histogram. The other one is not changed, but may get its empty counts.
 func (h *Histogram) Merge(other *Histogram) {
 	h.all().Merge(other.all()) // drops nothing: both have the same range
 	h.max = max(h.max, other.max)

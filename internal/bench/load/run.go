@@ -56,7 +56,7 @@ type Result struct {
 	Latencies Histogram
 }
 
-// PerSecond returns the throughput.
+// PerSecond returns the throughput. Requests that failed are not part of it.
 func (r *Result) PerSecond() float64 {
 	if r.Elapsed <= 0 {
 		return 0
@@ -72,6 +72,7 @@ func (r *Result) Failed() (n int64) {
 	return n
 }
 
+// validate refuses a plan before anything is connected. The zero Target is one that ParseTarget has not checked.
 func (p Plan) validate() error {
 	switch {
 	case p.Target == Target{}:
@@ -99,6 +100,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		p.dial = p.Target.dial
 	}
 	workers := make([]*worker, p.Conns)
+	// One after the other: thousands of connections at once could overflow the server's accept queue.
 	for i := range workers {
 		workers[i] = &worker{
 			plan: p, index: i, next: p.Requests(i), errors: map[string]int64{}, conn: conn{dial: p.dial},
@@ -119,7 +121,8 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	return r, nil
 }
 
-// elapsed returns the measured time.
+// elapsed returns the measured time. It is the planned duration, unless all workers ran out of requests before: then
+// the last of them decides.
 func elapsed(p Plan, workers []*worker) (longest time.Duration) {
 	for _, w := range workers {
 		if w.spent.IsZero() {
@@ -130,7 +133,8 @@ func elapsed(p Plan, workers []*worker) (longest time.Duration) {
 	return min(longest, p.Duration)
 }
 
-// Add adds another measurement of the same load.
+// Add adds another measurement of the same load. Both must have the same number of connections; times are added, so
+// PerSecond is the mean over both.
 func (r *Result) Add(other *Result) {
 	r.Conns = other.Conns
 	r.Done += other.Done
@@ -166,6 +170,7 @@ func drive(ctx context.Context, p Plan, workers []*worker) {
 	all.Wait()
 }
 
+// addTo adds the counts of a worker that has ended.
 func (w *worker) addTo(r *Result) {
 	r.Done += w.done
 	r.Bytes += w.bytes

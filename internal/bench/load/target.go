@@ -18,10 +18,11 @@ var ErrNotLoopback = errors.New("load: only an http address of this machine is m
 // dialTimeout is ample on one machine: only a full accept queue delays a connection there.
 const dialTimeout = 2 * time.Second
 
-// Target is a server on this machine.
+// Target is a server on this machine. Its only field is unexported, so every Target has passed ParseTarget or is zero.
 type Target struct{ addr string }
 
-// ParseTarget parses a base URL. It returns ErrNotLoopback for anything but plain HTTP on a loopback address.
+// ParseTarget parses a base URL. It returns ErrNotLoopback for anything but plain HTTP on a loopback address. A path is
+// refused, because requests have their own.
 func ParseTarget(base string) (Target, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" || u.User != nil || strings.Trim(u.Path, "/") != "" {
@@ -55,7 +56,7 @@ func (t Target) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Client returns an HTTP client for single requests before a measurement. It connects only to the target, whatever the
-// URL, and follows no redirects.
+// URL, and follows no redirects. One connection is enough for requests that follow each other.
 func (t Target) Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
@@ -67,7 +68,8 @@ func (t Target) Client(timeout time.Duration) *http.Client {
 	}
 }
 
-// Request returns the bytes of a request. Headers are alternating names and values; a body is JSON.
+// Request returns the bytes of a request. Headers are alternating names and values; a body is JSON. Values are written
+// as they are, so they must not contain line ends. The caller may use the bytes for many requests.
 func (t Target) Request(method, path, body string, headers ...string) []byte {
 	var b strings.Builder
 	b.WriteString(method + " " + path + " HTTP/1.1\r\nHost: " + t.addr + "\r\n")

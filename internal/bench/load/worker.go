@@ -46,8 +46,10 @@ func (w *worker) eager(ctx context.Context) {
 }
 
 // paced sends requests when they are due, workers in rotation, whether or not the previous response was in time (L3).
+// Each worker has its share of the rate and starts at another moment, so that the requests of all are spread evenly.
 func (w *worker) paced(ctx context.Context, begin time.Time) {
 	each := time.Duration(float64(w.plan.Conns) / w.plan.Rate * float64(time.Second))
+	// A pause of zero would make an endless loop of requests that are due at once.
 	each = max(each, time.Microsecond)
 	due := begin.Add(each * time.Duration(w.index) / time.Duration(w.plan.Conns))
 	failed := 0
@@ -62,7 +64,8 @@ func (w *worker) paced(ctx context.Context, begin time.Time) {
 	}
 }
 
-// neverSent counts requests for which no time was left as errors, with the latency up to now.
+// neverSent counts requests for which no time was left as errors, with the latency up to now. Leaving them out would
+// make a server that is too slow look faster than it is (L3).
 func (w *worker) neverSent(due time.Time, each time.Duration) {
 	now := time.Now()
 	for ; due.Before(w.until); due = due.Add(each) {
@@ -138,6 +141,7 @@ func (w *worker) count(begin, end time.Time, a answer) {
 	}
 }
 
+// fail counts an error by its kind, unless it was within the warm-up.
 func (w *worker) fail(at time.Time, kind string) {
 	if !at.Before(w.from) {
 		w.errors[kind]++

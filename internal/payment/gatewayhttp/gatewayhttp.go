@@ -28,6 +28,7 @@ type Client struct{ http http.Client }
 // payments of different guests. It follows no redirects, because the signature is for one URL, and a redirect to another
 // host would send the request there.
 func NewClient(c *http.Client) *Client {
+	// A copy, so that the caller's client keeps its settings. Transport, and with it the connections, are shared.
 	own := *c
 	own.Jar = nil
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -44,10 +45,12 @@ func (c *Client) Do(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	// One byte more than the limit shows that the response is longer, instead of cutting it off as if it were complete.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	switch {
 	case err != nil:
 		return body, err
+	// A cut response could still be valid JSON, with a part of a list of refunds.
 	case len(body) > MaxBody:
 		return body, errTooLong
 	case resp.StatusCode != http.StatusOK:

@@ -24,6 +24,8 @@ type Config struct {
 	Prefix        string // API version: /v4, also if empty, or /v3
 }
 
+// printable is one word of visible ASCII. A space or line feed that was copied along would break a header, or make
+// every signature wrong.
 var printable = regexp.MustCompile(`^[!-~]{1,100}$`)
 
 // Validate checks the configuration without calling LINE Pay. Its errors never contain the secret.
@@ -34,6 +36,7 @@ func (c Config) Validate() error {
 		return errors.New("linepay: the channel id is missing or is not one word")
 	case !printable.MatchString(string(c.ChannelSecret)):
 		return errors.New("linepay: the channel secret is missing or is not one word")
+	// The path of each request would begin with two slashes, and the signed one with one.
 	case strings.HasSuffix(c.Host, "/"):
 		return errors.New("linepay: the host ends with a slash")
 	case c.Prefix != "/v4" && c.Prefix != "/v3":
@@ -45,6 +48,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// complete fills in the defaults. A host that was forgotten is the sandbox's, so no money moves.
 func (c Config) complete() Config {
 	if c.Host == "" {
 		c.Host = SandboxHost

@@ -10,7 +10,9 @@ import (
 	"comanda/internal/payment"
 )
 
-// paymentInfo is a payment in LINE Pay's responses.
+// paymentInfo is a payment in LINE Pay's responses. Numbers are json.Number, because a transaction id does not fit in a
+// float (L5) and an amount must stay exact. A confirmation has only some of the fields: type, status, currency and
+// refunds are then empty.
 type paymentInfo struct {
 	Transaction json.Number `json:"transactionId"`
 	OrderID     string      `json:"orderId"`
@@ -26,7 +28,9 @@ type paymentInfo struct {
 	} `json:"refundList"`
 }
 
-// report returns PAID if the payment matches the attempt, and REVIEW otherwise, because money has moved.
+// report returns PAID if the payment matches the attempt, and REVIEW otherwise, because money has moved. err is that of
+// decoding p. The transaction is compared with r.Ref, which is the attempt's or, for an attempt whose start got no
+// response, that of p itself.
 func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) payment.Report {
 	r := payment.Report{State: payment.Review, Ref: a.GatewayRef, Code: code, Raw: raw}
 	if ref := p.Transaction.String(); r.Ref == "" && transactionID.MatchString(ref) {
@@ -37,6 +41,7 @@ func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) paym
 		return r
 	}
 	r.Amount, r.Currency = amount, money.Currency(p.Currency)
+	// Other states are authorizations without a capture, which we never request. A confirmation has no status.
 	whole := p.Status == "" || p.Status == "CAPTURE"
 	if whole && p.OrderID == a.ID && p.Transaction.String() == r.Ref && amount == a.Amount && r.Currency == a.Currency {
 		r.State = payment.Paid
@@ -44,7 +49,8 @@ func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) paym
 	return r
 }
 
-// amount adds what was paid by each means, points and discounts included.
+// amount adds what was paid by each means, points and discounts included. A bill that is paid in part with points has
+// one entry for each means, and only their sum is the requested amount (L3).
 func (p paymentInfo) amount() (int64, error) {
 	parts := make([]json.Number, len(p.PayInfo))
 	for i, by := range p.PayInfo {

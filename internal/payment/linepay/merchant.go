@@ -48,6 +48,7 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 	if err != nil {
 		return payment.Report{}, payment.ErrGateway.Because(err)
 	}
+	// Any other code changes nothing: the attempt is checked again later.
 	if state, ok := checkStates[got.Code]; ok {
 		return payment.Report{State: state, Ref: a.GatewayRef, Code: got.Code, Raw: got.raw}, nil
 	}
@@ -74,7 +75,8 @@ func (m *Merchant) checkUnstarted(ctx context.Context, a payment.Attempt) (payme
 	return d.report(a, codePaid), nil
 }
 
-// setPath formats a path with the attempt's transaction id.
+// setPath formats a path with the attempt's transaction id. The pattern keeps text from elsewhere out of the path.
+// Attempts without a transaction fail here, before anything is sent.
 func (c *request) setPath(a payment.Attempt, format string) error {
 	if !transactionID.MatchString(a.GatewayRef) {
 		return payment.ErrGateway.Because(fmt.Errorf("linepay: %s: the attempt has no transaction", c.name))
@@ -107,6 +109,7 @@ func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Repo
 		r.Code = ""   // the code of an invalid response means nothing
 		return r, nil //nolint:nilerr // a lost response is the report UNKNOWN
 	}
+	// Codes in no case, such as "in process" or "confirmed already", leave the outcome UNKNOWN until a check finds it.
 	switch groupOf(got.Code) {
 	case success:
 		return verifyConfirm(got, a), nil
@@ -115,6 +118,7 @@ func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Repo
 		if got.Code == codeNotApproved {
 			r.State = payment.Redirected
 		}
+	// Nothing was captured. The error lets the caller return the attempt to REDIRECTED.
 	case merchant:
 		return payment.Report{}, payment.ErrGateway.Because(got.codeError(c))
 	}

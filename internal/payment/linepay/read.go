@@ -10,11 +10,11 @@ import (
 // ErrForm refuses a query that LINE Pay does not send.
 var ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid return from LINE Pay.")
 
-// maxQuery is the maximum length of a query in bytes.
+// maxQuery is the maximum length of a query in bytes. LINE Pay's two parameters have about 70.
 const maxQuery = 2 << 10
 
 // Return is the query with which LINE Pay redirects a browser to the confirm or cancel URL. It is not signed: it says
-// which payment to check, never what happened.
+// which payment to check, never what happened. Anyone can send one, so the caller asks LINE Pay before it believes it.
 type Return struct {
 	TransactionID string // 19 digits
 	AttemptID     string
@@ -29,6 +29,7 @@ func Read(rawQuery string) (Return, error) {
 	if err != nil {
 		return Return{}, ErrForm
 	}
+	// Two values of one name could be read differently here and by whatever stands in front of this server.
 	for _, values := range q {
 		if len(values) != 1 {
 			return Return{}, ErrForm

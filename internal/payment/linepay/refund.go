@@ -28,6 +28,7 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	if r.Full { // some means of payment only refund in full
 		c.body = refundBody{}
 	}
+	// Before every sending, also the first: since Prepare a refund may have been made in the portal.
 	if out, err := m.lookup(ctx, r); out.State != "" || err != nil {
 		return out, err
 	}
@@ -38,13 +39,16 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	switch groupOf(got.Code) {
 	case success:
 		return payment.RefundOutcome{State: payment.RefundDone, Ref: got.refundID(), Code: got.Code}, nil
+	// LINE Pay decides for good. Codes of the other groups are errors, so that the refund is retried: after a lost
+	// response the list shows it, and after a correction of the contract it succeeds.
 	case guest, refusal:
 		return m.refused(ctx, r, got.Code)
 	}
 	return payment.RefundOutcome{}, payment.ErrGateway.Because(got.codeError(c))
 }
 
-// refundID returns LINE Pay's id of the refund just made, or an empty string.
+// refundID returns LINE Pay's id of the refund just made, or an empty string. Without an id the refund is DONE all the
+// same: the code says so, and another one must not be sent.
 func (a response) refundID() string {
 	var info struct {
 		Refund json.Number `json:"refundTransactionId"`

@@ -13,7 +13,8 @@ import (
 // books, such as one made in its portal, or one that may or may not be this refund.
 const RefundedElsewhere = "REFUNDED_ELSEWHERE"
 
-// listedRefund is a refund in LINE Pay's list.
+// listedRefund is a refund in LINE Pay's list. Two of them are equal only if both id and amount are, which is how a
+// portal reference is verified.
 type listedRefund struct {
 	id     string
 	amount int64
@@ -28,6 +29,7 @@ func (m *Merchant) Prepare(
 	if err != nil || out.State != "" {
 		return nil, out, err
 	}
+	// After REFUNDED_ELSEWHERE the staff have seen the list and approved the refund again, so it does not stop it twice.
 	if r.Code != RefundedElsewhere {
 		if out, err = match(list, r); err != nil || out.State != "" {
 			return nil, out, err
@@ -75,12 +77,15 @@ func match(list []listedRefund, r payment.RefundRequest) (payment.RefundOutcome,
 	for _, g := range list {
 		switch {
 		case slices.Contains(ours, g.id):
+		// Listed before this refund was sent, so it is not this one. It may be one that was made by hand without a reference,
+		// which is then accounted for.
 		case slices.Contains(r.PriorRefunds, g.id):
 			manual[g.amount] = max(0, manual[g.amount]-1)
 		default:
 			since = append(since, g)
 		}
 	}
+	// A refund that was never sent cannot be in the list. One that was may be, and is then not sent again.
 	if r.Sent {
 		return findSent(since, r.Amount, manual), nil
 	}

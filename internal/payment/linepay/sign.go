@@ -27,6 +27,7 @@ func sign(secret telemetry.Secret, path string, payload []byte, nonce string) st
 func Nonce() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24; it would crash the program
+	// Version 4 and the variant of RFC 9562: LINE Pay asks for a UUID or a timestamp.
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -64,6 +64,7 @@ type requestOptions struct {
 // locales maps our locales to LINE Pay's; others are shown in English.
 var locales = map[string]string{"zh-TW": "zh_TW", "zh-CN": "zh_CN", "th": "th", "ja": "ja", "ko": "ko"}
 
+// newRequestBody returns the request for a purchase. The id of the attempt is LINE Pay's order id (decision 19).
 func newRequestBody(p payment.Purchase) requestBody {
 	a := p.Attempt
 	amount := formatMinor(a.Currency, a.Amount)
@@ -76,6 +77,7 @@ func newRequestBody(p payment.Purchase) requestBody {
 		}},
 		RedirectURLs: redirects{p.ReturnBaseURL + "/payment/linepay/confirm", p.ReturnBaseURL + "/payment/linepay/cancel"},
 	}
+	// Otherwise a confirmation would only authorize, and the money would need another call to move.
 	body.Options.Payment.Capture = true
 	body.Options.Display.Locale = "en"
 	if locale, ok := locales[p.Language]; ok {
@@ -129,6 +131,7 @@ func pageOf(a response) (payment.Page, error) {
 		return payment.Page{}, err
 	}
 	page := payment.Page{URL: info.Page.Web, Ref: info.Transaction.String()}
+	// The URL is where a guest's browser is sent, so nothing but a web address is accepted.
 	u, err := url.Parse(page.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || !transactionID.MatchString(page.Ref) {
 		return payment.Page{}, errors.New("linepay: request: the answer has no page or no transaction")

@@ -35,7 +35,7 @@ var (
 	returnCode    = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// request is one API request.
+// request is one API request. It is used for one call: a repetition needs another nonce.
 type request struct {
 	name    string // for errors
 	path    string // without the prefix
@@ -68,7 +68,8 @@ func (a response) decodeInfo(to any) error {
 }
 
 // call sends a request and parses the response. After an error it is unknown whether LINE Pay has executed the request.
-// The raw text of the response is set in either case.
+// The raw text of the response is set in either case. A status other than 200, an answer that is not JSON and a code
+// that is not four digits are errors, since a proxy on the way may have written them.
 func (m *Merchant) call(ctx context.Context, c request) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -106,6 +107,7 @@ func (m *Merchant) newRequest(ctx context.Context, c request) (*http.Request, er
 	if err != nil {
 		return nil, fmt.Errorf("linepay: %s: %w", c.name, err)
 	}
+	// Set as it was signed: building it from parameters could sort or encode it differently.
 	r.URL.RawQuery = c.query
 	nonce := m.nonce()
 	r.Header.Set("X-Line-Channelid", m.conf.ChannelID)

@@ -19,9 +19,12 @@ var Statements = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = Statements.Must
 
+// nullMillis stores the zero time as NULL. The indexes by which due rows are found leave NULL out, so they stay as
+// small as the work that is left.
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
-// QueueAttempts inserts attempts.
+// QueueAttempts inserts attempts. Like all Queue functions of this package it sends nothing by itself: the rows of all
+// orders of a group commit go in one statement, and errors are those of the flush. No rows are no statement.
 func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
@@ -41,7 +44,8 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 }
 
 // QueueAttemptStates updates the states of attempts. The caller holds the locks of their orders, so none of them is
-// PAID yet.
+// PAID yet. The statement skips PAID rows, and another number of changed rows fails the transaction: a defect in the
+// locking rolls back instead of undoing a payment. Amount and method are never written again.
 func QueueAttemptStates(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
@@ -55,7 +59,7 @@ func QueueAttemptStates(tx sqldb.Tx, all []payment.Attempt) {
 		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
 }
 
-// QueueEvents inserts events.
+// QueueEvents inserts events. The attempt and the order of a message that names no attempt of ours are NULL.
 func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 	if len(all) == 0 {
 		return
@@ -72,11 +76,13 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-// Attempts returns the attempts of orders, oldest first per order.
+// Attempts returns the attempts of orders, oldest first per order. An order without attempts has no rows; unknown ids
+// are ignored.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), sqldb.IDs(orders))
 }
 
+// scanAttempt reads attempt_columns. The query replaces NULL times by 0, which Instant returns as the zero time.
 func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
 	var created, settled, check int64
 	err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &a.URL, &created, &settled,
@@ -91,7 +97,8 @@ type Owner struct {
 	Branch  int64
 }
 
-// Owners returns the orders of attempts by attempt id.
+// Owners returns the orders of attempts by attempt id. Unknown attempts are missing from the map, so that a forged
+// reference costs one lookup by primary key.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
 	owners := make(map[string]Owner, len(attempts))
 	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
@@ -106,14 +113,19 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 	return owners, err
 }
 
-// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each.
+// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each. A claim moves the
+// next check before the gateway is called, so two processes do not check one attempt at the same time, and VNPay does
+// not refuse the second query.
 func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) ([]payment.Attempt, error) {
 	return claim(ctx, db, scanAttempt, stmt("attempt_due"), now, limit, stmt("attempt_later"), "check_at",
 		func(a *payment.Attempt) (string, time.Time) { return a.ID, a.NextCheck(now) })
 }
 
 // claim returns up to limit rows that are due, and schedules the next try of each in the same transaction, so that one
-// whose process dies is tried again. Any number of processes may claim at once: a row is due for one of them.
+// whose process dies is tried again. Any number of processes may claim at once: a row is due for one of them. On
+// PostgreSQL a row that another transaction has locked is skipped instead of awaited; SQLite has one writer. next
+// returns the zero time for a row that is not tried again. It is called twice for each row, so it must return the same
+// values each time.
 func claim[T any](
 	ctx context.Context, db *sqldb.DB, scan func(sqldb.Rows) (T, error), dueRows *sqldb.Stmt, now time.Time, limit int,
 	later *sqldb.Stmt, column string, next func(*T) (id string, at time.Time),
@@ -131,7 +143,8 @@ func claim[T any](
 	return due, err
 }
 
-// CountStuck counts the attempts that staff must check, by state.
+// CountStuck counts the attempts that staff must check, by state. A state without attempts is missing from the map. Few
+// attempts are in these states, and an index contains only them.
 func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
 	counts := map[payment.State]int64{}
 	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {

@@ -9,7 +9,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// QueueRefunds inserts refunds.
+// QueueRefunds inserts refunds. A second refund of one attempt that staff did not request violates a unique index:
+// captured money becomes due once, whatever the number of reports.
 func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
@@ -33,7 +34,8 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 }
 
 // QueueRefundResults updates the states of refunds. The caller holds the locks of their orders, so none of them is DONE
-// yet.
+// yet. A refund that is DONE would be skipped and fail the transaction. Sent and PriorRefunds are not written: only
+// MarkSent sets them.
 func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
@@ -55,6 +57,8 @@ func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refu
 	return sqldb.Collect(ctx, c, scanRefund, stmt("refund_select"), sqldb.IDs(orders))
 }
 
+// scanRefund reads refund_columns. Sent and an empty list of prior refunds are two facts: the column is NULL until
+// MarkSent, and then has the ids, separated by spaces, or none.
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	var send, created, done int64
 	var before string
@@ -67,14 +71,16 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	return f, err
 }
 
-// ClaimRefunds returns up to limit refunds that are due to be sent, and schedules a retry of each.
+// ClaimRefunds returns up to limit refunds that are due to be sent, and schedules a retry of each. Of one attempt it
+// claims at most one refund, so that the gateway's answers to two of them cannot be confused.
 func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) ([]payment.Refund, error) {
 	return claim(ctx, db, scanRefund, stmt("refund_send"), now, limit, stmt("refund_later"), "send_at",
 		func(r *payment.Refund) (string, time.Time) { return r.ID, r.RetryAt(now) })
 }
 
 // MarkSent stores, before a refund is first sent, the ids that its gateway lists. It fails if another process was
-// faster, which then sends the refund.
+// faster, which then sends the refund. It commits before the request is sent: after a crash in between, the refund
+// counts as sent and is looked up first.
 func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) error {
 	return db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		tx.QueueExactly(1, stmt("refund_sent"), id, strings.Join(before, " "))
@@ -82,7 +88,8 @@ func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) err
 	})
 }
 
-// OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest.
+// OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest. Without any, the time
+// means nothing. They are those that wait for staff and those that are being sent.
 func OutstandingRefunds(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
 	pair, _, err := sqldb.One(ctx, c, sqldb.Pair, stmt("refund_due"))
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err

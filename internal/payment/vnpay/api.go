@@ -32,6 +32,7 @@ var (
 )
 
 // scalar is a JSON value in its original spelling, because the signature covers that: 1000000 and 1e6 are two texts.
+// VNPay sends numbers as JSON numbers or as strings.
 type scalar string
 
 // UnmarshalJSON stores the text of a string, nothing for null, and the original text of any other value.
@@ -50,14 +51,16 @@ func (l *scalar) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// message is a request or a response of the API; its keys include "vnp_".
+// message is a request or a response of the API; its keys include "vnp_". A field that is missing and one that is empty
+// are the same, also in the signature.
 type message map[string]scalar
 
 func (a message) get(name string) string { return string(a["vnp_"+name]) }
 
 func (a message) set(name, value string) { a["vnp_"+name] = scalar(value) }
 
-// signedText returns the text that is signed.
+// signedText returns the text that is signed. Names are without "vnp_", in the order of the manual: other parts of the
+// body, such as a TransactionNo in a query, are not signed.
 func (a message) signedText(names []string) string {
 	values := make([]string, len(names))
 	for i, name := range names {
@@ -71,11 +74,13 @@ func (a message) signedText(names []string) string {
 func (m *Merchant) call(ctx context.Context, request message, asked, answered []string) (message, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
+	// The hash is not among the signed names, so setting it afterwards does not change the text.
 	request.set("SecureHash", m.sign(request.signedText(asked)))
 	raw, err := m.send(ctx, request)
 	if err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: %w", request.get("Command"), err)
 	}
+	// The signature covers the text of each value, so it is verified before any of them is parsed.
 	var answer message
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: the response is not a JSON object", request.get("Command"))
@@ -87,6 +92,7 @@ func (m *Merchant) call(ctx context.Context, request message, asked, answered []
 	return answer, gatewayhttp.Storable(string(raw), maxRaw), nil
 }
 
+// send posts a request and returns the body of the response, whose signature is still to be verified.
 func (m *Merchant) send(ctx context.Context, request message) ([]byte, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -99,7 +105,8 @@ func (m *Merchant) send(ctx context.Context, request message) ([]byte, error) {
 	return m.client.Do(r)
 }
 
-// checkSubject refuses a signed response to another request. An unsuccessful response may leave the fields empty.
+// checkSubject refuses a signed response to another request. An unsuccessful response may leave the fields empty. A
+// replay of an older response has a valid signature too. Fields that are filled must match even then.
 func (a message) checkSubject(request message) error {
 	for _, name := range []string{"Command", "TmnCode", "TxnRef"} {
 		got := a.get(name)

@@ -16,6 +16,7 @@ import (
 // few minutes (94), which is ErrGateway with the code in its cause, as for every other code.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	now := m.now()
+	// A new id for each query: VNPay refuses one that it has seen on the same day.
 	request := m.request("querydr", uid.New(now), a)
 	request.set("CreateDate", formatTime(now))
 	request.set("OrderInfo", asciiText("Truy van "+a.ID, maxInfo))
@@ -87,6 +88,7 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	if !r.Full && r.Sent && formatDay(r.DecidedAt.Add(-dayMargin)) != formatDay(m.now().Add(dayMargin)) {
 		return payment.RefundOutcome{State: payment.RefundUnknown, Code: AnotherDay}, nil
 	}
+	// Every field depends on the refund and its attempt, none on this moment or process (V4).
 	request := m.request("refund", r.ID, a)
 	request.set("TransactionType", "03")
 	if r.Full {
@@ -137,7 +139,8 @@ func (a message) refundOutcome(r payment.RefundRequest) (payment.RefundOutcome, 
 	return out, nil
 }
 
-// noOtherRefund reports whether no other refund of the attempt can have been made, by us or by hand.
+// noOtherRefund reports whether no other refund of the attempt can have been made, by us or by hand. A refund that was
+// sent without an answer counts, because VNPay may be processing it.
 func noOtherRefund(r payment.RefundRequest) bool {
 	return !slices.ContainsFunc(r.OtherRefunds, func(o payment.Refund) bool { return o.Sent || o.State == payment.RefundDone })
 }
@@ -152,15 +155,18 @@ func (m *Merchant) request(command, id string, a payment.Attempt) message {
 	r.set("TxnRef", a.ID)
 	r.set("TransactionNo", orElse(a.GatewayRef, "0"))
 	r.set("TransactionDate", formatTime(a.CreatedAt))
+	// A constant, so that a repeated refund is the same request from every process (V4).
 	r.set("IpAddr", unknownIP)
 	return r
 }
 
-// failure returns an error for the log. The message is VNPay's and its signature was verified.
+// failure returns an error for the log. The message is VNPay's and its signature was verified. Its parts are cut, so
+// that a long message does not fill the log.
 func (a message) failure() error {
 	return fmt.Errorf("vnpay: %.10q returned %.8q: %.200q", a.get("Command"), a.get("ResponseCode"), a.get("Message"))
 }
 
+// orElse returns otherwise for an empty text: VNPay requires some fields that we may not have.
 func orElse(s, otherwise string) string {
 	if s == "" {
 		return otherwise

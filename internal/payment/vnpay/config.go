@@ -15,7 +15,7 @@ const (
 	SandboxAPIURL = "https://sandbox.vnpayment.vn/merchant_webapi/api/transaction"
 )
 
-// Config is a merchant's contract with VNPay.
+// Config is a merchant's contract with VNPay. The secret is the same for the payment page, notices and the API.
 type Config struct {
 	TmnCode    string           // the merchant's site code, 8 letters and digits
 	HashSecret telemetry.Secret // signs requests and responses
@@ -58,6 +58,7 @@ func (c Config) mixed() bool {
 	return c.APIURL == "" && c.PayURL != SandboxPayURL
 }
 
+// complete fills in the sandbox for URLs that are not set. Validate has refused a configuration with only one of them.
 func (c Config) complete() Config {
 	if c.PayURL == "" {
 		c.PayURL = SandboxPayURL

@@ -19,7 +19,8 @@ var (
 	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid message of the payment service.")
 )
 
-// maxQuery is the maximum length of a query in bytes; VNPay's have about 500.
+// maxQuery is the maximum length of a query in bytes; VNPay's have about 500. A longer one is refused before it is
+// parsed, because anyone can send it.
 const maxQuery = 8 << 10
 
 // Notice is VNPay's report about a payment. An IPN and a Return URL carry the same fields.
@@ -37,7 +38,8 @@ var (
 
 // Read verifies and parses the raw query of an IPN or a Return URL (PAY, "IPN URL" and "Return URL"). It fails with
 // ErrSignature if the secret has not signed the query, and with ErrForm if it is not about a payment of this merchant.
-// Other parameters are ignored, and the order does not matter.
+// Other parameters are ignored, and the order does not matter. It is safe for concurrent use and changes nothing, so
+// the same query may be read any number of times.
 func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	if len(rawQuery) > maxQuery {
 		return Notice{}, ErrSignature
@@ -67,7 +69,8 @@ func parseAmount(s string) (int64, bool) {
 	return n / 100, err == nil && number.MatchString(s) && n%100 == 0
 }
 
-// parseTransactionNo parses VNPay's number of a payment. An unpaid payment has 0, which is an empty reference.
+// parseTransactionNo parses VNPay's number of a payment. An unpaid payment has 0, which is an empty reference. It must
+// not be used as a key: all unpaid payments have the same one.
 func parseTransactionNo(s string) (ref string, ok bool) {
 	if strings.Trim(s, "0") == "" {
 		return "", true
@@ -83,6 +86,7 @@ func stateOf(response, status string) payment.State {
 	switch {
 	case response == "00" && status == "00":
 		return payment.Paid
+	// VNPay has the money and suspects fraud, so the status does not matter.
 	case response == "07":
 		return payment.Review
 	}
@@ -95,7 +99,8 @@ func stateOf(response, status string) payment.State {
 	return payment.Failed
 }
 
-// IPNResponse is the JSON body of the response to an IPN. Its HTTP status is always 200.
+// IPNResponse is the JSON body of the response to an IPN. Its HTTP status is always 200. The code alone decides what
+// VNPay does next.
 type IPNResponse struct{ RspCode, Message string }
 
 // The codes of the response to an IPN (PAY, "RspCode"). VNPay stops after the first two and retries after the
@@ -110,6 +115,7 @@ const (
 	unknownErrorText = "Unknow error" // as VNPay's own samples spell it
 )
 
+// replies are the texts of VNPay's own samples. VNPay reads the code; the text is for people who read its log.
 var replies = map[string]string{
 	Recorded:       "Confirm Success",
 	RecordedBefore: "Order already confirmed",
@@ -119,7 +125,8 @@ var replies = map[string]string{
 	NotRecorded:    unknownErrorText,
 }
 
-// ReplyFor returns the reply with a code. An unknown code becomes NotRecorded.
+// ReplyFor returns the reply with a code. An unknown code becomes NotRecorded. VNPay then tries again, which is safe: a
+// repeated notice changes nothing.
 func ReplyFor(code string) IPNResponse {
 	if message, ok := replies[code]; ok {
 		return IPNResponse{code, message}

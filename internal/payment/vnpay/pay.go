@@ -37,7 +37,8 @@ type Merchant struct {
 
 var _ payment.Gateway = (*Merchant)(nil)
 
-// New returns a merchant. It uses the client's transport and timeout, but no cookies, and follows no redirects.
+// New returns a merchant. It uses the client's transport and timeout, but no cookies, and follows no redirects. now is
+// the deciding clock, by which orders expire.
 func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -53,10 +54,13 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 		return payment.Page{}, payment.ErrUnsuitable
 	}
 	back := p.ReturnBaseURL + returnPath
+	// Encoders differ in these characters: VNPay might sign the URL differently and refuse the page.
 	if len(back) > maxInfo || strings.ContainsAny(back, "~*()'!") {
 		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
 	}
 	locale, info := localize(p)
+	// Times come from the attempt and the order, not from the moment of the call, so that a repetition returns the same
+	// URL (V3).
 	text := canonical([]pair{
 		{"vnp_Version", version},
 		{"vnp_Command", "pay"},
@@ -75,12 +79,14 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 	return payment.Page{URL: m.conf.PayURL + "?" + text + "&" + hashKey + "=" + m.sign(text)}, nil
 }
 
-// suitable reports whether VNPay accepts the attempt's amount and currency.
+// suitable reports whether VNPay accepts the attempt's amount and currency. For others VNPay would show an error page,
+// about which no report arrives.
 func suitable(a payment.Attempt) bool {
 	return a.Method == payment.VNPay && a.Method.CheckAmount(a.Amount, a.Currency) == nil
 }
 
-// localize returns VNPay's code of the guest's language and the text on the page.
+// localize returns VNPay's code of the guest's language and the text on the page. VNPay has Vietnamese and English
+// only, so every other language is shown in English.
 func localize(p payment.Purchase) (locale, info string) {
 	locale, info = "en", "Payment of order %s %s"
 	if strings.HasPrefix(p.Language, "vi") {
@@ -104,6 +110,7 @@ func formatIP(s string) string {
 	if err != nil {
 		return unknownIP
 	}
+	// A zone is not part of VNPay's format. A mapped IPv4 address is sent as the guest's own.
 	ip = ip.WithZone("").Unmap()
 	if short := ip.String(); len(short) >= 7 {
 		return short

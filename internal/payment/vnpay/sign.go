@@ -22,7 +22,8 @@ type pair struct{ key, value string }
 // escape encodes like PHP's urlencode, which VNPay signs: a space is +, and even ~ is encoded.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "~", "%7E") }
 
-// canonical returns the signed text: encoded parameters without empty ones, sorted by key.
+// canonical returns the signed text: encoded parameters without empty ones, sorted by key. It sorts pairs in place.
+// VNPay's samples differ in whether they sign empty parameters, so none is sent.
 func canonical(pairs []pair) string {
 	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.key, b.key) })
 	var b strings.Builder
@@ -40,16 +41,18 @@ func canonical(pairs []pair) string {
 	return b.String()
 }
 
-// mac returns the HMAC-SHA512 of a text.
+// mac returns the HMAC-SHA512 of a text. Its key is the text of the secret, not what it may encode.
 func (m *Merchant) mac(text string) []byte {
 	h := hmac.New(sha512.New, []byte(string(m.conf.HashSecret)))
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
+// sign returns the signature in lower case, as VNPay sends its own.
 func (m *Merchant) sign(text string) string { return hex.EncodeToString(m.mac(text)) }
 
-// verify compares a received signature in constant time. Upper and lower case are accepted.
+// verify compares a received signature in constant time. Upper and lower case are accepted. A text that is not
+// hexadecimal is a wrong signature.
 func (m *Merchant) verify(text, hash string) bool {
 	got, err := hex.DecodeString(hash)
 	return err == nil && hmac.Equal(got, m.mac(text))
@@ -69,11 +72,13 @@ func parse(rawQuery string) (query, bool) {
 	seen := map[string]bool{}
 	for piece := range strings.SplitSeq(rawQuery, "&") {
 		key, raw, _ := strings.Cut(piece, "=")
+		// Parameters of other parties, such as trackers, are skipped, even malformed ones: they are not signed and not read.
 		name, err := url.QueryUnescape(key)
 		if err != nil || !strings.HasPrefix(name, "vnp_") {
 			continue
 		}
 		value, err := url.QueryUnescape(raw)
+		// An encoded name would be sorted differently by a parser that decodes first.
 		if err != nil || name != key || seen[name] {
 			return query{}, false
 		}

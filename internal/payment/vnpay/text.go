@@ -8,6 +8,8 @@ import (
 // letters lists Vietnamese letters in groups, each after its letter without diacritics.
 const letters = "aàáảãạăằắẳẵặâầấẩẫậ eèéẻẽẹêềếểễệ iìíỉĩị oòóỏõọôồốổỗộơờớởỡợ uùúủũụưừứửữự yỳýỷỹỵ dđ"
 
+// baseLetter maps each letter, in both cases, to its base. Texts are in NFC, where a Vietnamese letter is one
+// character; combining marks of other spellings are dropped by asciiText.
 var baseLetter = func() map[rune]rune {
 	m := map[rune]rune{}
 	for row := range strings.FieldsSeq(letters) {

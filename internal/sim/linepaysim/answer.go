@@ -8,7 +8,7 @@ import (
 	"comanda/internal/sim"
 )
 
-// reply is a response of the API.
+// reply is a response of the API. Its HTTP status is 200, also for errors, as at LINE Pay.
 type reply struct {
 	Code    string `json:"returnCode"`
 	Message string `json:"returnMessage"`
@@ -17,7 +17,8 @@ type reply struct {
 
 func success(info any) reply { return reply{"0000", "Success.", info} }
 
-// messages are the texts of the codes that the simulator returns by itself.
+// messages are the texts of the codes that the simulator returns by itself. A code that a fault sets need not be among
+// them, and then has no text.
 var messages = map[string]string{
 	"0000": "Success.", "0110": "The user has approved.", "0121": "The user has canceled, or the time is over.",
 	"0122": "The payment has failed.", "0123": "The payment is done.",
@@ -42,7 +43,9 @@ func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault
 			sim.WriteJSON(w, reply{Code: "1106", Message: why})
 			return
 		}
+		// After the signature: a fault that applies three times must not be used up by requests that are refused anyway.
 		f := s.takeFault(c)
+		// The delay is part of the running call, so that a second confirmation meanwhile is a duplicate (1198).
 		out, ok := s.exclusive(r, func() reply {
 			s.Wait(r.Context(), time.Duration(f.DelayMS)*time.Millisecond)
 			if !f.executes() {
@@ -61,7 +64,8 @@ func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault
 	}
 }
 
-// exclusive runs do unless a request to the same path is running, as LINE Pay does for changes; ok is false then.
+// exclusive runs do unless a request to the same path is running, as LINE Pay does for changes; ok is false then. It
+// does not hold mu while do runs, because do may wait for a delay and takes mu itself.
 func (s *Simulator) exclusive(r *http.Request, do func() reply) (out reply, ok bool) {
 	if r.Method == http.MethodGet || r.PathValue("id") == "" {
 		return do(), true
@@ -90,6 +94,7 @@ func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, spoil Spoil,
 		case <-s.Done():
 		}
 		panic(http.ErrAbortHandler)
+	// This panic is the one that net/http documents for closing a connection without a response and without a log entry.
 	case Lost:
 		panic(http.ErrAbortHandler)
 	case Garbled:

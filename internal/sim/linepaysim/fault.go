@@ -18,7 +18,8 @@ const (
 	Details Call = "details"
 )
 
-// Spoil is a way in which a response goes wrong.
+// Spoil is a way in which a response goes wrong. Together with Fault.Moves it decides which half is lost: the request,
+// or only its response.
 type Spoil string
 
 // The ways to spoil a response.
@@ -64,10 +65,12 @@ func (f Fault) validate() error {
 	return nil
 }
 
-// executes reports whether the call is executed.
+// executes reports whether the call is executed. A short confirmation is executed too: the difference is in what it
+// captures.
 func (f Fault) executes() bool { return f.Moves || f.Code == "" && (f.Spoil == "" || f.Spoil == Short) }
 
-// SetFaults replaces all faults. The first that matches a call applies.
+// SetFaults replaces all faults. The first that matches a call applies. If one of them is invalid, none is set, and the
+// earlier ones stay.
 func (s *Simulator) SetFaults(faults ...Fault) error {
 	if len(faults) > maxFaults {
 		return errors.New("linepaysim: too many faults")
@@ -91,6 +94,7 @@ func (s *Simulator) takeFault(c Call) Fault {
 		if f.Call != "" && f.Call != c {
 			continue
 		}
+		// 0 means always, so a fault with one application left is removed instead of counted down to 0.
 		if f.Times == 1 {
 			s.faults = slices.Delete(s.faults, i, i+1)
 		} else if f.Times > 1 {

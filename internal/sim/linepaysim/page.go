@@ -43,7 +43,8 @@ func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show writes the page with a message, by default that of the payment's state.
+// show writes the page with a message, by default that of the payment's state. p is a copy: the payment may change
+// while the page is written, and the next request shows it.
 func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, message string) {
 	now := s.Now()
 	state := p.stateAt(now)
@@ -69,7 +70,9 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, 
 	paymentPage.Write(w, http.StatusOK, v.View, v, p.order.RedirectURLs.Confirm, p.order.RedirectURLs.Cancel)
 }
 
-// actOnPage handles the guest's decision.
+// actOnPage handles the guest's decision. Each action is decided under the lock by approve or refuse, so that of two
+// clicks at once only one can decline. "twice" also opens the return URL in the background, as a guest with two
+// browsers does.
 func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, sim.MaxBody)
 	action := r.PostFormValue("action")
@@ -100,6 +103,7 @@ func redirect(w http.ResponseWriter, r *http.Request, address string) {
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the merchant has signed the URL
 }
 
+// approve approves the payment of a page and reports whether the browser may return to the merchant.
 func (s *Simulator) approve(page string, late bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,6 +111,7 @@ func (s *Simulator) approve(page string, late bool) bool {
 	return p != nil && p.approve(s.Now(), late)
 }
 
+// refuse declines or cancels the payment of a page and reports whether it was still open.
 func (s *Simulator) refuse(page string, as state) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// state is the state of a payment.
+// state is the state of a payment. The stored state does not change when the window ends; stateAt includes that.
 type state string
 
 const (
@@ -24,7 +24,7 @@ var checkCodes = map[state]string{
 	waiting: "0000", approved: "0110", canceled: "0121", ended: "0121", declined: "0122", captured: "0123",
 }
 
-// transaction is a payment. Amounts are hundredths in every currency.
+// transaction is a payment. Amounts are hundredths in every currency. The mutex of the simulator guards it.
 type transaction struct {
 	id       int64
 	page     string // the unguessable part of its page's URL
@@ -62,7 +62,8 @@ func (p *transaction) shown(now time.Time) Payment {
 }
 
 // approve reports whether the guest may return to the merchant: they approve now or have approved before. A late guest
-// approves after the window, which starts anew.
+// approves after the window, which starts anew. A captured payment returns to the merchant as well: its page may be
+// opened again.
 func (p *transaction) approve(t time.Time, late bool) bool {
 	switch p.stateAt(t) {
 	case waiting:
@@ -87,7 +88,8 @@ func (p *transaction) refuse(t time.Time, as state) bool {
 	return true
 }
 
-// add stores a new payment.
+// add stores a new payment. It does not compare order ids: the sandbox accepts the same one twice, so uniqueness is the
+// merchant's task.
 func (s *Simulator) add(order purchase, amount int64) *transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,6 +19,7 @@ func (s *Simulator) find(r *http.Request) *transaction {
 	return s.byID.Get(id)
 }
 
+// check serves "Check Payment Request Status". Like the original it states no amount.
 func (s *Simulator) check(r *http.Request, _ []byte, _ Fault) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,6 +30,8 @@ func (s *Simulator) check(r *http.Request, _ []byte, _ Fault) reply {
 	return codeReply(checkCodes[p.stateAt(s.Now())])
 }
 
+// confirm serves "Confirm Payment". The state is compared before the amount, so a repeated confirmation is 1172
+// whatever it says.
 func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 	var ask struct {
 		Amount   json.Number `json:"amount"`
@@ -65,7 +68,8 @@ func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 	return success(map[string]any{"orderId": p.order.OrderID, "transactionId": p.id, "payInfo": p.payInfo()})
 }
 
-// payInfo returns the means of payment: a tenth in points if that is a whole unit, the rest in balance.
+// payInfo returns the means of payment: a tenth in points if that is a whole unit, the rest in balance. Two entries
+// show whether a merchant adds them up.
 func (p *transaction) payInfo() []map[string]any {
 	points := p.paid / 1000 * 100
 	info := []map[string]any{{"method": "BALANCE", "amount": decimal(p.paid - points)}}
@@ -75,6 +79,7 @@ func (p *transaction) payInfo() []map[string]any {
 	return info
 }
 
+// refund serves "Refund Payment". It recognizes no repetition: two equal requests are two refunds, as at LINE Pay.
 func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 	var ask struct {
 		Amount *json.Number `json:"refundAmount"`
@@ -94,6 +99,7 @@ func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 		return codeReply("1165")
 	}
 	amount, ok := p.paid-p.refunded, true
+	// A missing amount means all that is left; 0 is an error.
 	if ask.Amount != nil {
 		amount, ok = hundredths(p.order.Currency, *ask.Amount)
 	}
@@ -135,6 +141,7 @@ func (s *Simulator) RefundInPortal(transactionID string, amount json.Number) str
 // maxListed is LINE Pay's limit of "Retrieve Payment Details".
 const maxListed = 100
 
+// details serves "Retrieve Payment Details". It lists captured payments only; others do not exist for it.
 func (s *Simulator) details(r *http.Request, _ []byte, _ Fault) reply {
 	q := r.URL.Query()
 	ids, orders := q["transactionId"], q["orderId"]

@@ -10,7 +10,8 @@ import (
 	"comanda/internal/sim"
 )
 
-// purchase is the body of a start request, as far as the manual allows it. Anything else is a format error.
+// purchase is the body of a start request, as far as the manual allows it. Anything else is a format error. Decode
+// refuses unknown fields, so that a misspelt option shows in a test and is not ignored.
 type purchase struct {
 	Amount   json.Number `json:"amount"`
 	Currency string      `json:"currency"`
@@ -46,6 +47,7 @@ type purchase struct {
 	} `json:"options"`
 }
 
+// request serves "Request Payment". No money moves until the confirmation.
 func (s *Simulator) request(r *http.Request, body []byte, _ Fault) reply {
 	var order purchase
 	if !sim.Decode(body, &order) {

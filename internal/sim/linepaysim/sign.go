@@ -20,12 +20,15 @@ func (s *Simulator) authenticate(r *http.Request, body []byte) string {
 		return "Header information error: the nonce."
 	case !s.signed(r, body, nonce):
 		return "Header information error: the signature."
+	// Last, because a request with a wrong signature must not use up a nonce.
 	case !s.remember(nonce):
 		return "Header information error: the nonce was used before."
 	}
 	return ""
 }
 
+// signed reports whether the secret has signed the request. It signs the escaped path as it was received, and compares
+// in constant time.
 func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
 	given, err := base64.StdEncoding.DecodeString(r.Header.Get("X-Line-Authorization"))
 	if err != nil {
@@ -41,6 +44,7 @@ func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
 	return hmac.Equal(h.Sum(nil), given)
 }
 
+// remember reports whether a nonce is new, and stores it. After Keep others it may be used again.
 func (s *Simulator) remember(nonce string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,8 @@ type Options struct {
 	Keep          int                                    // number of latest payments in memory; default sim.DefaultKeep
 }
 
-// Simulator simulates LINE Pay for one merchant. It is safe for concurrent use.
+// Simulator simulates LINE Pay for one merchant. It is safe for concurrent use. mu is held for single steps only, never
+// while it waits or calls the merchant.
 type Simulator struct {
 	*sim.Server
 
@@ -54,6 +55,7 @@ func New(o Options) (*Simulator, error) {
 		byID: sim.NewRecent[int64, *transaction](o.Keep), byPage: sim.NewRecent[string, *transaction](o.Keep),
 		nonces: sim.NewRecent[string, struct{}](o.Keep),
 	}
+	// Both versions share payments: a merchant may change the prefix while payments are open.
 	for _, version := range []string{"/v3", "/v4"} {
 		s.HandleFunc("POST "+version+"/payments/request", s.handle(Request, s.request))
 		s.HandleFunc("GET "+version+"/payments/requests/{id}/check", s.handle(Check, s.check))

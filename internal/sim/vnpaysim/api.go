@@ -36,7 +36,8 @@ const (
 	apiOther     = "99"
 )
 
-// message is a request or a response of the API; a value is a string or an integer.
+// message is a request or a response of the API; a value is a string or an integer. Values are kept as they were sent,
+// because the signature covers their text.
 type message map[string]any
 
 func (b message) get(name string) string {
@@ -47,6 +48,7 @@ func (b message) get(name string) string {
 	return fmt.Sprint(v)
 }
 
+// signedText returns the text that is signed. A missing field is signed as an empty one.
 func (b message) signedText(names string) string {
 	var values []string
 	for name := range strings.FieldsSeq(names) {
@@ -61,10 +63,12 @@ var (
 	sender    = newForm(`^[A-Za-z0-9 ]{1,245}$`)
 )
 
-// answerAPI serves both commands, which share one URL.
+// answerAPI serves both commands, which share one URL. It executes the request before it may lose the response, so that
+// a merchant has to find out.
 func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
 	var asked message
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, sim.MaxBody))
+	// A float would change the text of a long number, and with it the signature.
 	d.UseNumber()
 	if err := d.Decode(&asked); err != nil {
 		http.Error(w, "send JSON", http.StatusBadRequest)
@@ -88,6 +92,7 @@ func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
 	sim.WriteJSON(w, answer)
 }
 
+// takeLostAnswer reports whether this response is to be lost, and counts it.
 func (s *Simulator) takeLostAnswer() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,6 +147,8 @@ func (s *Simulator) query(asked, answer message) {
 	}
 }
 
+// setPayment adds the fields about a payment to a response. After a refund the status is that of the refund (05), and
+// the type says whether it was full (02) or partial (03).
 func (b message) setPayment(p *transaction, now time.Time) {
 	status, kind := "02", "01"
 	switch p.stateAt(now) {
@@ -178,6 +185,8 @@ func (s *Simulator) find(asked message) *transaction {
 	return nil
 }
 
+// refund serves the command refund. The simulator remembers a request's id for the day, and answers a repetition with
+// 94 as VNPay does.
 func (s *Simulator) refund(asked, answer message) {
 	if !s.validate(asked, answer, refundAsked) {
 		return
@@ -193,6 +202,7 @@ func (s *Simulator) refund(asked, answer message) {
 	p := s.find(asked)
 	id := s.requestKey(asked)
 	switch {
+	// First, because the sandbox refuses every refund of an account without this right.
 	case s.faults.RefundCode != "":
 		answer.setCode(s.faults.RefundCode, "As it was set")
 	case p == nil:

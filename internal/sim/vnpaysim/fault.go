@@ -50,7 +50,7 @@ func (f Faults) validate() error {
 	return nil
 }
 
-// Faults returns the faults in effect.
+// Faults returns the faults in effect. It is a copy, so the caller may keep it.
 func (s *Simulator) Faults() Faults {
 	s.mu.Lock()
 	defer s.mu.Unlock()

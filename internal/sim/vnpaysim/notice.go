@@ -27,6 +27,8 @@ func (s *Simulator) report(p transaction, r result) <-chan struct{} {
 	return tried
 }
 
+// deliver sends one result until a reply confirms it, the tries are used up, or the simulator closes. tried is closed
+// at the latest when it ends, so no page waits for good.
 func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 	first := sync.OnceFunc(func() { close(tried) })
 	defer first()
@@ -40,6 +42,7 @@ func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 			return
 		}
 		f = s.Faults()
+		// Faults are read before each attempt, so that a tester can repair a notice that is still being tried.
 		if try >= f.Lose && s.send(s.notice(p, r, f.Corrupt), f) {
 			return
 		}
@@ -51,6 +54,7 @@ func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 // send sends a notice and its repetitions, and reports whether a reply confirmed it.
 func (s *Simulator) send(query string, f Faults) bool {
 	codes := make([]string, f.Repeat+1)
+	// Each goroutine has its own element of codes, so they need no lock.
 	if f.AtOnce {
 		var all sync.WaitGroup
 		for i := range codes {
@@ -90,7 +94,8 @@ func (s *Simulator) call(query string) string {
 	return answer.Code
 }
 
-// notice returns the query of an IPN and of a Return URL.
+// notice returns the query of an IPN and of a Return URL. A cancelled payment has the form that the sandbox sends:
+// number 0, bank VNPAY, no bank number.
 func (s *Simulator) notice(p transaction, r result, c Corruption) string {
 	params := map[string]string{
 		"vnp_TmnCode": s.o.TmnCode, "vnp_Amount": strconv.FormatInt(p.amount, 10), "vnp_OrderInfo": p.info,
@@ -114,7 +119,8 @@ func (s *Simulator) notice(p transaction, r result, c Corruption) string {
 	return corrupt(data, s.hmac(data), c)
 }
 
-// corrupt assembles a notice with the corruptions that the signature does not cover.
+// corrupt assembles a notice with the corruptions that the signature does not cover. The result is what a merchant
+// would see from a forger, a proxy or another program in between.
 func corrupt(data, hash string, c Corruption) string {
 	switch c {
 	case Signature:

@@ -25,7 +25,8 @@ type view struct {
 	Late              bool
 }
 
-// open returns the payment of a pay URL, or shows the error page.
+// open returns the payment of a pay URL, or shows the error page. The URL itself creates the payment, so opening it
+// twice shows one payment.
 func (s *Simulator) open(w http.ResponseWriter, r *http.Request) (transaction, bool) {
 	order, code := s.read(r.URL.RawQuery)
 	var p transaction
@@ -98,7 +99,8 @@ var responses = map[string]string{
 	"decline": canceled, "refuse": noFunds,
 }
 
-// decide settles a payment, reports it and redirects the browser, in the order of the faults.
+// decide settles a payment, reports it and redirects the browser, in the order of the faults. It does not wait for a
+// reply to the notice longer than its first attempt takes: later ones come in the background.
 func (s *Simulator) decide(w http.ResponseWriter, r *http.Request, p transaction, action string) {
 	response, ok := responses[action]
 	if ok {
@@ -126,7 +128,8 @@ func (s *Simulator) decide(w http.ResponseWriter, r *http.Request, p transaction
 	http.Redirect(w, r, s.returnURL(p), http.StatusSeeOther) //nolint:gosec // the URL is signed by the merchant
 }
 
-// trySettle is settle, but returns the unchanged payment if it was decided before.
+// trySettle is settle, but returns the unchanged payment if it was decided before. Of two clicks at once only one
+// settles the payment and reports it.
 func (s *Simulator) trySettle(p transaction, response string, late bool) (transaction, bool) {
 	if settled, ok := s.settle(p.key(), response, late); ok {
 		return settled, true

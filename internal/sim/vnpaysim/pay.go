@@ -26,7 +26,7 @@ const (
 // maxRefunds is the maximum number of refunds per payment; it bounds the memory that a script can use.
 const maxRefunds = 100
 
-// transaction is a payment.
+// transaction is a payment. The mutex of the simulator guards it; what leaves the lock is a copy.
 type transaction struct {
 	purchase
 
@@ -55,7 +55,8 @@ func (p *transaction) stateAt(t time.Time) state {
 }
 
 // findOrAdd returns the payment of a pay URL, or adds it. A different pay URL with the same reference on the same day
-// is refused.
+// is refused. It returns a copy, and the code of the error page or an empty string. A known payment is shown even after
+// its window.
 func (s *Simulator) findOrAdd(order purchase) (transaction, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +74,8 @@ func (s *Simulator) findOrAdd(order purchase) (transaction, string) {
 	return *p, ""
 }
 
-// settle decides an open payment and returns it. A payment after its window fails, unless late is set.
+// settle decides an open payment and returns it. A payment after its window fails, unless late is set. It reports false
+// if the payment is unknown or was decided before.
 func (s *Simulator) settle(key, response string, late bool) (transaction, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +94,8 @@ func (s *Simulator) settle(key, response string, late bool) (transaction, bool) 
 	return *p, true
 }
 
-// scheduleLatePayment has a guest pay once after the window.
+// scheduleLatePayment has a guest pay once after the window. It is the case in which VNPay reports money for an order
+// that has expired.
 func (s *Simulator) scheduleLatePayment(key string) {
 	s.mu.Lock()
 	p := s.transactions.Get(key)

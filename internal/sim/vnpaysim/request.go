@@ -36,7 +36,7 @@ type purchase struct {
 	data    string // the signed text: pay URLs with the same text are equal
 }
 
-// key identifies a payment: references are unique within a day.
+// key identifies a payment: references are unique within a day. The day is that of the creation time.
 func (p purchase) key() string { return keyOf(p.ref, p.created) }
 
 func keyOf(ref, created string) string { return ref + "/" + created[:min(8, len(created))] }
@@ -82,6 +82,7 @@ func (s *Simulator) read(rawQuery string) (purchase, string) {
 	switch {
 	case !ok:
 		return purchase{}, errForm
+	// Before the signature, because another merchant's secret is not known here.
 	case params["vnp_TmnCode"] != s.o.TmnCode:
 		return purchase{}, errSite
 	case !s.verify(hashData(params), hash):
@@ -95,6 +96,7 @@ func (s *Simulator) read(rawQuery string) (purchase, string) {
 	return purchaseOf(params)
 }
 
+// purchaseOf converts parameters whose format was checked. It returns the code of the error page, or an empty string.
 func purchaseOf(params map[string]string) (purchase, string) {
 	p := purchase{
 		ref: params["vnp_TxnRef"], info: params["vnp_OrderInfo"], locale: params["vnp_Locale"], created: params["vnp_CreateDate"],

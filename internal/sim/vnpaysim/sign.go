@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// encode is PHP's urlencode, which VNPay's samples sign with.
+// encode is PHP's urlencode, which VNPay's samples sign with. It is written byte by byte instead of with net/url, so
+// that an error in the escaping of package vnpay shows.
 func encode(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -37,12 +38,14 @@ func hashData(params map[string]string) string {
 	return strings.Join(data, "&")
 }
 
+// hmac returns the signature of a text in lower case.
 func (s *Simulator) hmac(data string) string {
 	h := hmac.New(sha512.New, []byte(s.o.HashSecret))
 	h.Write([]byte(data))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// verify accepts both cases, and compares in constant time.
 func (s *Simulator) verify(data, hash string) bool {
 	return hmac.Equal([]byte(s.hmac(data)), []byte(strings.ToLower(hash)))
 }

@@ -44,7 +44,8 @@ type Options struct {
 	Keep       int                                    // number of latest payments in memory; default sim.DefaultKeep
 }
 
-// Simulator simulates VNPay for one merchant. It is safe for concurrent use.
+// Simulator simulates VNPay for one merchant. It is safe for concurrent use. mu is held for single steps only, never
+// while it waits or calls the merchant.
 type Simulator struct {
 	*sim.Server
 
@@ -81,6 +82,7 @@ func New(o Options) (*Simulator, error) {
 	return s, nil
 }
 
+// orDefault returns otherwise unless n is positive.
 func orDefault[N int | time.Duration](n, otherwise N) N {
 	if n <= 0 {
 		return otherwise
