@@ -35,7 +35,6 @@ import (
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/system"
-	"comanda/internal/uid"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
 	"comanda/internal/visit/visitsql"
@@ -262,7 +261,7 @@ func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64,
 	}
 	now := k.DB.Now()
 	scope := stock.Scope{Branch: branch, Date: b.Calendar().BizDate(now)}
-	return stocksql.SetCap(ctx, tx, scope, item, quota, uid.New(now), now.UnixMilli())
+	return stocksql.SetCap(ctx, tx, scope, item, quota, now)
 }
 
 // quotaStore notifies the admission cache of a changed quota at once, instead of in the next round of recovery.

@@ -29,7 +29,7 @@ func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 		}
 		short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: available, Stock: h.Scope.IsStock()})
 	}
-	return short, true
+	return short, len(short) > 0
 }
 
 // add records a refusal of the cache.

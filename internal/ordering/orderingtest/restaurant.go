@@ -175,7 +175,7 @@ func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Tim
 	r.run(t, "quota", item, q)
 	err := r.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
 		scope := stock.Scope{Branch: r.Branch, Date: date}
-		return stocksql.SetCap(ctx, tx, scope, item, q, uid.New(now), now.UnixMilli())
+		return stocksql.SetCap(ctx, tx, scope, item, q, now)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,11 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
+	"comanda/internal/uid"
 )
 
 // Counters creates counters before a transaction locks them. It remembers the existing ones, so that only the first
@@ -191,7 +193,7 @@ func scanCount(r sqldb.Rows) (c stock.Count, err error) {
 // SetCap changes the cap of an item from a business date on and queues the change for the admission cache. It runs in
 // the caller's transaction; nil means unlimited. Later dates without a counter take the standing quota when their
 // counter is created.
-func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *int64, id string, now int64) error {
+func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *int64, now time.Time) error {
 	key := []stock.Key{{Scope: s, Item: item}}
 	if _, err := tx.Exec(ctx, stmt("counter_ensure"), keyRows(key)); err != nil {
 		return err
@@ -210,6 +212,6 @@ func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *
 			Scope: stock.Scope{Branch: s.Branch, Date: d}, Lines: []stock.Line{{Item: item, Qty: limit}},
 		}}
 	}
-	_, err = QueueOps(tx, ops, func() string { return id }, now)
+	_, err = QueueOps(tx, ops, func() string { return uid.New(now) }, now.UnixMilli()) // one entry per date
 	return err
 }

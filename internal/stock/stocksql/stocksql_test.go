@@ -235,6 +235,13 @@ func TestSetCap(t *testing.T) {
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t)); diff != "" {
 			t.Error(diff)
 		}
+
+		// A later date has a counter after the start of the business day was changed, or the clock set back.
+		r.SetQuota(t, 101, 3, "2099-12-31", now)
+		r.SetQuota(t, 101, 4, scope.Date, now)
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 4, Held: 5}, {Item: 101, Cap: 4}}, r.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
 	})
 }
 
