@@ -5,9 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sync/singleflight"
 
 	"comanda/internal/fault"
 )
@@ -80,23 +85,45 @@ const placeTimeout = 8 * time.Second
 func (s *Service) once(
 	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
 ) (receipt Receipt, err error) {
-	first := false
+	var first atomic.Bool
+	var crash error
 	// The digest is part of the flight's id: a request with the same key and other content must not get this result. It
 	// goes to the ledger, which refuses it.
 	id := digest + " " + formatID(k.Branch) + " " + formatID(k.User) + " " + k.ClientTxnID
-	result, err, _ := s.placing.Do(id, func() (any, error) {
+	flight := s.placing.DoChan(id, func() (_ any, err error) {
 		// Only the caller whose function runs sets its own first; the others receive the result as a repetition.
-		first = true
+		first.Store(true)
+		// A panic belongs to the first request. Without this it would end the process, because it has a goroutine of its
+		// own. The others repeat theirs.
+		defer func() {
+			if p := recover(); p != nil {
+				crash = fmt.Errorf("%v\n%s", p, debug.Stack())
+				err = ErrRetry
+			}
+		}()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), placeTimeout)
 		defer cancel()
 		r, err := place(ctx)
 		return &r, err
 	})
-	if r, ok := result.(*Receipt); ok {
-		receipt = Receipt{Order: r.Order, New: r.New && first}
+	var done singleflight.Result
+	select {
+	case done = <-flight:
+	case <-ctx.Done():
+		if !first.Load() { // the phone has left, and its original goes on without it
+			s.Metrics.placed(ctx.Err(), false)
+			return Receipt{}, ctx.Err()
+		}
+		done = <-flight
 	}
-	s.Metrics.placed(err, receipt.New)
-	return receipt, err
+	if crash != nil {
+		panic(crash)
+	}
+	if r, ok := done.Val.(*Receipt); ok {
+		receipt = Receipt{Order: r.Order, New: r.New && first.Load()}
+	}
+	s.Metrics.placed(done.Err, receipt.New)
+	return receipt, done.Err
 }
 
 // PriorResult is the prior result of an idempotency key: its order and the digest of its request.
