@@ -131,6 +131,7 @@ func (c *Cache[K, V]) keep(key K, e *entry[V]) {
 	if c.young == nil || len(c.young) >= max(1, size/2) {
 		c.young, c.old = map[K]*entry[V]{}, c.young
 	}
+	delete(c.old, key) // else DeleteFunc of the new value would leave the one before
 	c.young[key] = e
 }
 

@@ -137,3 +137,15 @@ func TestCache_Load_deleted(t *testing.T) {
 		t.Error("a read that began before the change was kept")
 	}
 }
+
+// A value that is deleted after it was replaced does not uncover the one before.
+func TestCache_deletes_every_generation(t *testing.T) {
+	t.Parallel()
+	c := cache.Cache[string, int]{Max: 2}
+	c.Put("a", 1, cache.Forever())
+	c.Put("a", 2, cache.Forever()) // the young generation is full: the first value is in the old one
+	c.DeleteFunc(func(v int) bool { return v == 2 })
+	if v, ok := c.Get("a", time.Time{}); ok {
+		t.Errorf("%d is back", v)
+	}
+}

@@ -7,10 +7,20 @@ import (
 	"comanda/internal/cache"
 )
 
+// maxRecentCarts bounds the carts in memory: a cart with all of its lines has several kilobytes.
+const maxRecentCarts = 4096
+
 // recentCarts keeps the carts that this process has read last. They may be outdated (C5). The zero value is ready.
 type recentCarts struct {
 	mu     sync.Mutex // held while a cart is compared with the one that it replaces
-	byUser cache.Cache[int64, Cart]
+	bound  sync.Once
+	byUser cache.Cache[int64, Cart] // see carts
+}
+
+// carts returns the cache with its bound.
+func (r *recentCarts) carts() *cache.Cache[int64, Cart] {
+	r.bound.Do(func() { r.byUser.Max = maxRecentCarts })
+	return &r.byUser
 }
 
 // put stores a cart unless a newer one is cached.
@@ -24,11 +34,11 @@ func (r *recentCarts) put(c Cart) {
 	case len(c.Lines) == 0:
 		r.evict(c.UserID)
 	default:
-		r.byUser.Put(c.UserID, c, cache.Forever())
+		r.carts().Put(c.UserID, c, cache.Forever())
 	}
 }
 
 // get returns a member's cached cart.
-func (r *recentCarts) get(user int64) (Cart, bool) { return r.byUser.Get(user, time.Time{}) }
+func (r *recentCarts) get(user int64) (Cart, bool) { return r.carts().Get(user, time.Time{}) }
 
-func (r *recentCarts) evict(user int64) { r.byUser.Delete(user) }
+func (r *recentCarts) evict(user int64) { r.carts().Delete(user) }

@@ -70,8 +70,8 @@ func classify(err error) error {
 }
 
 // classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A. Class 08 are lost connections; 25P03 ends a
-// transaction that was idle too long. Both may pass by themselves, so the API answers 503 and clients repeat the
-// request.
+// transaction that was idle too long, 25P04 one that took too long as a whole. They may pass by themselves, so the API
+// answers 503 and clients repeat the request.
 func classifyPostgres(code string) error {
 	switch code {
 	case "23505":
@@ -84,8 +84,8 @@ func classifyPostgres(code string) error {
 		return ErrRetry
 	case "42P01", "42703":
 		return ErrSchema // undefined table, undefined column
-	case "55P03", "57014", "57P01", "57P02", "57P03", "53300", "53100", "53200", "25P03":
-		return ErrUnavailable // time-out of a lock or statement, shutdown, too many clients, disk or memory full
+	case "55P03", "57014", "57P01", "57P02", "57P03", "53300", "53100", "53200", "25P03", "25P04":
+		return ErrUnavailable // time-out of a lock, statement or transaction, shutdown, too many clients, disk or memory full
 	}
 	if len(code) == 5 && code[:2] == "08" {
 		return ErrUnavailable

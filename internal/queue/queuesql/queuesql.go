@@ -134,7 +134,7 @@ func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, er
 		if b.Pending > 0 {
 			b.Age = max(0, now.Sub(time.UnixMilli(since)))
 		}
-		if b.Dead > 0 {
+		if b.Dead > 0 && died > 0 { // some tables do not record when a row died
 			b.DeadAge = max(0, now.Sub(time.UnixMilli(died)))
 		}
 		return b, err
