@@ -155,16 +155,16 @@ func check(raw []byte) (format, error) {
 // visible in a picture with that much detail.
 var qualities = []int{82, 74, 66, 58, 50, 42}
 
-// encode returns a JPEG of at most most bytes if a quality allows it. Each quality is a new encoding of the whole
+// encode returns a JPEG of at most limit bytes if a quality allows it. Each quality is a new encoding of the whole
 // picture, so the list of qualities is short.
-func encode(img image.Image, most int) ([]byte, error) {
+func encode(img image.Image, limit int) ([]byte, error) {
 	var out bytes.Buffer
 	for _, q := range qualities {
 		out.Reset()
 		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: q}); err != nil {
 			return nil, err
 		}
-		if out.Len() <= most {
+		if out.Len() <= limit {
 			break
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"comanda/internal/catalog"
 )
 
-// Branches returns branches, normally catalog.Menus.
+// Branches returns branches, normally catalog.MenuCache.
 type Branches interface {
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)
 }

@@ -34,7 +34,7 @@ func RecordAlone(ctx context.Context, db *sqldb.DB, entries ...audit.Entry) erro
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return Record(ctx, tx, entries...) })
 }
 
-// auditHead reads the number and hash of the newest entry; auditLock also locks it.
+// auditHead reads the number and hash of the newest entry; the statement audit_lock also locks it.
 func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (audit.Chain, error) {
 	head, _, err := sqldb.One(ctx, conn, func(r sqldb.Rows) (c audit.Chain, err error) {
 		err = r.Scan(&c.Seq, &c.Hash)

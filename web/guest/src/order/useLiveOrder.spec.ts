@@ -66,6 +66,17 @@ test('it is polled only while the stream is down', async () => {
   expect(fetch).toHaveBeenCalledTimes(3)
 })
 
+test('an answer that the stream has overtaken is not shown', async () => {
+  let answer: (order: Paid) => void = () => undefined
+  fetch.mockReturnValue(new Promise((resolve) => { answer = resolve }))
+  const { order } = begin()
+  await pass(0)
+  streams[0]?.onEvent({ id: '1', name: 'order', data: '{"paid":true}' })
+  answer({ paid: false })
+  await pass(0)
+  expect(order.value).toEqual({ paid: true })
+})
+
 test('an answer ends what a lost one began', async () => {
   fetch.mockRejectedValueOnce(new Fault('offline'))
   const { order, fault } = begin()

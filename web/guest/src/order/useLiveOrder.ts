@@ -30,15 +30,18 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
   const live = ref(false)
   let polls = 0
   let opened = 0
+  let events = 0
   let disposed = false
   let close: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function load(): Promise<void> {
     try {
+      const before = events
       const loaded = await source.fetch()
       if (disposed) return
-      order.value = loaded
+      // What the stream has said meanwhile is newer than this answer.
+      if (before === events) order.value = loaded
       fault.value = undefined
       offline.value = false
     } catch (e) {
@@ -67,6 +70,7 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
       headers: source.headers,
       onEvent: (event) => {
         if (event.name !== 'order') return
+        events++
         order.value = JSON.parse(event.data) as T
         fault.value = undefined
       },

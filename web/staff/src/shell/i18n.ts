@@ -25,7 +25,7 @@ registerTexts({ vi: () => texts('vi'), 'zh-Hant': () => texts('zh-Hant'), en: ()
 /** Shows the console in a language, and stores the choice. */
 export async function changeLanguage(l: Language): Promise<void> {
   await setLanguage(l)
-  remember('language', l)
+  remember('language', language.value) // a later choice may have overtaken this one
 }
 
 /** Shows the console in the stored language, which another tab may change, or in one that the browser prefers. */
