@@ -1,0 +1,230 @@
+package menufile
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"comanda/internal/money"
+)
+
+// symbols are the ways to write a currency beside an amount, in lower case and Unicode NFKC, the longest first. A symbol
+// of several currencies stands for each of them.
+var symbols = []struct {
+	text string
+	of   []money.Currency
+}{
+	{"đồng", []money.Currency{money.VND}},
+	{"vnđ", []money.Currency{money.VND}},
+	{"vnd", []money.Currency{money.VND}},
+	{"₫", []money.Currency{money.VND}},
+	{"đ", []money.Currency{money.VND}},
+	{"twd", []money.Currency{money.TWD}},
+	{"nt$", []money.Currency{money.TWD}},
+	{"nt", []money.Currency{money.TWD}},
+	{"us$", []money.Currency{money.USD}},
+	{"usd", []money.Currency{money.USD}},
+	{"$", []money.Currency{money.USD, money.TWD}},
+	{"元", []money.Currency{money.TWD}},
+	{"圓", []money.Currency{money.TWD}},
+	{"円", []money.Currency{money.JPY}},
+	{"jpy", []money.Currency{money.JPY}},
+	{"yen", []money.Currency{money.JPY}},
+	{"¥", []money.Currency{money.JPY}},
+	{"eur", []money.Currency{money.EUR}},
+	{"€", []money.Currency{money.EUR}},
+	{"sar", []money.Currency{money.SAR}},
+	{"sr", []money.Currency{money.SAR}},
+	{"ر.س.", []money.Currency{money.SAR}},
+	{"ر.س", []money.Currency{money.SAR}},
+	{"ریال", []money.Currency{money.SAR}},
+	{"thb", []money.Currency{money.THB}},
+	{"บาท", []money.Currency{money.THB}},
+	{"฿", []money.Currency{money.THB}},
+	{"£", nil},
+	{"gbp", nil},
+	{"₩", nil},
+	{"cny", nil},
+}
+
+// thousands are the suffixes that multiply an amount by a thousand where people leave three zeros out.
+var thousands = []string{"nghìn", "ngàn", "k"}
+
+// priceProblem is a reason why a price was not read; an empty code means none.
+type priceProblem struct {
+	code    ProblemCode
+	message string
+}
+
+var (
+	unreadable = priceProblem{PriceUnreadable, "This is not a price."}
+	ambiguous  = priceProblem{
+		PriceAmbiguous, "It is not clear whether the separator stands for thousands or for decimals. Write the price without it.",
+	}
+)
+
+// parsePrice reads an amount as people write it and returns it in minor units.
+func parsePrice(s string, c money.Currency) (int64, priceProblem) {
+	s = strings.ToLower(norm.NFKC.String(s))
+	s = trimSpace(strings.NewReplacer("−", "-", "\u200e", "", "\u200f", "").Replace(s))
+	s, p := trimCurrency(s, c)
+	if p.code != "" {
+		return 0, p
+	}
+	factor := int64(1)
+	if c.Decimals() == 0 {
+		for _, suffix := range thousands {
+			if rest, ok := strings.CutSuffix(s, suffix); ok {
+				s, factor = strings.TrimSpace(rest), 1000
+				break
+			}
+		}
+	}
+	if rest, ok := strings.CutPrefix(s, "-"); ok && isAmount(strings.TrimSpace(rest)) {
+		return 0, priceProblem{PriceNegative, "A price cannot be negative."}
+	}
+	if !isAmount(s) {
+		return 0, unreadable
+	}
+	whole, fraction, p := splitAmount(s, c.Decimals(), factor > 1)
+	if p.code != "" {
+		return 0, p
+	}
+	return amount(whole, fraction, c, factor)
+}
+
+// trimCurrency removes the currency before or after an amount, and refuses another one.
+func trimCurrency(s string, c money.Currency) (string, priceProblem) {
+	for _, y := range symbols {
+		rest, ok := strings.CutSuffix(s, y.text)
+		if !ok {
+			rest, ok = strings.CutPrefix(s, y.text)
+		}
+		if !ok {
+			continue
+		}
+		if slices.Contains(y.of, c) {
+			return strings.TrimSpace(rest), priceProblem{}
+		}
+		return s, priceProblem{PriceCurrency, "This price is not in " + string(c) + ", the branch's currency."}
+	}
+	return s, priceProblem{}
+}
+
+// isAmount reports whether a text consists of digits and separators, and begins and ends with a digit.
+func isAmount(s string) bool {
+	if s == "" || !digit(s[0]) || !digit(s[len(s)-1]) {
+		return false
+	}
+	return strings.Trim(s, "0123456789.,' ’") == ""
+}
+
+func digit(b byte) bool { return b >= '0' && b <= '9' }
+
+// splitAmount separates the digits of an amount before and after the decimal point. In short notation, such as 1.5k, a
+// separator is always a decimal point.
+func splitAmount(s string, decimals int, short bool) (whole, fraction string, p priceProblem) {
+	s = strings.ReplaceAll(s, "’", "'")
+	last := strings.LastIndexAny(s, ".,' ")
+	if last < 0 {
+		return s, "", p
+	}
+	mark, before, after := s[last], s[:last], s[last+1:]
+	others := strings.ContainsAny(before, ".,' ") && strings.IndexByte(before, mark) < 0
+	once := strings.IndexByte(before, mark) < 0
+	switch {
+	case mark == ' ' || mark == '\'' || !once: // never decimals
+		if !grouped(s) {
+			return "", "", unreadable
+		}
+		return digits(s), "", p
+	case others: // 1,234.50: the second kind is for decimals
+		if !grouped(before) || len(after) > 2 && strings.Trim(after, "0") != "" {
+			return "", "", unreadable
+		}
+		if len(after) > 2 {
+			return "", "", ambiguous
+		}
+		return digits(before), after, p
+	case short:
+		if len(after) > 2 {
+			return "", "", ambiguous
+		}
+		return before, after, p
+	case len(after) == 3 && len(before) <= 3 && before != "0":
+		if decimals > 0 {
+			return "", "", ambiguous
+		}
+		return before + after, "", p
+	case len(after) > 2:
+		return "", "", unreadable
+	case decimals == 0 && len(before) <= 3 && strings.Trim(after, "0") == "":
+		return "", "", ambiguous // 65.00 may be sixty-five or the beginning of 65.000
+	}
+	return before, after, p
+}
+
+// grouped reports whether an amount has one kind of separator, and three digits after each.
+func grouped(s string) bool {
+	at := strings.IndexAny(s, ".,' ")
+	if at < 0 {
+		return true
+	}
+	parts := strings.Split(s, s[at:at+1])
+	for i, part := range parts {
+		if strings.ContainsAny(part, ".,' ") || i > 0 && len(part) != 3 || len(part) == 0 || len(part) > 3 {
+			return false
+		}
+	}
+	return true
+}
+
+func digits(s string) string {
+	return strings.NewReplacer(".", "", ",", "", "'", "", " ", "").Replace(s)
+}
+
+// amount returns an amount of digits in minor units.
+func amount(whole, fraction string, c money.Currency, factor int64) (int64, priceProblem) {
+	if factor > 1 {
+		whole, fraction = whole+fraction+strings.Repeat("0", 3-len(fraction)), ""
+	}
+	if d := c.Decimals(); len(fraction) > d {
+		if strings.Trim(fraction[d:], "0") != "" {
+			return 0, priceProblem{PriceUnreadable, "Prices in " + string(c) + " have " + places(d) + "."}
+		}
+		fraction = fraction[:d]
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	plain := whole
+	if fraction != "" {
+		plain += "." + fraction
+	}
+	n, err := c.Parse(plain)
+	if err != nil || n > MaxPrice {
+		return 0, priceProblem{PriceTooLarge, "This price is too high."}
+	}
+	return n, priceProblem{}
+}
+
+func places(decimals int) string {
+	if decimals == 0 {
+		return "no decimals"
+	}
+	return "two decimals"
+}
+
+// parseNumber reads the number of a spreadsheet's cell. It has at most one point, which is for decimals.
+func parseNumber(s string, c money.Currency) (int64, priceProblem) {
+	s, ok := plainNumber(s)
+	if !ok {
+		return 0, unreadable
+	}
+	if strings.HasPrefix(s, "-") {
+		return 0, priceProblem{PriceNegative, "A price cannot be negative."}
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	return amount(whole, fraction, c, 1)
+}

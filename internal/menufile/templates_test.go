@@ -1,0 +1,78 @@
+package menufile
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"comanda/internal/money"
+)
+
+var currencies = []money.Currency{money.VND, money.TWD, money.JPY, money.THB, money.SAR, money.USD, money.EUR}
+
+// Each template can be imported in every accepted currency, with any language first.
+func TestTemplateRows(t *testing.T) {
+	names := TemplateNames()
+	if want := []string{"bar", "bistro", "bubble-tea", "cafe", "pho"}; !slices.Equal(names, want) {
+		t.Errorf("templates %v, want %v", names, want)
+	}
+	for _, name := range names {
+		all, err := TemplateRows(name, Options{money.VND, TemplateLocales})
+		if err != nil || len(all) < 20 || len(all) > 30 {
+			t.Fatalf("%s: %d dishes, %v", name, len(all), err)
+		}
+		for _, row := range all {
+			for what, texts := range map[string]map[string]string{"category": row.Category, "name": row.Name} {
+				if len(texts) != len(TemplateLocales) {
+					t.Errorf("%s, %s: %s is not translated: %v", name, row.Key, what, texts)
+				}
+			}
+			if n := len(row.Description); n != 0 && n != len(TemplateLocales) {
+				t.Errorf("%s, %s: the description is not translated: %v", name, row.Key, slices.Collect(maps.Keys(row.Description)))
+			}
+		}
+		for _, c := range currencies {
+			for _, o := range []Options{{c, TemplateLocales}, {c, []string{"ja", "en"}}, {c, []string{"th"}}, {c, []string{"zh-TW", "vi"}}} {
+				rows, err := TemplateRows(name, o)
+				if err != nil || len(rows) == 0 || c != money.SAR && len(rows) != len(all) {
+					t.Fatalf("%s in %v: %d of %d dishes, %v", name, o, len(rows), len(all), err)
+				}
+				raw, err := Write(CSV, o, rows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, problems := Read(raw, o); len(problems) > 0 {
+					t.Errorf("%s in %v: %+v", name, o, problems[0])
+				}
+			}
+		}
+	}
+	if _, err := TemplateRows("pizza", Options{money.VND, TemplateLocales}); err == nil {
+		t.Error("an unknown template has dishes")
+	}
+	bar, _ := TemplateRows("bar", Options{money.SAR, []string{"en"}})
+	if slices.ContainsFunc(bar, func(r DishRow) bool { return r.Key == "bar-negroni" }) {
+		t.Error("the bar sells cocktails in Saudi Arabia")
+	}
+}
+
+// A file may have prices in several currencies; the branch's count.
+func TestRead_prices_by_currency(t *testing.T) {
+	file := "category,name,price:VND,PRICE:eur\nPhở,Phở tái,65000,12.50\n"
+	for c, want := range map[money.Currency]int64{money.VND: 65000, money.EUR: 1250} {
+		if got, problems := Read([]byte(file), Options{c, []string{"vi"}}); len(problems) > 0 || got.Rows[0].Price != want {
+			t.Errorf("%s: %+v, %v", c, got, problems)
+		}
+	}
+	for head, want := range map[string]ProblemCode{
+		"category,name,price:USD":          ColumnMissing,
+		"category,name,price,price:VND":    DuplicateColumn,
+		"category,name,price,price:XXX":    UnknownColumn,
+		"category,name,price:VND,quota:VN": UnknownColumn,
+	} {
+		_, problems := Read([]byte(head+"\nPhở,Phở tái,65000,1\n"), Options{money.VND, []string{"vi"}})
+		if !slices.ContainsFunc(problems, func(p CellProblem) bool { return p.Code == want }) {
+			t.Errorf("%s: %+v, want %s", head, problems, want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package menufile
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// Format is a format that Write writes.
+type Format string
+
+// The formats.
+const (
+	CSV  Format = "csv"
+	XLSX Format = "xlsx"
+)
+
+// ContentType returns the media type of a format.
+func (f Format) ContentType() string {
+	if f == XLSX {
+		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	}
+	return "text/csv; charset=utf-8"
+}
+
+// dangerous are the first characters of texts that spreadsheet programs execute as a formula, also as full-width forms
+// (OWASP, CSV injection). A text that is Clear begins with one too, so it is never mistaken for it.
+const dangerous = "=+-@\t\r\n＝＋－＠"
+
+// escape returns a text as it is written. unescape reverts it.
+func escape(s string) string {
+	if s != "" && (strings.ContainsRune(dangerous, []rune(s)[0]) || unescape(s) != s) {
+		return "'" + s
+	}
+	return s
+}
+
+// unescape returns a text without the apostrophe of escape. Another apostrophe at the beginning stays.
+func unescape(s string) string {
+	rest, ok := strings.CutPrefix(s, "'")
+	if !ok || rest == "" {
+		return s
+	}
+	if first := []rune(rest)[0]; strings.ContainsRune(dangerous, first) || first == '\'' && unescape(rest) != rest {
+		return rest
+	}
+	return s
+}
+
+// Write returns dishes as a file of the template.
+func Write(f Format, o Options, rows []DishRow) ([]byte, error) {
+	table := make([][]string, 0, len(rows)+1)
+	table = append(table, columns(o))
+	for _, row := range rows {
+		table = append(table, cellsOf(row, o))
+	}
+	if f == XLSX {
+		return writeXLSX(table)
+	}
+	return writeCSV(table)
+}
+
+// Template returns a file with two examples.
+func Template(f Format, o Options) ([]byte, error) {
+	price := int64(65_000)
+	if o.Currency.Decimals() > 0 {
+		price = 1250
+	} else if o.Currency != "VND" {
+		price = 650
+	}
+	quota := int64(20)
+	texts := func(en, vi, zh, ja, th string) map[string]string {
+		known := map[string]string{"en": en, "vi": vi, "zh-TW": zh, "ja": ja, "th": th}
+		out := map[string]string{}
+		for _, l := range o.Locales {
+			out[l] = known[l]
+		}
+		return out
+	}
+	noodles := texts("Noodles", "Phở", "麵食", "麺類", "ก๋วยเตี๋ยว")
+	return Write(f, o, []DishRow{
+		{
+			Key: "beef-pho", Category: noodles, Name: texts("Beef pho", "Phở bò", "牛肉河粉", "牛肉のフォー", "เฝอเนื้อ"),
+			Description: texts(
+				"Rice noodles, tender beef", "Bánh phở, thịt bò chín", "河粉、軟嫩牛肉", "米麺と牛肉", "เส้นก๋วยเตี๋ยว เนื้อเปื่อย"),
+			Price: price, Quota: QuotaCell{true, &quota},
+		},
+		{
+			Key: "chicken-pho", Category: noodles, Name: texts("Chicken pho", "Phở gà", "雞肉河粉", "鶏肉のフォー", "เฝอไก่"),
+			Price: price,
+		},
+	})
+}
+
+// columns returns the header.
+func columns(o Options) []string {
+	head := slices.Clone(fields)
+	for _, locale := range o.Locales[1:] {
+		for _, field := range translated {
+			head = append(head, field+":"+locale)
+		}
+	}
+	return head
+}
+
+// cellsOf returns the cells of a dish in the order of columns.
+func cellsOf(row DishRow, o Options) []string {
+	quota := ""
+	if row.Quota.Units != nil {
+		quota = strconv.FormatInt(*row.Quota.Units, 10)
+	}
+	base := o.Locales[0]
+	cells := []string{
+		escape(row.Key), escape(row.Category[base]), escape(row.Name[base]), escape(row.Description[base]),
+		o.Currency.Format(row.Price), quota, escape(row.Image),
+	}
+	for _, locale := range o.Locales[1:] {
+		cells = append(cells, escape(row.Category[locale]), escape(row.Name[locale]), escape(row.Description[locale]))
+	}
+	return cells
+}
+
+// writeCSV writes a table with a byte order mark, without which Excel reads another encoding.
+func writeCSV(table [][]string) ([]byte, error) {
+	b := bytes.NewBuffer(slices.Clone(bom))
+	w := csv.NewWriter(b)
+	w.UseCRLF = true
+	if err := w.WriteAll(table); err != nil {
+		return nil, fmt.Errorf("menufile: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// sheetName is the sheet's name in files that are written; files that are read may have any.
+const sheetName = "Menu"
+
+// writeXLSX writes a table as a workbook. Prices and quotas are numbers, so that people can calculate with them.
+func writeXLSX(table [][]string) ([]byte, error) {
+	book := excelize.NewFile()
+	defer func() { _ = book.Close() }()
+	if err := fillSheet(book, table); err != nil {
+		return nil, fmt.Errorf("menufile: %w", err)
+	}
+	var b bytes.Buffer
+	if err := book.Write(&b); err != nil {
+		return nil, fmt.Errorf("menufile: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func fillSheet(book *excelize.File, table [][]string) error {
+	if err := book.SetSheetName(book.GetSheetName(0), sheetName); err != nil {
+		return err //nolint:wrapcheck // wrapped by the caller
+	}
+	w, err := book.NewStreamWriter(sheetName)
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	if err := w.SetColWidth(1, len(table[0]), 24); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	if err := w.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	price, quota := slices.Index(fields, "price"), slices.Index(fields, "quota")
+	for i, texts := range table {
+		cells := make([]any, len(texts))
+		for j, s := range texts {
+			cells[j] = s
+			if i == 0 || s == "" || j != price && j != quota {
+				continue
+			}
+			if n, err := strconv.ParseFloat(s, 64); err == nil {
+				cells[j] = n
+			}
+		}
+		if err := w.SetRow("A"+strconv.Itoa(i+1), cells); err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+	}
+	return w.Flush() //nolint:wrapcheck // as above
+}
