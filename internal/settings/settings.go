@@ -1,0 +1,251 @@
+// Package settings manages the settings that belong to the house and that its owner changes in the console: the public
+// URL, payment windows, the mail server and the accounts at payment gateways. They are stored in SQL. A value that a
+// process gets from a flag, the environment or its configuration file takes precedence over the stored one.
+//
+// Secrets are stored sealed (AES-256-GCM). The key is never in SQL, so a backup of the database does not reveal them.
+// Without the key the sealed values are unreadable: what needs them is off, and everything else works.
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+// MaxValue is the maximum length of a value in bytes.
+const MaxValue = 1000
+
+// The faults of this package.
+var (
+	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "There is no such setting.")
+	ErrFixed   = fault.New(fault.Conflict, "setting_fixed",
+		"This setting is fixed by the server's environment, flags or configuration file.")
+	ErrKey = fault.New(fault.Unavailable, "settings_key_missing",
+		"The key that seals secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
+)
+
+// Source says where the value in force comes from.
+type Source string
+
+// The sources of a value, by precedence.
+const (
+	FromProcess Source = "PROCESS" // a flag, the environment or the configuration file
+	FromStore   Source = "STORED"
+	FromDefault Source = "DEFAULT"
+)
+
+// Definition describes a setting.
+type Definition struct {
+	Name     string // such as payment_window
+	Variable string // the environment variable, such as COMANDA_PAYMENT_WINDOW
+	Default  string
+	Help     string
+	Secret   bool // sealed when stored, and never shown
+	Fixed    bool // this process has a value from elsewhere
+}
+
+// Row is a stored setting. The value of a secret is sealed.
+type Row struct {
+	Name   string
+	Value  string
+	Sealed bool
+	At     time.Time
+	By     string // authz.Actor.String()
+}
+
+// Store stores settings; settingssql implements it.
+type Store interface {
+	Rows(ctx context.Context) ([]Row, error)
+	// Change stores what decide returns for the rows, which no other change can modify meanwhile: rows to write, and
+	// names of rows to delete. It records the names in the audit log. It changes nothing if decide fails.
+	Change(ctx context.Context, by authz.Actor, now time.Time,
+		decide func([]Row) (write []Row, remove []string, err error)) error
+	// RecordTest records a test of settings and its result in the audit log.
+	RecordTest(ctx context.Context, by authz.Actor, now time.Time, subject TestSubject, code TestCode) error
+}
+
+// Values are the stored settings.
+type Values struct {
+	ByName     map[string]string // opened
+	Unreadable []string          // sealed with another key, ascending
+	Rest       map[string]string // plain rows that no definition names, such as that of package brand
+}
+
+// Setting is a setting as the owner sees it.
+type Setting struct {
+	Definition
+
+	Value      string // in force; empty for a secret
+	Source     Source
+	Set        bool // the value is not empty
+	Unreadable bool
+	At         time.Time // of the stored value; zero if there is none
+	By         string
+}
+
+// Service reads and changes settings. It is safe for concurrent use.
+type Service struct {
+	Store       Store
+	Definitions []Definition
+	// Seal and Open convert secrets. The name is authenticated: a value does not open under another name. Seal returns
+	// ErrKey if there is no key.
+	Seal func(name, value string) (string, error)
+	Open func(name, sealed string) (string, error)
+	// Check returns an error if the server could not work with the stored values.
+	Check func(Values) error
+	// InForce returns the values in force in this process, by name.
+	InForce func() map[string]string
+	// Changed is called after a commit, so that this process applies the change at once. Others poll.
+	Changed func(ctx context.Context) error
+	Testers map[TestSubject]Tester
+	Now     func() time.Time
+}
+
+// Load returns the stored values.
+func (s *Service) Load(ctx context.Context) (Values, error) {
+	rows, err := s.Store.Rows(ctx)
+	return s.open(rows), err
+}
+
+// open opens sealed values. Rows that no definition names are not settings in force: they belong to another package, or a
+// newer version has written them.
+func (s *Service) open(rows []Row) Values {
+	v := Values{ByName: make(map[string]string, len(rows)), Rest: map[string]string{}}
+	for _, r := range rows {
+		if _, ok := s.definition(r.Name); !ok {
+			if !r.Sealed {
+				v.Rest[r.Name] = r.Value
+			}
+			continue
+		}
+		value, err := r.Value, error(nil)
+		if r.Sealed {
+			value, err = s.Open(r.Name, r.Value)
+		}
+		if err != nil {
+			v.Unreadable = append(v.Unreadable, r.Name)
+			continue
+		}
+		v.ByName[r.Name] = value
+	}
+	slices.Sort(v.Unreadable)
+	return v
+}
+
+func (s *Service) definition(name string) (Definition, bool) {
+	i := slices.IndexFunc(s.Definitions, func(d Definition) bool { return d.Name == name })
+	if i < 0 {
+		return Definition{}, false
+	}
+	return s.Definitions[i], true
+}
+
+// List returns all settings in the order of their definitions.
+func (s *Service) List(ctx context.Context) ([]Setting, error) {
+	rows, err := s.Store.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, values := s.open(rows), s.InForce()
+	all := make([]Setting, len(s.Definitions))
+	for i, d := range s.Definitions {
+		one := Setting{
+			Definition: d, Value: values[d.Name], Set: values[d.Name] != "", Source: FromDefault,
+			Unreadable: slices.Contains(stored.Unreadable, d.Name),
+		}
+		if j := slices.IndexFunc(rows, func(r Row) bool { return r.Name == d.Name }); j >= 0 {
+			one.Source, one.At, one.By = FromStore, rows[j].At, rows[j].By
+		}
+		if d.Fixed {
+			one.Source = FromProcess
+		}
+		if d.Secret {
+			one.Value = ""
+		}
+		all[i] = one
+	}
+	return all, nil
+}
+
+// Change stores values by name; nil removes a stored value. All change together, so that an account at a gateway is
+// never stored by halves. Values of the process itself cannot be changed: ErrFixed.
+func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]*string) error {
+	now := s.Now()
+	err := s.Store.Change(ctx, by, now, func(rows []Row) (write []Row, remove []string, err error) {
+		after := s.open(rows)
+		for name, value := range values {
+			d, ok := s.definition(name)
+			switch {
+			case !ok:
+				return nil, nil, invalid(ErrUnknown.Code, "There is no setting %q.", name)
+			case d.Fixed:
+				return nil, nil, ErrFixed
+			}
+			after.Unreadable = slices.DeleteFunc(after.Unreadable, func(n string) bool { return n == name })
+			if value == nil || *value == "" {
+				delete(after.ByName, name)
+				remove = append(remove, name)
+				continue
+			}
+			if len(*value) > MaxValue || !utf8.ValidString(*value) {
+				return nil, nil, refused(fault.InField(name, "too_long",
+					fault.Newf(fault.Invalid, "invalid", "The setting %s has more than %d bytes.", name, MaxValue)))
+			}
+			row := Row{Name: name, Value: *value, Sealed: d.Secret, At: now, By: by.String()}
+			if d.Secret {
+				if row.Value, err = s.Seal(name, *value); err != nil {
+					return nil, nil, err
+				}
+			}
+			after.ByName[name] = *value
+			write = append(write, row)
+		}
+		if err := s.Check(after); err != nil {
+			// The message names settings and never contains a secret; see the checks of package app.
+			return nil, nil, refused(err)
+		}
+		return write, remove, nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.Changed(ctx)
+}
+
+// refusedField is one refused setting in an answer. Clients have texts by code.
+type refusedField struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// refused returns the fault of values that the server could not work with, with a code for each setting that is wrong.
+func refused(err error) error {
+	f := fault.New(fault.Invalid, "setting_invalid", message(err))
+	var fields []refusedField
+	for _, e := range fault.FieldsOf(err) {
+		fields = append(fields, refusedField{e.Field, e.Code, message(e)})
+	}
+	if len(fields) > 0 {
+		f = f.With("errors", fields)
+	}
+	return f
+}
+
+// message returns the detail of a fault, or the text of any other error.
+func message(err error) string {
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return f.Detail
+	}
+	return fmt.Sprint(err)
+}
+
+func invalid(code, format string, args ...any) error {
+	return fault.Newf(fault.Invalid, code, format, args...)
+}

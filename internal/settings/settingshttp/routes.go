@@ -1,0 +1,126 @@
+// Package settingshttp serves the settings of the house to its owner and administrators.
+package settingshttp
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/authz"
+	"comanda/internal/httpapi"
+	"comanda/internal/settings"
+)
+
+type routes struct{ service *settings.Service }
+
+// Register adds the routes. By default only administrators and owners have their permissions.
+func Register(a *httpapi.API, service *settings.Service) {
+	r := routes{service}
+	ops := a.Operations("Settings", httpapi.Admin)
+	httpapi.Register(ops, "settings-list", "GET /api/settings", "Lists the settings of the house", r.list)
+	httpapi.Register(ops, "settings-change", "PATCH /api/settings",
+		"Changes settings of the house, all or none", r.change)
+	httpapi.Register(ops, "settings-test", "POST /api/settings/test",
+		"Tests the settings of a payment gateway or of the mail server", r.test)
+}
+
+type setting struct {
+	Name         string     `json:"name" doc:"Such as payment_window."`
+	Variable     string     `json:"variable" doc:"The environment variable of the same setting."`
+	Value        string     `json:"value" doc:"In force in this process; empty for a secret."`
+	Default      string     `json:"default"`
+	Source       string     `json:"source" enum:"PROCESS,STORED,DEFAULT" doc:"PROCESS: fixed by a flag, the environment or a file; it cannot be changed here."`
+	IsSecret     bool       `json:"isSecret"`
+	IsSet        bool       `json:"isSet"`
+	IsUnreadable bool       `json:"isUnreadable" doc:"Stored, but the sealing key does not open it: set it again, or bring the key back."`
+	Help         string     `json:"help"`
+	UpdatedAt    *time.Time `json:"updatedAt" doc:"null: not stored."`
+	UpdatedBy    *string    `json:"updatedBy"`
+}
+
+type settingList struct {
+	Items []setting `json:"items"`
+}
+
+// all refuses accounts that are restricted to some branches: the settings apply to every branch.
+func (r routes) all(ctx context.Context) (settingList, error) {
+	if !authz.ActorOf(ctx).AllBranches {
+		return settingList{}, authz.ErrForbidden
+	}
+	all, err := r.service.List(ctx)
+	return settingList{httpapi.Views(all, settingOf)}, err
+}
+
+func settingOf(s settings.Setting) setting {
+	out := setting{
+		Name: s.Name, Variable: s.Variable, Value: s.Value, Default: s.Default, Source: string(s.Source),
+		IsSecret: s.Secret, IsSet: s.Set, IsUnreadable: s.Unreadable, Help: s.Help,
+	}
+	if !s.At.IsZero() {
+		out.UpdatedAt, out.UpdatedBy = &s.At, &s.By
+	}
+	return out
+}
+
+func (r routes) list(ctx context.Context, _ *struct{}) (settingList, error) {
+	return r.all(ctx)
+}
+
+type changeInput struct {
+	Body struct {
+		Values []newValue `json:"values" minItems:"1" maxItems:"50" doc:"All or none of them are stored."`
+	}
+}
+
+type newValue struct {
+	Name  string  `json:"name" text:"line" maxLength:"60" doc:"As listed."`
+	Value *string `json:"value" text:"line" doc:"null removes the stored value; the default applies again."`
+}
+
+// change answers with the settings in force afterwards.
+func (r routes) change(ctx context.Context, in *changeInput) (settingList, error) {
+	by := authz.ActorOf(ctx)
+	if !by.AllBranches {
+		return settingList{}, authz.ErrForbidden
+	}
+	values := make(map[string]*string, len(in.Body.Values))
+	for _, v := range in.Body.Values {
+		values[v.Name] = v.Value
+	}
+	if err := r.service.Change(ctx, by, values); err != nil {
+		return settingList{}, err
+	}
+	return r.all(ctx)
+}
+
+// limitTests is the rate-limit policy of tests, by account.
+const limitTests = "settings_test"
+
+// mailLocales are the locales of the test message, the default first.
+var mailLocales = []string{"en", "vi", "zh-TW"}
+
+type testInput struct {
+	AcceptLanguage string `header:"Accept-Language" doc:"Language of the test message."`
+	Body           struct {
+		Subject string `json:"subject" enum:"vnpay,linepay,mail" doc:"What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address."`
+	}
+}
+
+type testResult struct {
+	OK     bool   `json:"ok"`
+	Code   string `json:"code" enum:"ok,not_set,credentials_refused,account_inactive,ip_not_allowed,message_refused,unreachable,unexpected"`
+	Detail string `json:"detail" doc:"For people, in English: the service's own code and text, or the address that the message was sent to."`
+}
+
+// test answers 200 also for a failed test: the request itself has succeeded.
+func (r routes) test(ctx context.Context, in *testInput) (testResult, error) {
+	by := authz.ActorOf(ctx)
+	if !by.AllBranches {
+		return testResult{}, authz.ErrForbidden
+	}
+	if err := httpapi.Allow(ctx, limitTests, by.String()); err != nil {
+		return testResult{}, err
+	}
+	locale := httpapi.Locale(in.AcceptLanguage, mailLocales...)
+	result, err := r.service.Test(ctx, by, settings.TestSubject(in.Body.Subject), locale)
+	return testResult{result.Code == settings.TestOK, string(result.Code), result.Detail}, err
+}
