@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"time"
@@ -91,36 +92,54 @@ type Size struct {
 // the others are made from it, which costs a fraction of scaling the original again. Process returns an error if ctx ends
 // while it waits for other pictures.
 func (p *Processor) Process(ctx context.Context, raw []byte, sizes ...Size) (id string, made [][]byte, err error) {
+	if err := p.wait(ctx); err != nil {
+		return "", nil, err
+	}
+	defer p.done()
+	return process(raw, sizes)
+}
+
+// wait waits for the end of other pictures; done lets the next one begin.
+func (p *Processor) wait(ctx context.Context) error {
 	select {
 	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
+		return nil
 	// The request has a deadline, so a queue of uploads ends in refusals and not in waiting requests.
 	case <-ctx.Done():
-		return "", nil, errBusy.Because(ctx.Err())
+		return errBusy.Because(ctx.Err())
 	}
-	return process(raw, sizes)
+}
+
+func (p *Processor) done() { <-p.busy }
+
+// decode checks and decodes a file. The picture becomes upright by the returned rotation.
+func decode(raw []byte) (image.Image, rotation, error) {
+	// Before decode, which allocates memory for all pixels that the header claims.
+	f, err := check(raw)
+	if err != nil {
+		return nil, straight, err
+	}
+	src, err := f.decode(raw)
+	if err != nil {
+		return nil, straight, ErrUnreadable.Because(err)
+	}
+	return src, orientation(f.exif(raw)), nil
 }
 
 // process makes all sizes of one picture. It is called by one goroutine at a time.
 func process(raw []byte, sizes []Size) (string, [][]byte, error) {
-	// Before decode, which allocates memory for all pixels that the header claims.
-	f, err := check(raw)
+	src, upright, err := decode(raw)
 	if err != nil {
 		return "", nil, err
 	}
-	src, err := f.decode(raw)
-	if err != nil {
-		return "", nil, ErrUnreadable.Because(err)
-	}
-	upright := orientation(f.exif(raw))
 	sum := sha256.New()
 	made := make([][]byte, len(sizes))
 	var from *image.RGBA
 	for i, s := range sizes {
 		if from == nil {
-			from = resize(src, s.Width, upright)
+			from = resize(src, s.Width, upright, color.White)
 		} else {
-			from = resize(from, s.Width, straight)
+			from = resize(from, s.Width, straight, color.White)
 		}
 		if made[i], err = encode(from, s.Bytes); err != nil {
 			return "", nil, ErrUnreadable.Because(err)
@@ -149,6 +168,16 @@ func check(raw []byte) (format, error) {
 		return f, nil
 	}
 	return format{}, ErrUnreadable
+}
+
+// Dimensions returns the size of a file in an accepted format, in pixels.
+func Dimensions(raw []byte) (width, height int, err error) {
+	f, err := check(raw)
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := f.config(raw)
+	return c.Width, c.Height, err
 }
 
 // qualities are tried in order until the file is small enough. The last one is used in any case: artefacts are hardly

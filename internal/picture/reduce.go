@@ -8,13 +8,14 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// resize returns the picture upright with at most the given width, with transparency replaced by white, since JPEG has none.
+// resize returns the picture upright with at most the given width, in front of the given ground: white for JPEG, which has
+// no transparency, and transparent where it is kept.
 // It first averages down by a whole factor and then scales smoothly: CatmullRom alone would take time and memory in
 // proportion to the source, and rotating comes last because it is cheaper on a small picture.
-func resize(src image.Image, width int, o rotation) *image.RGBA {
+func resize(src image.Image, width int, o rotation, ground color.Color) *image.RGBA {
 	b := src.Bounds()
 	w, h := fit(b.Dx(), b.Dy(), width, o)
-	coarse := downsample(src, max(1, b.Dx()/w))
+	coarse := downsample(src, max(1, b.Dx()/w), ground)
 	if coarse.Bounds().Dx() == w && coarse.Bounds().Dy() == h {
 		return o.apply(coarse)
 	}
@@ -45,14 +46,14 @@ func fit(w, h, width int, o rotation) (int, int) {
 
 // downsample averages squares of k by k pixels. It processes strips of k lines, so that only the source and the result
 // of a large picture are in memory. Incomplete squares at the edges are dropped.
-func downsample(src image.Image, k int) *image.RGBA {
+func downsample(src image.Image, k int, ground color.Color) *image.RGBA {
 	b := src.Bounds()
 	k = min(k, b.Dx(), b.Dy())
 	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/k, b.Dy()/k))
 	strip := image.NewRGBA(image.Rect(0, 0, b.Dx(), k))
 	for y := range out.Rect.Dy() {
-		// White first, since the strip still has the previous lines, which would show through transparent pixels.
-		stddraw.Draw(strip, strip.Rect, image.NewUniform(color.White), image.Point{}, stddraw.Src)
+		// The ground first, since the strip still has the previous lines, which would show through transparent pixels.
+		stddraw.Draw(strip, strip.Rect, image.NewUniform(ground), image.Point{}, stddraw.Src)
 		stddraw.Draw(strip, strip.Rect, src, b.Min.Add(image.Pt(0, y*k)), stddraw.Over)
 		row := out.Pix[y*out.Stride:]
 		for x := range out.Rect.Dx() {
@@ -65,13 +66,16 @@ func downsample(src image.Image, k int) *image.RGBA {
 // mean writes the mean colour of a square at the top of a strip. The sums of the largest square, 40 million pixels of
 // at most 255, fit in an int of 64 bits.
 func mean(into []byte, strip *image.RGBA, x, k int) {
-	var r, g, b int
+	var r, g, b, a int
 	for y := range k {
 		line := strip.Pix[y*strip.Stride+4*x:]
 		for i := 0; i < 4*k; i += 4 {
-			r, g, b = r+int(line[i]), g+int(line[i+1]), b+int(line[i+2])
+			r, g, b, a = r+int(line[i]), g+int(line[i+1]), b+int(line[i+2]), a+int(line[i+3])
 		}
 	}
 	n := k * k
-	into[0], into[1], into[2], into[3] = byte((r+n/2)/n), byte((g+n/2)/n), byte((b+n/2)/n), 255 //nolint:gosec // means of bytes
+	// The colours are premultiplied by alpha, so each channel has its own mean.
+	for i, sum := range [4]int{r, g, b, a} {
+		into[i] = byte((sum + n/2) / n) //nolint:gosec // a mean of bytes
+	}
 }

@@ -1,0 +1,333 @@
+// Package site serves the public pages of the house: its start page with branches and opening hours, a readable menu of
+// each branch, and what search engines ask for. The pages are rendered by the server, in the language of the browser or of
+// the parameter lang, and need no script.
+//
+// They show published menus and what the brand contains, nothing else.
+package site
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed" // the template, style and texts of the pages
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/brand"
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/web"
+)
+
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed page.css
+	pageStyle string
+	//go:embed texts.json
+	textsJSON []byte
+)
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// words are the texts of the pages in one language.
+type words struct {
+	Name         string   `json:"name"`
+	Language     string   `json:"language"`
+	Skip         string   `json:"skip"`
+	Branches     string   `json:"branches"`
+	Menu         string   `json:"menu"`
+	SeeMenu      string   `json:"seeMenu"`
+	AtHome       string   `json:"home"`
+	Table        string   `json:"table"`
+	Hours        string   `json:"hours"`
+	OpenNow      string   `json:"openNow"`
+	Until        string   `json:"until"`
+	Opens        string   `json:"opens"`
+	Closed       string   `json:"closed"`
+	AllHours     string   `json:"allHours"`
+	Paused       string   `json:"paused"`
+	Start        string   `json:"start"`
+	Empty        string   `json:"empty"`
+	Describe     string   `json:"describe"`
+	DescribeMenu string   `json:"describeMenu"`
+	House        string   `json:"house"`
+	Days         []string `json:"days"` // from Sunday, as package time counts them
+}
+
+var texts = func() (all map[string]words) {
+	if err := json.Unmarshal(textsJSON, &all); err != nil {
+		panic(err) // embedded file: a programming error
+	}
+	return all
+}()
+
+// languages are those of the guest app, as BCP 47 tags, with the locale that the catalogue has for each.
+var languages = []struct {
+	tag    string
+	locale catalog.Locale
+}{{"en", catalog.English}, {"vi", catalog.Vietnamese}, {"zh-Hant", catalog.Chinese}}
+
+// PublicPages serves the pages. It is safe for concurrent use if its functions are.
+type PublicPages struct {
+	Branches func(ctx context.Context) ([]catalog.Branch, error)
+	Menu     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) // the published one
+	Brand    func() brand.Brand
+	URL      func() string // the public URL of the house
+	HasShop  bool          // guests can order from home
+	Now      func() time.Time
+}
+
+// Register adds the pages.
+func Register(a *httpapi.API, s *PublicPages) {
+	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}": s.home, "GET /menu/{branch}": s.menu, "GET /robots.txt": s.robots, "GET /sitemap.xml": s.sitemap,
+	} {
+		a.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) {
+				if err := h(w, r); err != nil {
+					httpapi.Fail(w, r, err)
+				}
+			})})
+	}
+}
+
+// view is what the template shows.
+type view struct {
+	Lang, Title, Description, Canonical string
+	Alternates, Languages               []link
+	House, Home, Icon, Image            string
+	Logo, Cover                         *picture
+	T                                   words
+	CSS                                 template.CSS
+	Data                                any // schema.org
+
+	Heading, Text, Shop, Address, Phone, Dial string
+	Branches                                  []branchView
+	Branch                                    *menuView
+}
+
+type link struct{ Lang, URL, Name string }
+
+type picture struct {
+	URL, Large    string
+	Width, Height int
+}
+
+type branchView struct {
+	Name, State, Menu string
+	Hours             []hoursView
+}
+
+type hoursView struct{ Day, Times string }
+
+// page is a request for a page.
+type page struct {
+	*PublicPages
+	r      *http.Request
+	t      words
+	tag    string
+	locale catalog.Locale
+	named  bool // by the parameter lang
+	brand  brand.Brand
+	house  string
+	all    []catalog.Branch
+}
+
+func (s *PublicPages) page(r *http.Request) (page, error) {
+	p := page{PublicPages: s, r: r, brand: s.Brand()}
+	all, err := s.Branches(r.Context())
+	if err != nil {
+		return p, err
+	}
+	p.all = all
+	// The first language is that of visitors who ask for none of them: the first one of the first branch.
+	have := []string{}
+	if len(all) > 0 {
+		for _, l := range languages {
+			if l.locale == all[0].Locales[0] {
+				have = append(have, l.tag)
+			}
+		}
+	}
+	for _, l := range languages {
+		have = append(have, l.tag)
+	}
+	p.tag = r.URL.Query().Get("lang")
+	p.named = slices.Contains(have, p.tag)
+	if !p.named {
+		p.tag = httpapi.Locale(r.Header.Get("Accept-Language"), have...)
+	}
+	for _, l := range languages {
+		if l.tag == p.tag {
+			p.locale = l.locale
+		}
+	}
+	p.t = texts[p.tag]
+	p.house = p.brand.Name
+	if p.house == "" && len(all) > 0 {
+		p.house = all[0].Name
+	}
+	p.house = cmp.Or(p.house, p.t.House)
+	return p, nil
+}
+
+// path returns the path of a page in the language that the visitor has chosen, if any.
+func (p page) path(path string) string {
+	if p.named {
+		return path + "?lang=" + p.tag
+	}
+	return path
+}
+
+func (p page) view(path, title, description string) view {
+	base := p.URL()
+	v := view{
+		Lang: p.tag, Title: title, Description: description, Canonical: base + p.path(path), House: p.house, Home: p.path("/"),
+		T: p.t, Icon: "/app/icon.svg",
+		CSS:        template.CSS(pageStyle + p.brand.Style()), //nolint:gosec // the brand has checked its colours
+		Alternates: []link{{Lang: "x-default", URL: base + path}},
+	}
+	for _, l := range languages {
+		v.Alternates = append(v.Alternates, link{Lang: l.tag, URL: base + path + "?lang=" + l.tag})
+		v.Languages = append(v.Languages, link{Lang: l.tag, URL: path + "?lang=" + l.tag, Name: texts[l.tag].Name})
+	}
+	if l := p.brand.Logo; l != nil {
+		v.Logo, v.Icon = &picture{URL: l.URL(brand.LogoMark), Width: l.Width, Height: l.Height}, l.URL(brand.IconSmall)
+		v.Image = base + l.URL(brand.IconLarge)
+	}
+	if c := p.brand.Cover; c != nil {
+		v.Cover = &picture{c.URL(brand.CoverSmall), c.URL(brand.CoverLarge), c.Width, c.Height}
+		v.Image = base + c.URL(brand.CoverLarge)
+	}
+	return v
+}
+
+// home serves the start page.
+func (s *PublicPages) home(w http.ResponseWriter, r *http.Request) error {
+	p, err := s.page(r)
+	if err != nil {
+		return err
+	}
+	v := p.view("/", p.house, fmt.Sprintf(p.t.Describe, p.house))
+	v.Heading, v.Text = cmp.Or(p.brand.Title.In(p.locale), p.house), p.brand.Text.In(p.locale)
+	v.Address, v.Phone, v.Dial = p.brand.Address, p.brand.Phone, dial(p.brand.Phone)
+	if s.HasShop && len(p.all) > 0 {
+		v.Shop = "/shop"
+	}
+	var data []any
+	for _, b := range p.all {
+		shown := branchView{Name: b.Name, State: p.state(b), Hours: p.hours(b)}
+		_, err := s.Menu(r.Context(), b.ID)
+		switch {
+		case err == nil:
+			shown.Menu = p.path(menuPath(b.ID))
+		case fault.KindOf(err) != fault.NotFound: // without a published menu there is none to link to
+			return err
+		}
+		v.Branches = append(v.Branches, shown)
+		data = append(data, p.restaurant(b, shown.Menu))
+	}
+	v.Data = map[string]any{"@context": "https://schema.org", "@graph": data}
+	return v.write(w, r)
+}
+
+func menuPath(branch int64) string { return "/menu/" + httpapi.FormatID(branch) }
+
+// menu serves the menu of a branch.
+func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
+	id, err := httpapi.ParseID(r.PathValue("branch"))
+	if err != nil {
+		return catalog.ErrBranch
+	}
+	m, err := s.Menu(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	p, err := s.page(r)
+	if err != nil {
+		return err
+	}
+	title := p.t.Menu + " · " + m.Branch.Name
+	if m.Branch.Name != p.house {
+		title += " · " + p.house
+	}
+	v := p.view(menuPath(id), title, fmt.Sprintf(p.t.DescribeMenu, m.Branch.Name))
+	shown, data := p.menuOf(m)
+	v.Branch, v.Data = &shown, data
+	return v.write(w, r)
+}
+
+// write renders the page. The policy admits its style and no script.
+func (v view) write(w http.ResponseWriter, r *http.Request) error {
+	var body bytes.Buffer
+	if err := pageTemplate.Execute(&body, v); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(v.CSS))
+	web.Rendered{
+		MediaType: "text/html; charset=utf-8", Vary: "Accept-Encoding, Accept-Language", Body: body.Bytes(),
+		Policy: "default-src 'none'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+			"style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+	}.ServeHTTP(w, r)
+	return nil
+}
+
+// private are the paths that search engines leave alone: pages of guests and staff, and everything of programs.
+var private = []string{"/app", "/api/", "/auth/", "/cis/", "/console", "/docs", "/m/", "/me", "/orders", "/shop"}
+
+func (s *PublicPages) robots(w http.ResponseWriter, r *http.Request) error {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for _, p := range private {
+		b.WriteString("Disallow: " + p + "\n")
+	}
+	// The icon of the pages.
+	b.WriteString("Allow: /app/icon.svg\n\nSitemap: " + s.URL() + "/sitemap.xml\n")
+	web.Rendered{MediaType: "text/plain; charset=utf-8", Body: []byte(b.String())}.ServeHTTP(w, r)
+	return nil
+}
+
+type sitemap struct {
+	XMLName xml.Name     `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+	URLs    []sitemapURL `xml:"url"`
+}
+
+type sitemapURL struct {
+	Loc string `xml:"loc"`
+}
+
+func (s *PublicPages) sitemap(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.Branches(r.Context())
+	if err != nil {
+		return err
+	}
+	paths := []string{"/"}
+	for _, b := range all {
+		if _, err := s.Menu(r.Context(), b.ID); err == nil {
+			paths = append(paths, menuPath(b.ID))
+		}
+	}
+	var m sitemap
+	for _, path := range paths {
+		m.URLs = append(m.URLs, sitemapURL{s.URL() + path})
+		for _, l := range languages {
+			m.URLs = append(m.URLs, sitemapURL{s.URL() + path + "?lang=" + l.tag})
+		}
+	}
+	body, err := xml.Marshal(m)
+	if err != nil {
+		return err
+	}
+	web.Rendered{MediaType: "application/xml", Body: append([]byte(xml.Header), body...)}.ServeHTTP(w, r)
+	return nil
+}

@@ -1,0 +1,197 @@
+package site_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/brand"
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/site"
+)
+
+const photo = "0123456789abcdef0123456789abcdef"
+
+func newBranch(t *testing.T, id int64, name string, hours catalog.OpeningHours) catalog.Branch {
+	t.Helper()
+	b, err := catalog.NewBranch(catalog.Branch{
+		ID: id, Name: name, Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", Locales: []catalog.Locale{catalog.Vietnamese, catalog.English},
+		AutoClose: time.Hour, Open: true, Hours: hours,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// newSite serves two branches, of which the first has a menu. It is Monday noon there.
+func newSite(t *testing.T, b brand.Brand) http.Handler {
+	t.Helper()
+	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := newBranch(t, 7, "Quán Hoa Huế", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{
+		"mon": {{From: "11:00", To: "14:00"}, {From: "17:00", To: "22:00"}}, "sun": {{From: "11:00", To: "14:00"}},
+	}})
+	second := newBranch(t, 8, "Quán Hoa Vinh", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"tue": {{From: "09:00", To: "12:00"}}}})
+	menu := &catalog.Snapshot{Branch: first, Edition: catalog.NewEdition(1, 1, 7,
+		[]catalog.Category{{ID: 1, Names: catalog.Texts{"vi": "Phở", "en": "Pho"}}, {ID: 2, Names: catalog.Texts{"vi": "Hết"}}},
+		[]catalog.Item{
+			{ID: 1, CategoryID: 1, Price: 65000, Active: true, Names: catalog.Texts{"vi": "Phở bò </script>", "en": "Beef pho"},
+				Descriptions: catalog.Texts{"en": "With herbs"}, ImageURL: "/media/" + photo + "-960.jpg"},
+			{ID: 2, CategoryID: 2, Price: 1, Names: catalog.Texts{"en": "Not on sale"}},
+		})}
+	site.Register(s.API(), &site.PublicPages{
+		Branches: func(context.Context) ([]catalog.Branch, error) { return []catalog.Branch{first, second}, nil },
+		Menu: func(_ context.Context, id int64) (*catalog.Snapshot, error) {
+			if id != 7 {
+				return nil, catalog.ErrMenu
+			}
+			return menu, nil
+		},
+		Brand: func() brand.Brand { return b }, URL: func() string { return "https://quanhoa.vn" }, HasShop: true,
+		Now: func() time.Time { return time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC) },
+	})
+	return s
+}
+
+func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func has(t *testing.T, what, body string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s has not %s:\n%s", what, want, body)
+		}
+	}
+}
+
+// data returns the schema.org data of a page.
+func data(t *testing.T, body string) map[string]any {
+	t.Helper()
+	_, rest, _ := strings.Cut(body, `<script type="application/ld+json">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	all := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return all
+}
+
+func TestHome(t *testing.T) {
+	s := newSite(t, brand.Brand{
+		Name: "Quán <Hoa>", Accent: "#0b6e4f", Phone: "024 3825-0000", Title: catalog.Texts{"en": "Hello there", "vi": "Xin chào"},
+		Cover: &brand.Picture{ID: photo, Width: 1600, Height: 900},
+	})
+	for lang, c := range map[string]struct{ header, path, tag string }{
+		"by header":    {"en-GB,en;q=0.8", "/", "en"},
+		"by parameter": {"vi", "/?lang=en", "en"},
+		"of the house": {"fr", "/", "vi"},
+		"unknown":      {"zh-TW", "/?lang=xx", "zh-Hant"},
+	} {
+		if body := ask(t, s, c.path, "Accept-Language", c.header).Body.String(); !strings.Contains(body, `<html lang="`+c.tag+`">`) {
+			t.Errorf("%s: %s", lang, body)
+		}
+	}
+	w := ask(t, s, "/?lang=en")
+	body := w.Body.String()
+	has(t, "the page", body,
+		"<title>Quán &lt;Hoa&gt;</title>", "<h1>Hello there</h1>", `<meta name="description"`, `href="/shop"`, `href="tel:02438250000"`,
+		`<link rel="canonical" href="https://quanhoa.vn/?lang=en">`, `hreflang="zh-Hant" href="https://quanhoa.vn/?lang=zh-Hant"`,
+		`hreflang="x-default" href="https://quanhoa.vn/"`, "Open now, until 14:00", "Closed · Opens Tuesday 09:00",
+		"11:00–14:00, 17:00–22:00", `href="/menu/7?lang=en"`, "--accent:#0b6e4f", `property="og:image" content="https://quanhoa.vn/media/`+photo+`-1600.jpg"`)
+	for _, not := range []string{"noindex", `href="/menu/8`, "Comanda"} {
+		if strings.Contains(body, not) {
+			t.Errorf("the page has %s", not)
+		}
+	}
+	first := data(t, body)["@graph"].([]any)[0].(map[string]any)            //nolint:forcetypeassert // fails loudly
+	hours := first["openingHoursSpecification"].([]any)[0].(map[string]any) //nolint:forcetypeassert // fails loudly
+	if first["@type"] != "Restaurant" || first["hasMenu"] != "https://quanhoa.vn/menu/7?lang=en" ||
+		hours["dayOfWeek"] != "https://schema.org/Monday" || hours["opens"] != "11:00" || hours["closes"] != "14:00" {
+		t.Errorf("the data is %v", first)
+	}
+	_, rest, _ := strings.Cut(body, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, base64.StdEncoding.EncodeToString(sum[:])) {
+		t.Errorf("the style is not allowed by %s", csp)
+	}
+	if vary := w.Header().Get("Vary"); vary != "Accept-Encoding, Accept-Language" {
+		t.Errorf("Vary is %s", vary)
+	}
+	if again := ask(t, s, "/?lang=en", "If-None-Match", w.Header().Get("ETag")); again.Code != http.StatusNotModified {
+		t.Errorf("again: %d", again.Code)
+	}
+	if zipped := ask(t, s, "/", "Accept-Encoding", "gzip"); zipped.Header().Get("Content-Encoding") != "gzip" {
+		t.Error("the page is not compressed")
+	}
+}
+
+// Without a brand the page has the name of the first branch.
+func TestHome_without_a_brand(t *testing.T) {
+	body := ask(t, newSite(t, brand.Brand{}), "/?lang=vi").Body.String()
+	has(t, "the page", body, "<title>Quán Hoa Huế</title>", "<h1>Quán Hoa Huế</h1>", "Thứ hai", "Đặt món về nhà")
+	if strings.Contains(body, "Comanda") {
+		t.Error("the page names Comanda")
+	}
+}
+
+func TestMenu(t *testing.T) {
+	s := newSite(t, brand.Brand{Name: "Quán Hoa"})
+	body := ask(t, s, "/menu/7?lang=en").Body.String()
+	has(t, "the menu", body, "<title>Menu · Quán Hoa Huế · Quán Hoa</title>", "<h2>Pho</h2>", "<h3>Beef pho</h3>", "<p>With herbs</p>", "65,000\u00a0₫",
+		`src="/media/`+photo+`-320.jpg" width="96" height="96" loading="lazy"`, `href="https://quanhoa.vn/menu/7?lang=en"`)
+	for _, not := range []string{"Not on sale", "<h2>Hết</h2>", "noindex"} {
+		if strings.Contains(body, not) {
+			t.Errorf("the menu has %s", not)
+		}
+	}
+	vi := ask(t, s, "/menu/7", "Accept-Language", "vi").Body.String()
+	has(t, "the menu", vi, "Phở bò &lt;/script&gt;", "65.000\u00a0₫")
+	menu := data(t, vi)
+	section := menu["hasMenuSection"].([]any)[0].(map[string]any) //nolint:forcetypeassert // fails loudly
+	item := section["hasMenuItem"].([]any)[0].(map[string]any)    //nolint:forcetypeassert // fails loudly
+	offer := item["offers"].(map[string]any)                      //nolint:forcetypeassert // fails loudly
+	if menu["@type"] != "Menu" || section["name"] != "Phở" || item["name"] != "Phở bò </script>" || offer["price"] != "65000" ||
+		offer["priceCurrency"] != "VND" {
+		t.Errorf("the data is %v", menu)
+	}
+	for _, path := range []string{"/menu/8", "/menu/99", "/menu/x", "/menu/-1"} {
+		if w := ask(t, s, path); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestRobots_and_sitemap(t *testing.T) {
+	s := newSite(t, brand.Brand{})
+	has(t, "robots.txt", ask(t, s, "/robots.txt").Body.String(), "User-agent: *", "Disallow: /console\n", "Disallow: /shop\n",
+		"Sitemap: https://quanhoa.vn/sitemap.xml")
+	w := ask(t, s, "/sitemap.xml")
+	has(t, "the sitemap", w.Body.String(), "<loc>https://quanhoa.vn/</loc>", "<loc>https://quanhoa.vn/menu/7?lang=vi</loc>",
+		`xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`)
+	if strings.Contains(w.Body.String(), "/menu/8") || w.Header().Get("Content-Type") != "application/xml" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+}
