@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"comanda/internal/authz"
@@ -144,12 +145,29 @@ func (c *CountedMenu) Left(item int64) *int64 {
 	return left
 }
 
+// withoutMenu returns the menu of a branch that has none published: no items, version 0.
+func (a *Availability) withoutMenu(ctx context.Context, branch int64) (*CountedMenu, error) {
+	b, err := a.Menus.Branch(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	now := a.Now()
+	closure, change := b.Closed(now)
+	empty := &Snapshot{Branch: b, Edition: NewEdition(0, 0, branch, nil, nil)}
+	return &CountedMenu{LiveMenu: &LiveMenu{Snapshot: empty, Date: b.Calendar().BizDate(now), Pause: b.Paused(now),
+		Closure: closure, HoursChange: change}}, nil
+}
+
 // Menu returns a branch's menu with the ledger's counters. A branch that the actor may not see is ErrBranch.
 func (a *Availability) Menu(ctx context.Context, by authz.Actor, branch int64) (*CountedMenu, error) {
 	if !by.Sees(branch) {
 		return nil, ErrBranch
 	}
 	menu, err := a.LiveMenus.Get(ctx, branch)
+	// A new branch has nothing to count yet. Its pages show that instead of an error.
+	if errors.Is(err, ErrMenu) {
+		return a.withoutMenu(ctx, branch)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -100,11 +100,16 @@ func (c *Calendar) Interval(date string) (Day, error) {
 	return Day{Date: date, Start: c.boundary(d), End: c.boundary(d.AddDate(0, 0, 1))}, nil
 }
 
-// boundary returns the earliest instant whose local time is at or after the start hour on a date. It walks the periods
-// of constant offset, starting before the date. Within one period local time advances with the instant, so the first
-// period that reaches the wanted local time contains the result, at its start or inside it.
+// boundary returns the earliest instant whose local time is at or after the start hour on a date.
 func (c *Calendar) boundary(date time.Time) time.Time {
-	want := date.Add(time.Duration(c.hour) * time.Hour) // local time, written as if it were UTC
+	return c.instant(date.Add(time.Duration(c.hour) * time.Hour))
+}
+
+// instant returns the earliest instant whose local time is at or after want, which is a local time written as if it
+// were UTC. It walks the periods of constant offset, starting before the date. Within one period local time advances
+// with the instant, so the first period that reaches the wanted local time contains the result, at its start or inside
+// it.
+func (c *Calendar) instant(want time.Time) time.Time {
 	for t := want.Add(-maxOffset).In(c.zone); ; {
 		_, offset := t.Zone()
 		at := want.Add(-time.Duration(offset) * time.Second)

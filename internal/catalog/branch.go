@@ -40,6 +40,7 @@ func invalid(format string, args ...any) error {
 type Branch struct {
 	ID        int64
 	Name      string
+	Country   Country // empty: not stated
 	Currency  money.Currency
 	Timezone  string // IANA
 	DayStart  int    // local hour at which the business day begins, 0 to 23
@@ -47,12 +48,16 @@ type Branch struct {
 	AutoClose time.Duration // idle time after which a visit closes
 	Open      bool          // false: guests can see the menu but not order
 	Pause     *Pause        // may have ended; see Paused
+	Hours     OpeningHours  // empty: open at all hours
+	RetiredAt time.Time     // zero: in use
+	HasOrders bool          // currency, time zone and start of the business day are fixed
 	Revision  int64         // increases with every change to what the branch's menu shows
 
 	calendar *Calendar
+	schedule *schedule // nil: open at all hours
 }
 
-// NewBranch validates a branch and computes its calendar.
+// NewBranch validates a branch and computes its calendar and the schedule of its opening hours.
 func NewBranch(b Branch) (Branch, error) {
 	if err := checkName("A branch", b.Name); err != nil {
 		return Branch{}, err
@@ -68,7 +73,10 @@ func NewBranch(b Branch) (Branch, error) {
 		return Branch{}, invalid("Visits close after %v to %v, not after %v.", MinAutoClose, MaxAutoClose, b.AutoClose)
 	}
 	var err error
-	b.calendar, err = NewCalendar(b.Timezone, b.DayStart)
+	if b.calendar, err = NewCalendar(b.Timezone, b.DayStart); err != nil {
+		return Branch{}, err
+	}
+	b.schedule, err = newSchedule(b.Hours, b.calendar)
 	return b, err
 }
 

@@ -8,16 +8,25 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/money"
 )
 
 // BranchStore stores branches; catalogsql implements it.
 type BranchStore interface {
 	Branch(ctx context.Context, id int64) (Branch, error)
-	Branches(ctx context.Context) ([]Branch, error)
+	Branches(ctx context.Context) ([]Branch, error)        // in use
+	RetiredBranches(ctx context.Context) ([]Branch, error) // no longer in use
+	// CreateBranch stores a new branch and returns it with its id. A branch that was created under the same key is
+	// returned instead, or ErrBranchKeyReused if its digest differs. An empty key matches none.
+	CreateBranch(ctx context.Context, by authz.Actor, b Branch, key, digest string, now time.Time) (Branch, error)
 	// ChangeBranch stores the result of change, which it calls under the branch's lock, and records the action in the
 	// audit log. It changes nothing if change fails.
 	ChangeBranch(ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
 		change func(Branch) (Branch, error)) (Branch, error)
+	// RetireBranch takes a branch out of use, or returns ErrBranchBusy. RestoreBranch takes it back into use, or
+	// returns ErrTooManyBranches. Both do nothing for a branch in the wanted state.
+	RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)
+	RestoreBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)
 }
 
 // ErrBizDay refuses a start hour that would change the business date at this moment (I14): today's sales would be
@@ -25,13 +34,26 @@ type BranchStore interface {
 var ErrBizDay = fault.New(fault.Conflict, "biz_day_running",
 	"This would change today's business date. Change the hour at a time that falls on the same date with both hours.")
 
+// The refusals of a branch with orders or guests.
+var (
+	ErrBranchHasOrders = fault.New(fault.Conflict, "branch_has_orders",
+		"This can no longer be changed, because the branch has orders.")
+	ErrBranchBusy = fault.New(fault.Conflict, "branch_busy",
+		"Guests are still there. Close their tables and finish all orders first.")
+	ErrRetired = fault.New(fault.Conflict, "branch_retired", "This restaurant takes no orders any more.")
+)
+
 // BranchEdit is a change to a branch. Nil fields stay as they are.
 type BranchEdit struct {
 	Name      *string
+	Country   *Country
+	Currency  *money.Currency
+	Timezone  *string
 	Locales   []Locale
 	DayStart  *int
 	AutoClose *time.Duration
 	Open      *bool
+	Hours     *OpeningHours
 }
 
 // apply returns the changed branch.
@@ -41,14 +63,10 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 		b.Name = *e.Name
 	}
 	if e.Locales != nil {
-		// The order of locales is a preference, so it is kept and duplicates are an error.
-		if len(slices.Compact(slices.Sorted(slices.Values(e.Locales)))) < len(e.Locales) {
-			return b, invalid("List each locale only once.")
+		if err := checkDistinct(e.Locales); err != nil {
+			return b, err
 		}
 		b.Locales = slices.Clone(e.Locales)
-	}
-	if e.DayStart != nil {
-		b.DayStart = *e.DayStart
 	}
 	if e.AutoClose != nil {
 		b.AutoClose = *e.AutoClose
@@ -56,12 +74,62 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	if e.Open != nil {
 		b.Open = *e.Open
 	}
+	if e.Hours != nil {
+		b.Hours = *e.Hours
+	}
+	if err := e.applyFixed(&b, was); err != nil {
+		return b, err
+	}
 	b, err := NewBranch(b)
-	// Only the present matters: orders store their date, so the past does not change.
-	if err == nil && b.Calendar().BizDate(now) != was.Calendar().BizDate(now) {
+	// A branch without orders moves freely between time zones. Only the present matters: orders store their date, so the
+	// past does not change.
+	if err == nil && e.Timezone == nil && b.Calendar().BizDate(now) != was.Calendar().BizDate(now) {
 		err = ErrBizDay
 	}
 	return b, err
+}
+
+// applyFixed changes the fields that are fixed by the first order. An order stores its currency and business date, but
+// reports and menus of a branch are in one currency and one calendar.
+func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
+	if e.Country != nil {
+		if !e.Country.Valid() {
+			return ErrCountry
+		}
+		b.Country = *e.Country
+	}
+	if e.Currency != nil {
+		b.Currency = *e.Currency
+	}
+	if e.Timezone != nil {
+		b.Timezone = *e.Timezone
+	}
+	if e.DayStart != nil {
+		b.DayStart = *e.DayStart
+	}
+	if !was.HasOrders {
+		return nil
+	}
+	switch {
+	// A branch of an earlier release has no country until one is stated.
+	case b.Country != was.Country && was.Country != "":
+		return ErrBranchHasOrders.With("field", "country")
+	case b.Currency != was.Currency:
+		return ErrBranchHasOrders.With("field", "currency")
+	case b.Timezone != was.Timezone:
+		return ErrBranchHasOrders.With("field", "timezone")
+	case b.DayStart != was.DayStart:
+		return ErrBranchHasOrders.With("field", "bizDayStartHour")
+	}
+	return nil
+}
+
+// checkDistinct refuses a locale that is listed twice. The order of locales is a preference, so it is kept.
+func checkDistinct(all []Locale) error {
+	if len(slices.Compact(slices.Sorted(slices.Values(all)))) < len(all) {
+		return invalid("List each locale only once.")
+	}
+	return nil
 }
 
 // BranchAdmin manages branches for the staff. Changes are visible at once in this process and within a second in
@@ -117,6 +185,37 @@ func (a *BranchAdmin) Resume(ctx context.Context, by authz.Actor, id int64) (Bra
 		b.Pause = nil
 		return b, nil
 	})
+}
+
+// Retired returns the retired branches that the actor may see.
+func (a *BranchAdmin) Retired(ctx context.Context, by authz.Actor) ([]Branch, error) {
+	all, err := a.Store.RetiredBranches(ctx)
+	return slices.DeleteFunc(all, func(b Branch) bool { return !by.Sees(b.ID) }), err
+}
+
+// Retire takes a branch out of use: its QR codes and lists no longer lead to it. Its orders and reports stay. Only those
+// who work in every branch may, as for Create.
+func (a *BranchAdmin) Retire(ctx context.Context, by authz.Actor, id int64) (Branch, error) {
+	return a.setRetired(ctx, by, id, a.Store.RetireBranch)
+}
+
+// Restore takes a retired branch back into use.
+func (a *BranchAdmin) Restore(ctx context.Context, by authz.Actor, id int64) (Branch, error) {
+	return a.setRetired(ctx, by, id, a.Store.RestoreBranch)
+}
+
+func (a *BranchAdmin) setRetired(
+	ctx context.Context, by authz.Actor, id int64,
+	write func(context.Context, authz.Actor, int64, time.Time) (Branch, error),
+) (Branch, error) {
+	if !by.AllBranches {
+		return Branch{}, authz.ErrForbidden
+	}
+	b, err := write(ctx, by, id, a.Now())
+	if err == nil {
+		a.Menus.Invalidate(ctx, b.ID)
+	}
+	return b, err
 }
 
 // change stores the result of edit and invalidates the branch in every process. edit may run more than once, if the

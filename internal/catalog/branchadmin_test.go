@@ -63,6 +63,39 @@ func TestBranchEdit_apply(t *testing.T) {
 	}
 }
 
+// The first order fixes what its amounts and dates are counted by.
+func TestBranchEdit_after_the_first_order(t *testing.T) {
+	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	b := testBranch(t)
+	for field, e := range map[string]BranchEdit{
+		"country":         {Country: new(Country("TW"))},
+		"currency":        {Currency: new(money.USD)},
+		"timezone":        {Timezone: new("America/New_York")},
+		"bizDayStartHour": {DayStart: new(5)},
+	} {
+		b.Country, b.HasOrders = "VN", false
+		if _, err := e.apply(b, noon); err != nil {
+			t.Errorf("%s before the first order: %v", field, err)
+		}
+		b.HasOrders = true
+		_, err := e.apply(b, noon)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, ErrBranchHasOrders) || f.Extra["field"] != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	same := BranchEdit{Country: new(Country("VN")), Currency: &b.Currency, Timezone: &b.Timezone, DayStart: &b.DayStart}
+	if _, err := same.apply(b, noon); err != nil {
+		t.Errorf("the same values: %v", err)
+	}
+	b.Country = ""
+	if got, err := same.apply(b, noon); err != nil || got.Country != "VN" {
+		t.Errorf("a country that was not stated: %+v, %v", got, err)
+	}
+	if _, err := (BranchEdit{Country: new(Country("XX"))}).apply(b, noon); !errors.Is(err, ErrCountry) {
+		t.Errorf("no country: %v", err)
+	}
+}
+
 func codeOf(err error) string {
 	if err == nil {
 		return ""

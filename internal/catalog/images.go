@@ -20,9 +20,9 @@ const (
 // MaxImages limits the images of an installation; each is two small files.
 const MaxImages = 5000
 
-// unusedImageTTL is how long an image is kept that no dish shows. It leaves time to upload an image first and put it on
+// UnusedImageTTL is how long an image is kept that nothing shows. It leaves time to upload an image first and put it on
 // a dish later.
-const unusedImageTTL = 24 * time.Hour
+const UnusedImageTTL = 24 * time.Hour
 
 // ErrTooManyImages refuses an image beyond MaxImages.
 var ErrTooManyImages = fault.Newf(fault.Conflict, "image_limit", "At most %d images can be stored.", MaxImages)
@@ -30,7 +30,7 @@ var ErrTooManyImages = fault.Newf(fault.Conflict, "image_limit", "At most %d ima
 // Image is one image in its sizes, as it is served. Its id is a hash of both sizes, so the same image has the same id.
 type Image struct {
 	ID    string
-	Sizes map[int][]byte // JPEG by width
+	Sizes map[int][]byte // JPEG by width; some of a brand are PNG
 }
 
 var imageIDPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -57,8 +57,8 @@ func ImageIDOf(url string) string {
 
 // ImageStore stores images; catalogsql implements it.
 type ImageStore interface {
-	// AddImage stores an image unless it exists, and deletes images that no dish shows and that were last used before
-	// the given instant.
+	// AddImage stores an image unless it exists, and deletes images that neither a dish nor the brand shows and that were
+	// last used before the given instant.
 	AddImage(ctx context.Context, p Image, now, before time.Time) error
 }
 
@@ -77,5 +77,5 @@ func (i *Images) Add(ctx context.Context, raw []byte) (string, error) {
 	}
 	// Each upload also deletes unused images, so no separate job is needed.
 	now := i.Now()
-	return p.ID, i.Store.AddImage(ctx, p, now, now.Add(-unusedImageTTL))
+	return p.ID, i.Store.AddImage(ctx, p, now, now.Add(-UnusedImageTTL))
 }

@@ -21,7 +21,11 @@ type LiveMenu struct {
 	*Snapshot
 	Date  string // business date
 	Pause *Pause // nil while the branch is not paused
-	left  map[int64]int64
+	// Closure is nil while the branch takes orders by its hours. HoursChange is when that changes next; zero: never.
+	Closure     *Closure
+	HoursChange time.Time
+
+	left map[int64]int64
 }
 
 // Left returns how many units of an item can still be sold today; limited is false if nothing limits it. It never
@@ -64,6 +68,7 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	}
 	now := l.now()
 	next := &LiveMenu{Snapshot: menu, Date: menu.Branch.Calendar().BizDate(now), Pause: menu.Branch.Paused(now)}
+	next.Closure, next.HoursChange = menu.Branch.Closed(now)
 	// Only items with a quota have a counter. Limits by stock are in the result without being asked for, see Levels.
 	var counted []int64
 	for i := range menu.Items {
@@ -88,5 +93,6 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 
 // equal reports whether two live menus show the same.
 func (m *LiveMenu) equal(next *LiveMenu) bool {
-	return m.Snapshot == next.Snapshot && m.Date == next.Date && m.Pause == next.Pause && maps.Equal(m.left, next.left)
+	return m.Snapshot == next.Snapshot && m.Date == next.Date && m.Pause == next.Pause &&
+		(m.Closure == nil) == (next.Closure == nil) && m.HoursChange.Equal(next.HoursChange) && maps.Equal(m.left, next.left)
 }

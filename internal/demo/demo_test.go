@@ -12,6 +12,8 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/menufile"
+	"comanda/internal/money"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -202,4 +204,28 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			t.Errorf("%d branches, %v", len(all), err)
 		}
 	})
+}
+
+// The demo's menus can be imported in every currency of the country profiles.
+func TestMenuTemplates(t *testing.T) {
+	for _, m := range MenuTemplates() {
+		own := map[money.Currency]int{}
+		for _, p := range catalog.CountryProfiles() {
+			rows, err := m.Rows(menufile.Options{Currency: p.Currency, Locales: []string{"en", "vi", "zh-TW"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			own[p.Currency] = len(rows)
+			for _, r := range rows {
+				if r.Price <= 0 || len(r.Name) != 3 || len(r.Category) != 3 || r.Key == "" {
+					t.Errorf("%s in %s: %+v", m.Name, p.Currency, r)
+				}
+			}
+		}
+		for c, n := range own {
+			if n != 14 && c != money.SAR || n < 7 {
+				t.Errorf("%s in %s has %d dishes", m.Name, c, n)
+			}
+		}
+	}
 }

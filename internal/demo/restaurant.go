@@ -59,6 +59,7 @@ type dish struct {
 	ID           int64            `json:"id"`
 	ItemID       int64            `json:"itemId"`
 	Price        int64            `json:"price"`
+	Prices       prices           `json:"prices"` // in all currencies, for the templates
 	Quota        *int64           `json:"quota"`
 	Names        catalog.Texts    `json:"names"`
 	Descriptions catalog.Texts    `json:"descriptions"`
@@ -68,6 +69,8 @@ type dish struct {
 	category int64
 	sort     int64
 }
+
+type prices map[money.Currency]int64
 
 // stockItem is a stock item of a branch with its first delivery.
 type stockItem struct {

@@ -2,30 +2,17 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 )
 
-func (s *staff) registerOffItems(a *httpapi.API) {
-	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: "staff-item-" + id, Method: http.MethodPost, Path: "/api/menu-items/{id}" + path, Tags: []string{"Menus"},
-			Summary: summary,
-		}
-	}
-	httpapi.Register(a, op("off", "/86", "Takes an item off the menu for a while (86)"), httpapi.Staff, s.takeOff)
-	httpapi.Register(a, op("restore", "/restore", "Puts an item back on sale"), httpapi.Staff, s.restore)
-}
-
-type offIn struct {
-	ID   int64 `path:"id"`
-	Body offRequest
+func (s *staff) registerOffItems(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-item-off", "POST /api/menu-items/{id}/86",
+		"Takes an item off the menu for a while (86)", s.takeOff)
+	httpapi.Register(ops, "staff-item-restore", "POST /api/menu-items/{id}/restore", "Puts an item back on sale", s.restore)
 }
 
 type offRequest struct {
@@ -43,16 +30,13 @@ type offItem struct {
 	Carts  int64     `json:"carts" doc:"Carts of members with the dish in them. Those of guests are on their phones."`
 }
 
-func (s *staff) takeOff(ctx context.Context, in *offIn) (*httpapi.Output[offItem], error) {
+func (s *staff) takeOff(ctx context.Context, in *httpapi.BodyByID[offRequest]) (offItem, error) {
 	until, err := catalog.ParseUntil(in.Body.Until)
 	if err != nil {
-		return nil, err
+		return offItem{}, err
 	}
 	a, hits, err := s.Availability.TakeOff(ctx, authz.ActorOf(ctx), in.ID, until)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}), nil
+	return offItem{httpapi.FormatID(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}, err
 }
 
 // endOf formats the end of an OffItem: RESTORED or an instant.
@@ -67,11 +51,8 @@ type restored struct {
 	ItemID string `json:"itemId"`
 }
 
-func (s *staff) restore(ctx context.Context, in *idIn) (*httpapi.Output[restored], error) {
-	if err := s.Availability.Restore(ctx, authz.ActorOf(ctx), in.ID); err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(restored{decimal(in.ID)}), nil
+func (s *staff) restore(ctx context.Context, in *httpapi.ByID) (restored, error) {
+	return restored{httpapi.FormatID(in.ID)}, s.Availability.Restore(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 // itemAvailability is an item with the ledger's counters.
@@ -93,8 +74,8 @@ type itemAvailability struct {
 
 func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *catalog.Item) itemAvailability {
 	out := itemAvailability{
-		ItemID: decimal(it.ID), DishID: decimal(it.DishID), CategoryID: decimal(it.CategoryID), CategoryNames: category,
-		Names: it.Names, IsActive: it.Active, Left: c.Left(it.ID),
+		ItemID: httpapi.FormatID(it.ID), DishID: httpapi.FormatID(it.DishID), CategoryID: httpapi.FormatID(it.CategoryID),
+		CategoryNames: category, Names: it.Names, IsActive: it.Active, Left: c.Left(it.ID),
 	}
 	if quota, limited := c.Quota(it.ID); limited {
 		// Before the first order of the day there is no counter, and the cap will be the quota.
@@ -112,7 +93,7 @@ func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *cata
 
 type branchAvailability struct {
 	BranchID      string             `json:"branchId"`
-	MenuVersionID string             `json:"menuVersionId"`
+	MenuVersionID string             `json:"menuVersionId" doc:"0 while none is published."`
 	BizDate       string             `json:"bizDate"`
 	Paused        *pausedBranch      `json:"paused"`
 	Items         []itemAvailability `json:"items" doc:"All of the menu, in its order."`
@@ -120,14 +101,14 @@ type branchAvailability struct {
 }
 
 // availability returns one list without pages: it has the size of the menu that phones load whole.
-func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Output[branchAvailability], error) {
+func (s *staff) availability(ctx context.Context, in *httpapi.ByID) (branchAvailability, error) {
 	c, err := s.Availability.Menu(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
-		return nil, err
+		return branchAvailability{}, err
 	}
 	out := branchAvailability{
-		BranchID: decimal(c.BranchID), MenuVersionID: decimal(c.VersionID), BizDate: c.Date, Paused: pausedOf(c.Pause),
-		Items: make([]itemAvailability, len(c.Items)), Total: len(c.Items),
+		BranchID: httpapi.FormatID(c.BranchID), MenuVersionID: httpapi.FormatID(c.VersionID), BizDate: c.Date,
+		Paused: pausedOf(c.Pause), Items: make([]itemAvailability, len(c.Items)), Total: len(c.Items),
 	}
 	categories := make(map[int64]catalog.Texts, len(c.Categories))
 	for _, c := range c.Categories {
@@ -137,5 +118,5 @@ func (s *staff) availability(ctx context.Context, in *idIn) (*httpapi.Output[bra
 		it := &c.Items[i]
 		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID], it)
 	}
-	return httpapi.OutputOf(out), nil
+	return out, nil
 }

@@ -2,30 +2,32 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/money"
 )
 
-func (s *staff) registerBranches(a *httpapi.API) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: "staff-branch-" + id, Method: method, Path: "/api/branches/{id}" + path, Tags: []string{"Branches"},
-			Summary: summary,
-		}
-	}
-	httpapi.Register(a, op("get", http.MethodGet, "", "One branch"), httpapi.Staff, s.branch)
-	httpapi.Register(a, op("edit", http.MethodPatch, "", "Changes a branch"), httpapi.Staff, s.editBranch)
-	httpapi.Register(a, op("pause", http.MethodPost, "/pause",
-		"Pauses a branch; guests see the reason and the end"), httpapi.Staff, s.pause)
-	httpapi.Register(a, op("resume", http.MethodPost, "/resume", "Ends a pause"), httpapi.Staff, s.resume)
-	httpapi.Register(a, op("availability", http.MethodGet, "/availability",
-		"Today's remaining quantities of the menu"), httpapi.Staff, s.availability)
+func (s *staff) registerBranches(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-branch-create", "POST /api/branches",
+		"Creates a branch without tables and menus", s.createBranch, httpapi.Created)
+	httpapi.Register(ops, "staff-country-list", "GET /api/countries",
+		"The countries with defaults for a new branch", s.countries)
+	httpapi.Register(ops, "staff-branch-get", "GET /api/branches/{id}", "One branch", s.branch)
+	httpapi.Register(ops, "staff-branch-edit", "PATCH /api/branches/{id}", "Changes a branch", s.editBranch)
+	httpapi.Register(ops, "staff-branch-retire", "POST /api/branches/{id}/retire",
+		"Takes a branch out of use; its orders and reports stay", s.retireBranch)
+	httpapi.Register(ops, "staff-branch-restore", "POST /api/branches/{id}/restore",
+		"Takes a retired branch back into use", s.restoreBranch)
+	httpapi.Register(ops, "staff-branch-copy", "POST /api/branches/{id}/copy",
+		"Creates a branch with the settings, hours and menu of another", s.copyBranch, httpapi.Created)
+	httpapi.Register(ops, "staff-branch-pause", "POST /api/branches/{id}/pause",
+		"Pauses a branch; guests see the reason and the end", s.pause)
+	httpapi.Register(ops, "staff-branch-resume", "POST /api/branches/{id}/resume", "Ends a pause", s.resume)
+	httpapi.Register(ops, "staff-branch-availability", "GET /api/branches/{id}/availability",
+		"Today's remaining quantities of the menu", s.availability)
 }
 
 // pausedBranch is a pause as the staff see it.
@@ -49,7 +51,7 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 	if p == nil {
 		return nil
 	}
-	out := &pausedBranch{Reasons: textsOrEmpty(p.Texts), Since: p.Since, Until: instant(p.Until), By: p.By}
+	out := &pausedBranch{Reasons: textsOrEmpty(p.Texts), Since: p.Since, Until: httpapi.TimeOrNull(p.Until), By: p.By}
 	if p.Code != "" {
 		out.ReasonCode = new(string(p.Code))
 	}
@@ -57,31 +59,79 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 }
 
 // branchResponse wraps a branch as a response.
-func (s *staff) branchResponse(b catalog.Branch, err error) (*httpapi.Output[branch], error) {
-	return httpapi.Answer(s.branchOf, b, err)
+func (s *staff) branchResponse(b catalog.Branch, err error) (branch, error) {
+	if err != nil {
+		return branch{}, err // a branch without a time zone has no business date
+	}
+	return s.branchOf(b), nil
 }
 
-func (s *staff) branch(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
+func (s *staff) branch(ctx context.Context, in *httpapi.ByID) (branch, error) {
 	return s.branchResponse(s.Branches.Branch(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-type branchEditIn struct {
-	ID   int64 `path:"id"`
-	Body branchEdit
+type branchCreateIn struct{ Body newBranch }
+
+// newBranch is a request for a branch. Omitted fields come from the country's profile.
+type newBranch struct {
+	Name            string           `json:"name" text:"line"`
+	Country         string           `json:"country" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1, two letters."`
+	Locales         []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
+	Currency        string           `json:"currency,omitempty" pattern:"^[A-Z]{3}$" doc:"Required for a country without a profile (currency_required)."`
+	Timezone        string           `json:"timezone,omitempty" pattern:"^[A-Za-z0-9_+/-]{1,64}$" doc:"IANA; required for a country with several (timezone_required) or without a profile."`
+	BizDayStartHour *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23"`
+
+	ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body create one branch."`
+}
+
+func (s *staff) createBranch(ctx context.Context, in *branchCreateIn) (branch, error) {
+	n := in.Body
+	return s.branchResponse(s.Branches.Create(ctx, authz.ActorOf(ctx), catalog.NewBranchRequest{
+		Name: n.Name, Country: catalog.Country(n.Country), Locales: n.Locales, Currency: money.Currency(n.Currency),
+		Timezone: n.Timezone, DayStart: n.BizDayStartHour, ClientTxnID: n.ClientTxnID,
+	}))
+}
+
+// country has the defaults of a new branch in a country.
+type country struct {
+	Code            string           `json:"code"`
+	Currency        money.Currency   `json:"currency"`
+	Timezones       []string         `json:"timezones" doc:"With several a new branch must name one."`
+	BizDayStartHour int              `json:"bizDayStartHour"`
+	Locales         []catalog.Locale `json:"locales"`
+}
+
+func (s *staff) countries(context.Context, *struct{}) (httpapi.List[country], error) {
+	all := catalog.CountryProfiles()
+	return httpapi.ListOf(all, len(all), func(p catalog.CountryProfile) country {
+		return country{string(p.Country), p.Currency, p.Timezones, p.DayStart, p.Locales}
+	}), nil
 }
 
 // branchEdit is a change to a branch. Omitted fields stay as they are.
 type branchEdit struct {
 	Name             *string          `json:"name,omitempty" text:"line"`
+	Country          *string          `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"As currency, timezone and bizDayStartHour: fixed by the first order (branch_has_orders)."`
+	Currency         *string          `json:"currency,omitempty" pattern:"^[A-Z]{3}$" doc:"Prices keep their number of minor units."`
+	Timezone         *string          `json:"timezone,omitempty" pattern:"^[A-Za-z0-9_+/-]{1,64}$"`
 	Locales          []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
 	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while today would be another day by it."`
 	AutoCloseMinutes *int             `json:"autoCloseMinutes,omitempty" minimum:"1" maximum:"1440"`
 	IsOpen           *bool            `json:"isOpen,omitempty"`
+
+	OpeningHours *catalog.OpeningHours `json:"openingHours,omitempty" doc:"Replaces all hours."`
 }
 
-func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Output[branch], error) {
+func (s *staff) editBranch(ctx context.Context, in *httpapi.BodyByID[branchEdit]) (branch, error) {
 	e := catalog.BranchEdit{
 		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
+		Hours: in.Body.OpeningHours, Timezone: in.Body.Timezone,
+	}
+	if c := in.Body.Country; c != nil {
+		e.Country = new(catalog.Country(*c))
+	}
+	if c := in.Body.Currency; c != nil {
+		e.Currency = new(money.Currency(*c))
 	}
 	if n := in.Body.AutoCloseMinutes; n != nil {
 		e.AutoClose = new(time.Duration(*n) * time.Minute)
@@ -89,9 +139,24 @@ func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*httpapi.Outp
 	return s.branchResponse(s.Branches.Edit(ctx, authz.ActorOf(ctx), in.ID, e))
 }
 
-type pauseIn struct {
-	ID   int64 `path:"id"`
-	Body pauseRequest
+func (s *staff) retireBranch(ctx context.Context, in *httpapi.ByID) (branch, error) {
+	return s.branchResponse(s.Branches.Retire(ctx, authz.ActorOf(ctx), in.ID))
+}
+
+func (s *staff) restoreBranch(ctx context.Context, in *httpapi.ByID) (branch, error) {
+	return s.branchResponse(s.Branches.Restore(ctx, authz.ActorOf(ctx), in.ID))
+}
+
+// branchCopy is a request for a branch like another.
+type branchCopy struct {
+	Name        string `json:"name" text:"line"`
+	ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body create one branch."`
+}
+
+func (s *staff) copyBranch(ctx context.Context, in *httpapi.BodyByID[branchCopy]) (branch, error) {
+	return s.branchResponse(s.Branches.Copy(ctx, authz.ActorOf(ctx), s.Files, catalog.BranchCopy{
+		From: in.ID, Name: in.Body.Name, ClientTxnID: in.Body.ClientTxnID,
+	}))
 }
 
 type pauseRequest struct {
@@ -100,7 +165,7 @@ type pauseRequest struct {
 	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until staff resume."`
 }
 
-func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Output[branch], error) {
+func (s *staff) pause(ctx context.Context, in *httpapi.BodyByID[pauseRequest]) (branch, error) {
 	p := catalog.Pause{Texts: in.Body.Reasons}
 	if in.Body.ReasonCode != nil {
 		p.Code = catalog.PauseCode(*in.Body.ReasonCode)
@@ -111,11 +176,11 @@ func (s *staff) pause(ctx context.Context, in *pauseIn) (*httpapi.Output[branch]
 	}
 	until, err := catalog.ParseUntil(word)
 	if err != nil {
-		return nil, err
+		return branch{}, err
 	}
 	return s.branchResponse(s.Branches.Pause(ctx, authz.ActorOf(ctx), in.ID, p, until))
 }
 
-func (s *staff) resume(ctx context.Context, in *idIn) (*httpapi.Output[branch], error) {
+func (s *staff) resume(ctx context.Context, in *httpapi.ByID) (branch, error) {
 	return s.branchResponse(s.Branches.Resume(ctx, authz.ActorOf(ctx), in.ID))
 }

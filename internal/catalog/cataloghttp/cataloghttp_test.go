@@ -125,7 +125,7 @@ func TestMenuActive_shape(t *testing.T) {
 	s := newSite(t)
 	s.left.Set(11, 7)
 	w := s.menu(t, "Accept-Language", "en-GB")
-	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","paused":null,"categories":[{"id":"1","name":"Pho","items":[` +
+	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","paused":null,"closed":null,"hoursChange":null,"categories":[{"id":"1","name":"Pho","items":[` +
 		`{"itemId":"11","dishId":"4","name":"Dish 11","description":"Soft rice noodles and tender beef in a bone broth ` +
 		`simmered for twelve hours with star anise.","imageUrl":null,"price":65000,"isActive":true,"isSoldOut":false,` +
 		`"remaining":7},{"itemId":"12","dishId":"5","name":"Dish 12","description":"Soft rice noodles and tender beef in a ` +
@@ -338,8 +338,10 @@ func TestStaff(t *testing.T) {
 		status             int
 		answer, call       string
 	}{
-		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
-			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"paused":null}],"total":1}`,
+		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","country":null,"currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
+			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"paused":null,` +
+			`"hasOrders":false,"retiredAt":null,` +
+			`"openingHours":{"weekly":{},"exceptions":[]},"isOpenNow":true,"hoursChange":null}],"total":1}`,
 			"branches"},
 		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":50}`, 200, `{"itemId":"11","dailyQuota":50}`, "quota 11 50"},
 		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":null}`, 200, `{"itemId":"11","dailyQuota":null}`, "quota 11 none"},

@@ -61,18 +61,20 @@ func newConsole(t *testing.T) *site {
 	live := catalog.NewLiveMenus(menus, s.left, s.clock)
 	dark := picture.NewProcessor()
 	Guest(server.API(), live, s.tables)
+	resize := func(ctx context.Context, raw []byte) (catalog.Image, error) {
+		id, made, err := dark.Process(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
+		if err != nil {
+			return catalog.Image{}, err
+		}
+		return catalog.Image{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
+	}
 	Staff(server.API(), Services{
 		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock},
 		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock},
 		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock},
 		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock},
-		Images: &catalog.Images{Store: store, Now: s.clock, Resize: func(ctx context.Context, raw []byte) (catalog.Image, error) {
-			id, made, err := dark.Process(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
-			if err != nil {
-				return catalog.Image{}, err
-			}
-			return catalog.Image{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
-		}},
+		Images:       &catalog.Images{Store: store, Now: s.clock, Resize: resize},
+		Files:        &catalog.MenuFiles{Store: store, Menus: menus, Now: s.clock, Resize: resize, Templates: catalog.MenuTemplates()},
 	})
 	s.Handler = server
 	return s
@@ -228,7 +230,9 @@ func TestConsole_refuses(t *testing.T) {
 		{"GET", "/api/branches/9", "", 404, "branch_not_found"},
 		{"PATCH", "/api/branches/1", `{"name":""}`, 422, "invalid"},
 		{"PATCH", "/api/branches/1", `{"bizDayStartHour":13}`, 409, "biz_day_running"},
-		{"PATCH", "/api/branches/1", `{"currency":"TWD"}`, 422, "invalid"},
+		{"PATCH", "/api/branches/1", `{"currency":"XXX"}`, 422, "invalid"},
+		{"PATCH", "/api/branches/1", `{"openingHours":{"weekly":{"mon":[{"from":"9","to":"10:00"}]},"exceptions":[]}}`, 422, "invalid"},
+		{"PATCH", "/api/branches/1", `{"openingHours":{"weekly":{"noon":[]},"exceptions":[]}}`, 422, "invalid"},
 		{"POST", "/api/branches/1/pause", `{}`, 422, "invalid"},
 		{"POST", "/api/branches/1/pause", `{"reasonCode":"TIRED"}`, 422, "invalid"},
 		{"POST", "/api/branches/1/pause", `{"reasonCode":"BUSY","until":"2026-02-26T04:00:00Z"}`, 422, "invalid"},
@@ -317,21 +321,21 @@ func TestConsole_images(t *testing.T) {
 		"a form without it":   {other, otherKind, 422, "image_missing"},
 		"a broken form":       {body[:200], kind, 422, "image_unreadable"},
 		"a form of no parts":  {body, "multipart/form-data", 422, "image_unreadable"},
-		"one byte too many":   {strings.Repeat("x", maxImage+1), "image/jpeg", 422, "image_too_large"},
-		"more than is read":   {strings.Repeat("x", maxForm+1), "image/jpeg", 413, "too_large"},
+		"one byte too many":   {strings.Repeat("x", httpapi.MaxImage+1), "image/jpeg", 422, "image_too_large"},
+		"more than is read":   {strings.Repeat("x", httpapi.MaxImageForm+1), "image/jpeg", 413, "too_large"},
 		"a JPEG that is torn": {raw[:len(raw)/2], "image/jpeg", 422, "image_unreadable"},
 	} {
 		t.Run(name, func(t *testing.T) { wantStatus(t, s.send(t, c.body, c.kind), c.status, c.code) })
 	}
 }
 
-// Uploads beyond maxUploads are refused at once and do not disturb those under way.
+// Uploads beyond the limit are refused at once and do not disturb those under way.
 func TestConsole_images_at_once(t *testing.T) {
 	s := newConsole(t)
 	raw := photo(t, 8, 8)
 	var wg sync.WaitGroup
 	var doors []*io.PipeWriter
-	for range maxUploads {
+	for range httpapi.MaxUploads {
 		r, w := io.Pipe()
 		doors = append(doors, w)
 		req := httptest.NewRequestWithContext(t.Context(), "POST", "/api/images", r)

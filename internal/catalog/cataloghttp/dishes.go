@@ -2,39 +2,25 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 )
 
-func (s *staff) registerDishes(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
-			DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("category-list", http.MethodGet, "/categories",
-		"The categories in menu order", http.StatusOK), httpapi.Staff, s.categories)
-	httpapi.Register(a, op("category-add", http.MethodPost, "/categories",
-		"Creates a category", http.StatusCreated), httpapi.Staff, s.addCategory)
-	httpapi.Register(a, op("category-edit", http.MethodPatch, "/categories/{id}",
-		"Changes a category", http.StatusOK), httpapi.Staff, s.editCategory)
-	httpapi.Register(a, op("category-drop", http.MethodDelete, "/categories/{id}",
-		"Deletes a category without dishes", http.StatusNoContent), httpapi.Staff, s.deleteCategory)
-	httpapi.Register(a, op("dish-list", http.MethodGet, "/dishes",
-		"The dishes", http.StatusOK), httpapi.Staff, s.dishes)
-	httpapi.Register(a, op("dish-add", http.MethodPost, "/dishes",
-		"Creates a dish", http.StatusCreated), httpapi.Staff, s.addDish)
-	httpapi.Register(a, op("dish-edit", http.MethodPatch, "/dishes/{id}",
-		"Changes a dish", http.StatusOK), httpapi.Staff, s.editDish)
-	httpapi.Register(a, op("dish-retire", http.MethodDelete, "/dishes/{id}",
-		"Retires a dish that is on no menu; orders still refer to it", http.StatusNoContent), httpapi.Staff, s.retire)
+func (s *staff) registerDishes(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-category-list", "GET /api/categories", "The categories in menu order", s.categories)
+	httpapi.Register(ops, "staff-category-add", "POST /api/categories",
+		"Creates a category", s.addCategory, httpapi.Created)
+	httpapi.Register(ops, "staff-category-edit", "PATCH /api/categories/{id}", "Changes a category", s.editCategory)
+	httpapi.RegisterOutput(ops, "staff-category-drop", "DELETE /api/categories/{id}",
+		"Deletes a category without dishes", s.deleteCategory)
+	httpapi.Register(ops, "staff-dish-list", "GET /api/dishes", "The dishes", s.dishes)
+	httpapi.Register(ops, "staff-dish-add", "POST /api/dishes", "Creates a dish", s.addDish, httpapi.Created)
+	httpapi.Register(ops, "staff-dish-edit", "PATCH /api/dishes/{id}", "Changes a dish", s.editDish)
+	httpapi.RegisterOutput(ops, "staff-dish-retire", "DELETE /api/dishes/{id}",
+		"Retires a dish that is on no menu; orders still refer to it", s.retire)
 }
 
 type categoryInfo struct {
@@ -47,15 +33,12 @@ type categoryInfo struct {
 }
 
 func categoryInfoOf(h catalog.Category) categoryInfo {
-	return categoryInfo{decimal(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
+	return categoryInfo{httpapi.FormatID(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
 }
 
-func (s *staff) categories(ctx context.Context, in *Paging) (*httpapi.Output[httpapi.Listed[categoryInfo]], error) {
-	page, total, err := s.Dishes.Categories(ctx, in.Size, in.offset())
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf)), nil
+func (s *staff) categories(ctx context.Context, in *httpapi.LongPaging) (httpapi.Listed[categoryInfo], error) {
+	page, total, err := s.Dishes.Categories(ctx, in.Size, in.Offset())
+	return httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf), err
 }
 
 // categoryEdit is a change to a category. Omitted fields stay as they are.
@@ -72,20 +55,20 @@ type categoryEditIn struct {
 	Body categoryEdit
 }
 
-func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*httpapi.Output[categoryInfo], error) {
+func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (categoryInfo, error) {
 	h, err := s.Dishes.PutCategory(ctx, authz.ActorOf(ctx), id, catalog.CategoryEdit(e))
-	return httpapi.Answer(categoryInfoOf, h, err)
+	return categoryInfoOf(h), err
 }
 
-func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*httpapi.Output[categoryInfo], error) {
+func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (categoryInfo, error) {
 	return s.putCategory(ctx, 0, in.Body)
 }
 
-func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*httpapi.Output[categoryInfo], error) {
+func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (categoryInfo, error) {
 	return s.putCategory(ctx, in.ID, in.Body)
 }
 
-func (s *staff) deleteCategory(ctx context.Context, in *idIn) (*struct{}, error) {
+func (s *staff) deleteCategory(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
 	return nil, s.Dishes.DeleteCategory(ctx, authz.ActorOf(ctx), in.ID)
 }
 
@@ -103,8 +86,8 @@ type dish struct {
 
 func dishInfoOf(d catalog.Dish) dish {
 	out := dish{
-		ID: decimal(d.ID), CategoryID: decimal(d.CategoryID), Names: d.Names, Descriptions: textsOrEmpty(d.Descriptions),
-		OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
+		ID: httpapi.FormatID(d.ID), CategoryID: httpapi.FormatID(d.CategoryID), Names: d.Names,
+		Descriptions: textsOrEmpty(d.Descriptions), OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
 	}
 	if d.ImageURL != "" {
 		out.ImageURL = &d.ImageURL
@@ -116,20 +99,17 @@ func dishInfoOf(d catalog.Dish) dish {
 }
 
 type dishesIn struct {
-	Paging
+	httpapi.LongPaging
 	CategoryID int64  `query:"categoryId" minimum:"0"`
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 	Retired    bool   `query:"retired" doc:"Those too that were retired."`
 }
 
-func (s *staff) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[httpapi.Listed[dish]], error) {
+func (s *staff) dishes(ctx context.Context, in *dishesIn) (httpapi.Listed[dish], error) {
 	page, total, err := s.Dishes.Dishes(ctx, catalog.DishFilter{
-		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.offset(),
+		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.Offset(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, dishInfoOf)), nil
+	return httpapi.ListedOf(httpapi.Paging(in.LongPaging), page, total, dishInfoOf), err
 }
 
 type dishAddIn struct{ Body newDish }
@@ -154,19 +134,19 @@ type dishEdit struct {
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
 }
 
-func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*httpapi.Output[dish], error) {
+func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (dish, error) {
 	d, err := s.Dishes.PutDish(ctx, authz.ActorOf(ctx), id, e)
-	return httpapi.Answer(dishInfoOf, d, err)
+	return dishInfoOf(d), err
 }
 
-func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*httpapi.Output[dish], error) {
+func (s *staff) addDish(ctx context.Context, in *dishAddIn) (dish, error) {
 	category, _ := parseID(in.Body.CategoryID) // the pattern lets nothing else through
 	return s.putDish(ctx, 0, catalog.DishEdit{
 		CategoryID: &category, Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: &in.Body.ImageID,
 	})
 }
 
-func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Output[dish], error) {
+func (s *staff) editDish(ctx context.Context, in *dishEditIn) (dish, error) {
 	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
 	if in.Body.CategoryID != nil {
 		category, _ := parseID(*in.Body.CategoryID)
@@ -175,6 +155,6 @@ func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*httpapi.Output[d
 	return s.putDish(ctx, in.ID, e)
 }
 
-func (s *staff) retire(ctx context.Context, in *idIn) (*struct{}, error) {
+func (s *staff) retire(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
 	return nil, s.Dishes.Retire(ctx, authz.ActorOf(ctx), in.ID)
 }

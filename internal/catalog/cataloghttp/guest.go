@@ -51,11 +51,8 @@ type menuOut struct {
 // Guest registers the guests' menu route.
 func Guest(a *httpapi.API, menus LiveMenus, tables Tables) {
 	g := &guest{menus: menus, tables: tables}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "menu-active", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"Menus"},
-		Summary:   "The published menu, with what is sold out",
-		Responses: menuResponses(),
-	}, httpapi.Public, g.active)
+	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Public), "menu-active", "POST /cis/menu/active",
+		"The published menu, with what is sold out", g.active, menuResponses)
 }
 
 type guest struct {
@@ -141,10 +138,10 @@ func parseID(s string) (int64, bool) {
 }
 
 // menuResponses describes the menu for the OpenAPI document, which cannot derive a schema from a body of bytes.
-func menuResponses() map[string]*huma.Response {
+func menuResponses(op *huma.Operation) {
 	registry := inlined{huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)}
 	schema := registry.Schema(reflect.TypeFor[menu](), false, "")
-	return map[string]*huma.Response{
+	op.Responses = map[string]*huma.Response{
 		"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}},
 		"304": {Description: "The client has it already."},
 	}

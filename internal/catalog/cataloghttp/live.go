@@ -6,10 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
@@ -37,10 +34,8 @@ type SubscribableMenus interface {
 // Live registers the event stream of availability.
 func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
 	l := &live{menus, guests}
-	httpapi.RegisterStream[liveIn, availability](a, huma.Operation{
-		OperationID: "availability-events", Method: http.MethodGet, Path: "/cis/branch/{branchId}/availability/events",
-		Tags: []string{"Menus"}, Summary: "Availability: first of every item, then each change",
-	}, httpapi.Guest, l.open)
+	httpapi.RegisterStream[liveIn, availability](a.Operations("Menus", httpapi.Guest), "availability-events",
+		"GET /cis/branch/{branchId}/availability/events", "Availability: first of every item, then each change", l.open)
 }
 
 type live struct {
@@ -60,6 +55,7 @@ type availability struct {
 	BizDate       string      `json:"bizDate"`
 	Complete      bool        `json:"complete" doc:"True: every item of the menu; false: only those that have changed."`
 	IsPaused      bool        `json:"isPaused" doc:"No orders are taken for the moment; the menu says why and how long."`
+	IsClosed      bool        `json:"isClosed" doc:"No orders are taken at this hour; the menu says when it opens."`
 	Items         []remaining `json:"items"`
 }
 
@@ -131,6 +127,9 @@ func liveID(b *catalog.LiveMenu) string {
 	if b.Pause != nil {
 		fmt.Fprint(sum, *b.Pause)
 	}
+	if b.Closure != nil {
+		fmt.Fprint(sum, b.Closure.OpensAt.UnixMilli())
+	}
 	for i := range b.Items {
 		fmt.Fprint(sum, itemStateOf(b, &b.Items[i]))
 	}
@@ -144,8 +143,8 @@ func differences(sent, menu *catalog.LiveMenu) *availability {
 		return nil
 	}
 	a := &availability{
-		MenuVersionID: decimal(menu.VersionID), BizDate: menu.Date, Items: []remaining{},
-		IsPaused: menu.Pause != nil,
+		MenuVersionID: httpapi.FormatID(menu.VersionID), BizDate: menu.Date, Items: []remaining{},
+		IsPaused: menu.Pause != nil, IsClosed: menu.Closure != nil,
 		Complete: sent == nil || sent.VersionID != menu.VersionID || sent.Date != menu.Date,
 	}
 	for i := range menu.Items {
@@ -154,7 +153,7 @@ func differences(sent, menu *catalog.LiveMenu) *availability {
 			a.Items = append(a.Items, now.response())
 		}
 	}
-	if !a.Complete && len(a.Items) == 0 && samePause(sent.Pause, menu.Pause) {
+	if !a.Complete && len(a.Items) == 0 && samePause(sent.Pause, menu.Pause) && sameClosure(sent.Closure, menu.Closure) {
 		return nil
 	}
 	return a
@@ -166,6 +165,14 @@ func samePause(a, b *catalog.Pause) bool {
 		return a == b
 	}
 	return a.Code == b.Code && a.Until.Equal(b.Until) && maps.Equal(a.Texts, b.Texts)
+}
+
+// sameClosure reports whether two closures show guests the same.
+func sameClosure(a, b *catalog.Closure) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.OpensAt.Equal(b.OpensAt)
 }
 
 // itemState is the availability of an item as a comparable value.
@@ -182,7 +189,7 @@ func itemStateOf(b *catalog.LiveMenu, it *catalog.Item) itemState {
 }
 
 func (r itemState) response() remaining {
-	out := remaining{ItemID: decimal(r.item), IsActive: r.active, IsSoldOut: r.limited && r.left == 0}
+	out := remaining{ItemID: httpapi.FormatID(r.item), IsActive: r.active, IsSoldOut: r.limited && r.left == 0}
 	if r.limited {
 		out.Remaining = &r.left
 	}

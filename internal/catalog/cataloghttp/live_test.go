@@ -97,32 +97,32 @@ func TestLive_stream(t *testing.T) {
 	t.Cleanup(server.Close)
 	l := openLive(t, server.URL, "")
 	const rest = `"isActive":true,"isSoldOut":`
-	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":true,"isPaused":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7},` +
+	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7},` +
 		`{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 	seen := l.id
 	s.left.Set(11, 0)
 	s.later()
-	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"items":[{"itemId":"11",` + rest + `true,"remaining":0}]}`)
+	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `true,"remaining":0}]}`)
 	if l.id == seen {
 		t.Error("another state has the same id")
 	}
 	back := openLive(t, server.URL, l.id)
 	s.left.Set(11, 7)
 	s.later()
-	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
+	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
 	if back.id != seen {
 		t.Error("the same state has another id")
 	}
 	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
 	s.later()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
+	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 
 	// A pause is sent although no item changed.
 	b, c := catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1))
 	b.Pause, c.Revision = &catalog.Pause{Code: catalog.PauseBusy}, 7
 	s.source.Put(b, c)
 	s.later()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"items":[]}`)
+	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"items":[]}`)
 }
 
 type liveClient struct {
@@ -203,6 +203,14 @@ func TestDifferences(t *testing.T) {
 	same := &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
 	if d := differences(again, same); d != nil {
 		t.Errorf("an event for an equal pause: %+v", d)
+	}
+	again.Closure, same.Closure = &catalog.Closure{OpensAt: lunch}, &catalog.Closure{OpensAt: lunch}
+	if d := differences(again, same); d != nil {
+		t.Errorf("an event for an equal closure: %+v", d)
+	}
+	same.Closure = nil
+	if d := differences(again, same); d == nil || d.IsClosed || !differences(nil, again).IsClosed || liveID(again) == liveID(same) {
+		t.Errorf("the opening: %+v", d)
 	}
 	if d := differences(seven, three); d == nil || d.Complete || len(d.Items) != 1 || *d.Items[0].Remaining != 3 {
 		t.Errorf("one item: %+v", d)

@@ -2,10 +2,10 @@ package cataloghttp
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
 	"comanda/internal/money"
 )
 
@@ -15,7 +15,21 @@ type menu struct {
 	BizDate       string         `json:"bizDate" doc:"The branch's business date."`
 	Currency      money.Currency `json:"currency"`
 	Paused        *paused        `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
+	Closed        *closed        `json:"closed" doc:"It takes no orders at this hour; null while it does."`
+	HoursChange   *time.Time     `json:"hoursChange" doc:"When closed changes next by the opening hours; null: not within a year."`
 	Categories    []category     `json:"categories"`
+}
+
+// closed is a closure as guests see it.
+type closed struct {
+	OpensAt *time.Time `json:"opensAt" doc:"null: not known."`
+}
+
+func guestClosure(c *catalog.Closure) *closed {
+	if c == nil {
+		return nil
+	}
+	return &closed{httpapi.TimeOrNull(c.OpensAt)}
 }
 
 // paused is the reason why a branch takes no orders, as guests see it.
@@ -29,7 +43,7 @@ func guestPause(p *catalog.Pause, preferred []catalog.Locale) *paused {
 	if p == nil {
 		return nil
 	}
-	out := &paused{Until: instant(p.Until)}
+	out := &paused{Until: httpapi.TimeOrNull(p.Until)}
 	if p.Code != "" {
 		out.ReasonCode = new(string(p.Code))
 	} else {
@@ -60,13 +74,14 @@ type item struct {
 func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
 	preferred := append([]catalog.Locale{l}, b.Branch.Locales...)
 	m := menu{
-		MenuVersionID: decimal(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
+		MenuVersionID: httpapi.FormatID(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
 		Paused: guestPause(b.Pause, preferred), Categories: make([]category, len(b.Categories)),
+		Closed: guestClosure(b.Closure), HoursChange: httpapi.TimeOrNull(b.HoursChange),
 	}
 	place := make(map[int64]int, len(b.Categories))
 	for i, c := range b.Categories {
 		place[c.ID] = i
-		m.Categories[i] = category{ID: decimal(c.ID), Name: c.Names.In(preferred...), Items: []item{}}
+		m.Categories[i] = category{ID: httpapi.FormatID(c.ID), Name: c.Names.In(preferred...), Items: []item{}}
 	}
 	for i := range b.Items {
 		it := &b.Items[i]
@@ -78,7 +93,7 @@ func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
 
 func itemOf(b *catalog.LiveMenu, it *catalog.Item, preferred []catalog.Locale) item {
 	shown := item{
-		ItemID: decimal(it.ID), DishID: decimal(it.DishID), Price: it.Price, IsActive: it.Active,
+		ItemID: httpapi.FormatID(it.ID), DishID: httpapi.FormatID(it.DishID), Price: it.Price, IsActive: it.Active,
 		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...),
 	}
 	if it.ImageURL != "" {
@@ -89,5 +104,3 @@ func itemOf(b *catalog.LiveMenu, it *catalog.Item, preferred []catalog.Locale) i
 	}
 	return shown
 }
-
-func decimal(id int64) string { return strconv.FormatInt(id, 10) }

@@ -2,10 +2,7 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
@@ -19,10 +16,8 @@ type BranchLister interface {
 
 // PublicBranches registers the list of branches for guests who are not at a table.
 func PublicBranches(a *httpapi.API, lister BranchLister, now func() time.Time) {
-	httpapi.Register(a, huma.Operation{
-		OperationID: "branch-list", Method: http.MethodGet, Path: "/branches", Tags: []string{"Menus"},
-		Summary: "The branches, for guests who order from home",
-	}, httpapi.Public, publicBranches{lister, now}.branches)
+	httpapi.Register(a.Operations("Menus", httpapi.Public), "branch-list", "GET /branches",
+		"The branches, for guests who order from home", publicBranches{lister, now}.branches)
 }
 
 type publicBranches struct {
@@ -39,21 +34,19 @@ type publicBranch struct {
 	Timezone string           `json:"timezone"`
 	Locales  []catalog.Locale `json:"locales"`
 	IsOpen   bool             `json:"isOpen" doc:"false: it is closed or paused, and takes no orders at the moment."`
+	OpensAt  *time.Time       `json:"opensAt" doc:"When it opens next by its hours; null while it is within them."`
 }
 
-type publicBranchList struct {
-	Items []publicBranch `json:"items"`
-	Total int            `json:"total"`
-}
-
-func (p publicBranches) branches(ctx context.Context, _ *struct{}) (*httpapi.Output[publicBranchList], error) {
+func (p publicBranches) branches(ctx context.Context, _ *struct{}) (httpapi.List[publicBranch], error) {
 	all, err := p.lister.Branches(ctx)
-	if err != nil {
-		return nil, err
+	return httpapi.ListOf(all, len(all), p.branchOf), err
+}
+
+func (p publicBranches) branchOf(b catalog.Branch) publicBranch {
+	now := p.now()
+	closure, _ := b.Closed(now)
+	return publicBranch{
+		ID: httpapi.FormatID(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, Locales: b.Locales,
+		IsOpen: closure == nil && b.Paused(now) == nil, OpensAt: httpapi.TimeOrNull(b.OpensAt(now)),
 	}
-	list := publicBranchList{make([]publicBranch, len(all)), len(all)}
-	for i, b := range all {
-		list.Items[i] = publicBranch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales, b.Open && b.Paused(p.now()) == nil}
-	}
-	return httpapi.OutputOf(list), nil
 }

@@ -40,7 +40,7 @@ func TestPublicBranches(t *testing.T) {
 	} {
 		w := branchServer(t, &store{pause: pause}).ask(t, http.MethodGet, "/branches", "")
 		want := `{"items":[{"id":"1","name":"` + catalogtest.Branch().Name + `","currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
-			`"locales":["vi","en"],"isOpen":` + strings.TrimSpace(open) + `}],"total":1}`
+			`"locales":["vi","en"],"isOpen":` + strings.TrimSpace(open) + `,"opensAt":null}],"total":1}`
 		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
 			t.Errorf("paused by %+v: %d %s", pause, w.Code, got)
 		}

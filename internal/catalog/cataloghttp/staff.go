@@ -2,10 +2,7 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
@@ -20,53 +17,37 @@ type Services struct {
 	Menus        *catalog.MenuEditor
 	Availability *catalog.Availability
 	Images       *catalog.Images
+	Files        *catalog.MenuFiles
 }
 
 // Staff registers the routes by which the staff manage branches, dishes and menus.
 func Staff(a *httpapi.API, services Services) {
 	s := &staff{services}
-	s.registerBranches(a)
-	s.registerDishes(a)
-	s.registerVersions(a)
-	s.registerOffItems(a)
+	branches, menus := a.Operations("Branches", httpapi.Staff), a.Operations("Menus", httpapi.Staff)
+	s.registerBranches(branches)
+	s.registerDishes(menus)
+	s.registerVersions(menus)
+	s.registerOffItems(menus)
 	registerImages(a, services.Images)
-	tags := []string{"Menus"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: []string{"Branches"},
-		Summary: "All branches",
-	}, httpapi.Staff, s.branches)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-quota-set", Method: http.MethodPut, Path: "/api/menu-items/{id}/quota", Tags: tags,
-		Summary: "Sets the daily quota of an item, from today on",
-	}, httpapi.Staff, s.setQuota)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-version-draft", Method: http.MethodPost, Path: "/api/menus/{id}/versions", Tags: tags,
-		DefaultStatus: http.StatusCreated, Summary: "Creates a draft from the published version",
-	}, httpapi.Staff, s.draft)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-version-edit", Method: http.MethodPut, Path: "/api/menu-versions/{id}/items/{itemId}", Tags: tags,
-		Summary: "Changes an item of a draft, or adds it",
-	}, httpapi.Staff, s.edit)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-version-publish", Method: http.MethodPost, Path: "/api/menu-versions/{id}/publish", Tags: tags,
-		Summary: "Publishes a draft and closes the previous version",
-	}, httpapi.Staff, s.publish)
+	s.registerMenuFiles(a, menus)
+	s.registerMenuRows(menus)
+	httpapi.Register(branches, "staff-branch-list", "GET /api/branches", "All branches", s.branches)
+	httpapi.Register(menus, "staff-quota-set", "PUT /api/menu-items/{id}/quota",
+		"Sets the daily quota of an item, from today on", s.setQuota)
+	httpapi.Register(menus, "staff-version-draft", "POST /api/menus/{id}/versions",
+		"Creates a draft from the published version", s.draft, httpapi.Created)
+	httpapi.Register(menus, "staff-version-edit", "PUT /api/menu-versions/{id}/items/{itemId}",
+		"Changes an item of a draft, or adds it", s.edit)
+	httpapi.Register(menus, "staff-version-publish", "POST /api/menu-versions/{id}/publish",
+		"Publishes a draft and closes the previous version", s.publish)
 }
 
 type staff struct{ Services }
 
-// Paging is httpapi.Paging with a default size for menus, which are shown whole. It is exported because huma only reads
-// exported embedded fields.
-type Paging struct {
-	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
-	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
-}
-
-func (p Paging) offset() int { return httpapi.Paging(p).Offset() }
-
 type branch struct {
 	ID               string           `json:"id"`
 	Name             string           `json:"name"`
+	Country          *string          `json:"country" doc:"ISO 3166-1, two letters; null where none was stated."`
 	Currency         money.Currency   `json:"currency"`
 	Timezone         string           `json:"timezone"`
 	BizDayStartHour  int              `json:"bizDayStartHour"`
@@ -75,37 +56,42 @@ type branch struct {
 	AutoCloseMinutes int              `json:"autoCloseMinutes"`
 	IsOpen           bool             `json:"isOpen"`
 	Paused           *pausedBranch    `json:"paused" doc:"null while it takes orders."`
+
+	HasOrders bool       `json:"hasOrders" doc:"Country, currency, time zone and start of the business day are fixed."`
+	RetiredAt *time.Time `json:"retiredAt" doc:"null while it is in use."`
+
+	OpeningHours catalog.OpeningHours `json:"openingHours"`
+	IsOpenNow    bool                 `json:"isOpenNow" doc:"Whether the present is within the opening hours."`
+	HoursChange  *time.Time           `json:"hoursChange" doc:"When it closes or opens next by its hours; null: not within a year."`
 }
 
-func (s *staff) branchOf(b catalog.Branch) branch {
-	now := s.Menus.Now()
+func (s *staff) branchOf(b catalog.Branch) branch { return branchOf(b, s.Menus.Now()) }
+
+// BranchJSON returns a branch as the staff's routes show it, for commands.
+func BranchJSON(b catalog.Branch, now time.Time) any { return branchOf(b, now) }
+
+func branchOf(b catalog.Branch, now time.Time) branch {
 	return branch{
-		ID: decimal(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
+		ID: httpapi.FormatID(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
 		BizDate: b.Calendar().BizDate(now), Locales: b.Locales,
 		AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open, Paused: pausedOf(b.Paused(now)),
+		Country: httpapi.OrNull(string(b.Country)), OpeningHours: b.Hours.Filled(),
+		HasOrders: b.HasOrders, RetiredAt: httpapi.TimeOrNull(b.RetiredAt),
+		IsOpenNow: b.OpenAt(now), HoursChange: httpapi.TimeOrNull(b.HoursChange(now)),
 	}
 }
 
-type branchList struct {
-	Items []branch `json:"items"`
-	Total int      `json:"total"`
+type branchListIn struct {
+	Retired bool `query:"retired" doc:"Those that are no longer in use instead."`
 }
 
-func (s *staff) branches(ctx context.Context, _ *struct{}) (*httpapi.Output[branchList], error) {
-	all, err := s.Branches.Branches(ctx, authz.ActorOf(ctx))
-	if err != nil {
-		return nil, err
+func (s *staff) branches(ctx context.Context, in *branchListIn) (httpapi.List[branch], error) {
+	list := s.Branches.Branches
+	if in.Retired {
+		list = s.Branches.Retired
 	}
-	list := branchList{make([]branch, len(all)), len(all)}
-	for i, b := range all {
-		list.Items[i] = s.branchOf(b)
-	}
-	return httpapi.OutputOf(list), nil
-}
-
-type quotaIn struct {
-	ID   int64 `path:"id"`
-	Body quotaRequest
+	all, err := list(ctx, authz.ActorOf(ctx))
+	return httpapi.ListOf(all, len(all), s.branchOf), err
 }
 
 type quotaRequest struct {
@@ -117,15 +103,9 @@ type quota struct {
 	DailyQuota *int64 `json:"dailyQuota"`
 }
 
-func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*httpapi.Output[quota], error) {
-	if err := s.Menus.SetQuota(ctx, authz.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(quota{decimal(in.ID), in.Body.DailyQuota}), nil
-}
-
-type idIn struct {
-	ID int64 `path:"id"`
+func (s *staff) setQuota(ctx context.Context, in *httpapi.BodyByID[quotaRequest]) (quota, error) {
+	err := s.Menus.SetQuota(ctx, authz.ActorOf(ctx), in.ID, in.Body.DailyQuota)
+	return quota{httpapi.FormatID(in.ID), in.Body.DailyQuota}, err
 }
 
 // Version is a menu version. It is exported because huma only reads exported embedded fields.
@@ -141,27 +121,19 @@ type Version struct {
 
 func versionOf(v catalog.Version) Version {
 	return Version{
-		ID: decimal(v.ID), MenuID: decimal(v.MenuID), BranchID: decimal(v.BranchID), Number: v.Number, Status: v.Status,
-		CreatedAt: v.CreatedAt, PublishedAt: instant(v.PublishedAt),
+		ID: httpapi.FormatID(v.ID), MenuID: httpapi.FormatID(v.MenuID), BranchID: httpapi.FormatID(v.BranchID),
+		Number: v.Number, Status: v.Status, CreatedAt: v.CreatedAt, PublishedAt: httpapi.TimeOrNull(v.PublishedAt),
 	}
 }
 
-// instant returns a pointer to a time, or nil for the zero time.
-func instant(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func (s *staff) draft(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
+func (s *staff) draft(ctx context.Context, in *httpapi.ByID) (Version, error) {
 	v, err := s.Menus.Draft(ctx, authz.ActorOf(ctx), in.ID)
-	return httpapi.Answer(versionOf, v, err)
+	return versionOf(v), err
 }
 
-func (s *staff) publish(ctx context.Context, in *idIn) (*httpapi.Output[Version], error) {
+func (s *staff) publish(ctx context.Context, in *httpapi.ByID) (Version, error) {
 	v, err := s.Menus.Publish(ctx, authz.ActorOf(ctx), in.ID)
-	return httpapi.Answer(versionOf, v, err)
+	return versionOf(v), err
 }
 
 // entry is the price, quota and place of an item in a draft.
@@ -182,9 +154,6 @@ type entryIn struct {
 	Body   entry
 }
 
-func (s *staff) edit(ctx context.Context, in *entryIn) (*httpapi.Output[entry], error) {
-	if err := s.Menus.Edit(ctx, authz.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(in.Body), nil
+func (s *staff) edit(ctx context.Context, in *entryIn) (entry, error) {
+	return in.Body, s.Menus.Edit(ctx, authz.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted())
 }

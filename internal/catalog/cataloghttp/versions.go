@@ -2,40 +2,25 @@ package cataloghttp
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 )
 
-func (s *staff) registerVersions(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
-			DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("menu-list", http.MethodGet, "/menus", "The menus of a branch", http.StatusOK),
-		httpapi.Staff, s.menus)
-	httpapi.Register(a, op("menu-add", http.MethodPost, "/menus", "Creates an empty menu", http.StatusCreated),
-		httpapi.Staff, s.addMenu)
-	httpapi.Register(a, op("version-list", http.MethodGet, "/menus/{id}/versions",
-		"The versions of a menu, newest first", http.StatusOK), httpapi.Staff, s.versions)
-	httpapi.Register(a, op("version-get", http.MethodGet, "/menu-versions/{id}",
-		"A version with its items", http.StatusOK), httpapi.Staff, s.lines)
-	httpapi.Register(a, op("version-discard", http.MethodDelete, "/menu-versions/{id}",
-		"Deletes a draft", http.StatusNoContent), httpapi.Staff, s.discard)
-	httpapi.Register(a, op("version-add", http.MethodPost, "/menu-versions/{id}/items",
-		"Puts a dish on a draft", http.StatusCreated), httpapi.Staff, s.addLine)
-	httpapi.Register(a, op("version-remove", http.MethodDelete, "/menu-versions/{id}/items/{itemId}",
-		"Removes an item from a draft", http.StatusNoContent), httpapi.Staff, s.removeLine)
-	preview := op("version-preview", http.MethodGet, "/menu-versions/{id}/preview",
-		"A version as guests would see it", http.StatusOK)
-	preview.Responses = menuResponses()
-	httpapi.Register(a, preview, httpapi.Staff, s.preview)
+func (s *staff) registerVersions(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-menu-list", "GET /api/menus", "The menus of a branch", s.menus)
+	httpapi.Register(ops, "staff-menu-add", "POST /api/menus", "Creates an empty menu", s.addMenu, httpapi.Created)
+	httpapi.Register(ops, "staff-version-list", "GET /api/menus/{id}/versions",
+		"The versions of a menu, newest first", s.versions)
+	httpapi.Register(ops, "staff-version-get", "GET /api/menu-versions/{id}", "A version with its items", s.lines)
+	httpapi.RegisterOutput(ops, "staff-version-discard", "DELETE /api/menu-versions/{id}", "Deletes a draft", s.discard)
+	httpapi.Register(ops, "staff-version-add", "POST /api/menu-versions/{id}/items",
+		"Puts a dish on a draft", s.addLine, httpapi.Created)
+	httpapi.RegisterOutput(ops, "staff-version-remove", "DELETE /api/menu-versions/{id}/items/{itemId}",
+		"Removes an item from a draft", s.removeLine)
+	httpapi.RegisterOutput(ops, "staff-version-preview", "GET /api/menu-versions/{id}/preview",
+		"A version as guests would see it", s.preview, menuResponses)
 }
 
 // menuInfo is a menu as the staff see it.
@@ -49,27 +34,25 @@ type menuInfo struct {
 
 // menuInfoOf returns a menu as the API shows it, with ids as strings.
 func menuInfoOf(m catalog.Menu) menuInfo {
-	out := menuInfo{ID: decimal(m.ID), BranchID: decimal(m.BranchID), Name: m.Name, Drafts: m.Drafts}
-	if m.Published != 0 {
-		out.Published = new(decimal(m.Published))
+	return menuInfo{
+		httpapi.FormatID(m.ID), httpapi.FormatID(m.BranchID), m.Name, httpapi.IDOrNull(m.Published), m.Drafts,
 	}
-	return out
 }
 
 type menusIn struct {
-	Paging
+	httpapi.LongPaging
 	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
 }
 
 // menus cuts the page out of the whole list: a branch has a handful of menus.
-func (s *staff) menus(ctx context.Context, in *menusIn) (*httpapi.Output[httpapi.Listed[menuInfo]], error) {
+func (s *staff) menus(ctx context.Context, in *menusIn) (httpapi.Listed[menuInfo], error) {
 	all, err := s.Menus.MenusOf(ctx, authz.ActorOf(ctx), in.BranchID)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[menuInfo]{}, err
 	}
-	page := all[min(in.offset(), len(all)):]
+	page := all[min(in.Offset(), len(all)):]
 	page = page[:min(in.Size, len(page))]
-	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, int64(len(all)), menuInfoOf)), nil
+	return httpapi.ListedOf(httpapi.Paging(in.LongPaging), page, int64(len(all)), menuInfoOf), nil
 }
 
 type menuAddIn struct{ Body newMenu }
@@ -79,23 +62,20 @@ type newMenu struct {
 	Name     string `json:"name" text:"line"`
 }
 
-func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*httpapi.Output[menuInfo], error) {
+func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (menuInfo, error) {
 	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
 	m, err := s.Menus.AddMenu(ctx, authz.ActorOf(ctx), branch, in.Body.Name)
-	return httpapi.Answer(menuInfoOf, m, err)
+	return menuInfoOf(m), err
 }
 
 type versionsIn struct {
-	Paging
+	httpapi.LongPaging
 	ID int64 `path:"id"`
 }
 
-func (s *staff) versions(ctx context.Context, in *versionsIn) (*httpapi.Output[httpapi.Listed[Version]], error) {
-	page, total, err := s.Menus.Versions(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.offset())
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(httpapi.Paging(in.Paging), page, total, versionOf)), nil
+func (s *staff) versions(ctx context.Context, in *versionsIn) (httpapi.Listed[Version], error) {
+	page, total, err := s.Menus.Versions(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.Offset())
+	return httpapi.ListedOf(httpapi.Paging(in.LongPaging), page, total, versionOf), err
 }
 
 // line is one item of a version.
@@ -114,14 +94,11 @@ type line struct {
 
 // lineOf requires l.Sort, which is set in every line that is read from SQL.
 func lineOf(l catalog.Line) line {
-	out := line{
-		ItemID: decimal(l.ItemID), DishID: decimal(l.DishID), CategoryID: decimal(l.CategoryID), CategoryNames: l.Category,
-		Names: l.Names, Price: l.Price, DailyQuota: l.Quota, IsActive: l.Active, Sort: *l.Sort,
+	return line{
+		ItemID: httpapi.FormatID(l.ItemID), DishID: httpapi.FormatID(l.DishID), CategoryID: httpapi.FormatID(l.CategoryID),
+		CategoryNames: l.Category, Names: l.Names, Price: l.Price, DailyQuota: l.Quota, IsActive: l.Active, Sort: *l.Sort,
+		ImageURL: httpapi.OrNull(l.ImageURL),
 	}
-	if l.ImageURL != "" {
-		out.ImageURL = &l.ImageURL
-	}
-	return out
 }
 
 type versionDetail struct {
@@ -131,25 +108,20 @@ type versionDetail struct {
 	Total int    `json:"total"`
 }
 
-func (s *staff) lines(ctx context.Context, in *idIn) (*httpapi.Output[versionDetail], error) {
+func (s *staff) lines(ctx context.Context, in *httpapi.ByID) (versionDetail, error) {
 	v, all, err := s.Menus.Lines(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
-		return nil, err
+		return versionDetail{}, err
 	}
 	out := versionDetail{Version: versionOf(v), Items: make([]line, len(all)), Total: len(all)}
 	for i, l := range all {
 		out.Items[i] = lineOf(l)
 	}
-	return httpapi.OutputOf(out), nil
+	return out, nil
 }
 
-func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
+func (s *staff) discard(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
 	return nil, s.Menus.Discard(ctx, authz.ActorOf(ctx), in.ID)
-}
-
-type lineAddIn struct {
-	ID   int64 `path:"id"`
-	Body newLine
 }
 
 type newLine struct {
@@ -160,12 +132,15 @@ type newLine struct {
 	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it comes last."`
 }
 
-func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*httpapi.Output[line], error) {
+func (s *staff) addLine(ctx context.Context, in *httpapi.BodyByID[newLine]) (line, error) {
 	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
 	l, err := s.Menus.AddLine(ctx, authz.ActorOf(ctx), in.ID, dish, catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
 	})
-	return httpapi.Answer(lineOf, l, err)
+	if err != nil {
+		return line{}, err
+	}
+	return lineOf(l), nil
 }
 
 type lineIn struct {

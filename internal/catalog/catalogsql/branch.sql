@@ -1,10 +1,37 @@
 -- fragment: branch_columns
 id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, is_open, revision,
-paused_at, paused_until, pause_code, pause_texts, paused_by
+paused_at, paused_until, pause_code, pause_texts, paused_by, country, hours, retired_at,
+CASE WHEN EXISTS (SELECT 1 FROM order_number n WHERE n.branch_id = branch.id AND n.last > 0) THEN 1 ELSE 0 END
+
+-- name: branch_by_key
+SELECT id, digest FROM branch WHERE client_txn_id = $1
+
+-- name: branch_busy
+-- Counts what guests still expect of a branch: open visits, and orders that are unpaid or not served yet.
+SELECT (SELECT COUNT(*) FROM visit v WHERE v.branch_id = $1 AND v.status = 'OPEN'),
+       (SELECT COUNT(*) FROM order_info o
+        WHERE o.branch_id = $1 AND o.status <> 'CANCELED'
+          AND (o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY') OR o.payment_status IN ('UNPAID', 'CONFIRMING')))
+
+-- name: branch_count
+SELECT COUNT(*) FROM branch WHERE retired_at IS NULL
+
+-- name: branch_insert
+INSERT INTO branch (name, country, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, is_open, created_at,
+                    client_txn_id, digest, hours)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+RETURNING id
 
 -- name: branch_list
 SELECT @branch_columns
 FROM branch
+WHERE retired_at IS NULL
+ORDER BY id
+
+-- name: branch_list_retired
+SELECT @branch_columns
+FROM branch
+WHERE retired_at IS NOT NULL
 ORDER BY id
 
 -- name: branch_lock
@@ -48,6 +75,9 @@ JOIN menu_version v ON v.branch_id = b.id
 WHERE v.id = $1
 /*pg: FOR NO KEY UPDATE OF b */
 
+-- name: branch_retire
+UPDATE branch SET retired_at = $2, revision = revision + 1 WHERE id = $1
+
 -- name: branch_select
 SELECT @branch_columns
 FROM branch
@@ -58,6 +88,6 @@ UPDATE branch SET revision = revision + 1 WHERE id = $1
 
 -- name: branch_update
 UPDATE branch
-SET name = $2, biz_day_start_hour = $3, locales = $4, auto_close_minutes = $5, is_open = $6, revision = revision + 1,
-    paused_at = $7, paused_until = $8, pause_code = $9, pause_texts = $10, paused_by = $11
+SET country = $13, currency = $14, timezone = $15, name = $2, biz_day_start_hour = $3, locales = $4, auto_close_minutes = $5, is_open = $6, revision = revision + 1,
+    paused_at = $7, paused_until = $8, pause_code = $9, pause_texts = $10, paused_by = $11, hours = $12
 WHERE id = $1

@@ -3,6 +3,7 @@ package catalogsql
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"comanda/internal/audit"
@@ -41,6 +42,64 @@ func newPauseRow(p *catalog.Pause) pauseRow {
 	return row
 }
 
+// CreateBranch stores a new branch, or returns the one that was created under the same key.
+func (s *Store) CreateBranch(
+	ctx context.Context, by authz.Actor, b catalog.Branch, key, digest string, now time.Time,
+) (made catalog.Branch, err error) {
+	for range 2 {
+		err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+			made, err = createBranch(ctx, tx, by, b, key, digest, now)
+			return err
+		})
+		if !errors.Is(err, sqldb.ErrUnique) { // the same key arrived at the same moment
+			break
+		}
+	}
+	return made, err
+}
+
+// createBranch is one attempt of CreateBranch.
+func createBranch(
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, b catalog.Branch, key, digest string, now time.Time,
+) (catalog.Branch, error) {
+	var stored *string
+	if key != "" {
+		stored = &key
+		switch prior, err := branchByKey(ctx, tx, key, digest); {
+		case err != nil:
+			return catalog.Branch{}, err
+		case prior != 0:
+			b, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), prior)
+			return b, err
+		}
+	}
+	if err := checkLimit(ctx, tx, stmt("branch_count"), catalog.MaxBranches, catalog.ErrTooManyBranches); err != nil {
+		return catalog.Branch{}, err
+	}
+	id, err := sqldb.Scalar[int64](ctx, tx, stmt("branch_insert"), b.Name, string(b.Country), string(b.Currency), b.Timezone,
+		b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute), sqldb.Flag(b.Open), now.UnixMilli(), stored, digest,
+		hoursText(b.Hours))
+	if err != nil {
+		return catalog.Branch{}, err
+	}
+	b.ID = id
+	return b, auditsql.Record(ctx, tx,
+		audit.NewEntry(by, now, audit.ActionBranchCreated, "branch", decimal(id), id).WithAfter(branchNote(b)))
+}
+
+// branchByKey returns the id of the branch that was created under a key, or 0 for none.
+func branchByKey(ctx context.Context, tx sqldb.Tx, key, digest string) (int64, error) {
+	var id int64
+	was, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (was string, err error) {
+		err = r.Scan(&id, &was)
+		return was, err
+	}, stmt("branch_by_key"), key)
+	if err == nil && found && was != digest {
+		err = catalog.ErrBranchKeyReused
+	}
+	return id, err
+}
+
 // ChangeBranch stores the result of change. It holds the lock that changes to the branch's menus take.
 func (s *Store) ChangeBranch(
 	ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
@@ -60,18 +119,84 @@ func (s *Store) ChangeBranch(
 		}
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
-			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by)
+			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by, hoursText(b.Hours),
+			string(b.Country), string(b.Currency), b.Timezone)
 		return auditsql.Record(ctx, tx,
 			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
 	return b, err
 }
 
+// RetireBranch takes a branch out of use unless guests are there. Orders and visits do not lock the branch's row, so one
+// of this moment may still come through; it stays visible and can be finished.
+func (s *Store) RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (catalog.Branch, error) {
+	return s.setRetired(ctx, by, id, now, now, func(ctx context.Context, tx sqldb.Tx) error {
+		var visits, orders int64
+		_, _, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (struct{}, error) {
+			return struct{}{}, r.Scan(&visits, &orders)
+		}, stmt("branch_busy"), id)
+		if err == nil && visits+orders > 0 {
+			err = catalog.ErrBranchBusy.With("visits", visits).With("orders", orders)
+		}
+		return err
+	})
+}
+
+// RestoreBranch takes a branch back into use.
+func (s *Store) RestoreBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (catalog.Branch, error) {
+	return s.setRetired(ctx, by, id, now, time.Time{}, func(ctx context.Context, tx sqldb.Tx) error {
+		return checkLimit(ctx, tx, stmt("branch_count"), catalog.MaxBranches, catalog.ErrTooManyBranches)
+	})
+}
+
+// setRetired stores when a branch was retired, the zero time for never, if check accepts it.
+func (s *Store) setRetired(
+	ctx context.Context, by authz.Actor, id int64, now, retired time.Time, check func(context.Context, sqldb.Tx) error,
+) (b catalog.Branch, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), id, catalog.ErrBranch); err != nil {
+			return err
+		}
+		b, _, err = sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
+		if err != nil || b.Retired() == !retired.IsZero() {
+			return err
+		}
+		if err := check(ctx, tx); err != nil {
+			return err
+		}
+		was := branchNote(b)
+		b.RetiredAt = retired
+		action := audit.ActionBranchRestored
+		if b.Retired() {
+			action = audit.ActionBranchRetired
+		}
+		tx.QueueExactly(1, stmt("branch_retire"), id, sqldb.NullMillis(retired))
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(was).WithAfter(branchNote(b)))
+	})
+	return b, err
+}
+
+// hoursText converts opening hours to a column; a branch without any has an empty text.
+func hoursText(h catalog.OpeningHours) string {
+	if h.Empty() {
+		return ""
+	}
+	return jsonText(h)
+}
+
 // branchNote is the audit log's record of a branch.
 func branchNote(b catalog.Branch) any {
 	note := map[string]any{
-		"name": b.Name, "bizDayStartHour": b.DayStart, "locales": b.Locales, "autoCloseMinutes": int(b.AutoClose / time.Minute),
+		"name": b.Name, "country": b.Country, "currency": b.Currency, "timezone": b.Timezone,
+		"bizDayStartHour": b.DayStart, "locales": b.Locales, "autoCloseMinutes": int(b.AutoClose / time.Minute),
 		"isOpen": b.Open,
+	}
+	if !b.Hours.Empty() {
+		note["openingHours"] = b.Hours
+	}
+	if b.Retired() {
+		note["retiredAt"] = b.RetiredAt
 	}
 	if p := b.Pause; p != nil {
 		note["paused"] = map[string]any{"code": p.Code, "texts": p.Texts, "until": sqldb.NullMillis(p.Until)}

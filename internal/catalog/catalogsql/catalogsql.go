@@ -31,6 +31,9 @@ type QuotaHook func(ctx context.Context, tx sqldb.Tx, branch, item int64, quota 
 
 // Store implements catalog.Source and the stores of package catalog on a database.
 type Store struct {
+	// OnQuota is called after the commit of each change that may have set quotas, if it is not nil.
+	OnQuota func(ctx context.Context)
+
 	db   *sqldb.DB
 	hook QuotaHook
 }
@@ -40,7 +43,16 @@ func New(db *sqldb.DB, hook QuotaHook) *Store {
 	if hook == nil {
 		hook = func(context.Context, sqldb.Tx, int64, int64, *int64) error { return nil }
 	}
-	return &Store{db, hook}
+	return &Store{db: db, hook: hook}
+}
+
+// writeQuota runs a transaction that may set quotas.
+func (s *Store) writeQuota(ctx context.Context, run func(context.Context, sqldb.Tx) error) error {
+	err := s.db.Write(ctx, run)
+	if err == nil && s.OnQuota != nil {
+		s.OnQuota(ctx)
+	}
+	return err
 }
 
 // Branch returns a branch, or catalog.ErrBranch.
@@ -48,18 +60,24 @@ func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
 	return sqldb.Get(ctx, s.db, catalog.ErrBranch, scanBranch, stmt("branch_select"), id)
 }
 
-// Branches returns all branches by id.
+// RetiredBranches returns the branches that are no longer in use, by id.
+func (s *Store) RetiredBranches(ctx context.Context) ([]catalog.Branch, error) {
+	return sqldb.Collect(ctx, s.db, scanBranch, stmt("branch_list_retired"))
+}
+
+// Branches returns the branches in use by id.
 func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
 	return sqldb.Collect(ctx, s.db, scanBranch, stmt("branch_list"))
 }
 
 func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	var b catalog.Branch
-	var currency, locales string
-	var minutes, open int64
+	var currency, locales, country, hours string
+	var minutes, open, orders int64
+	var retired *int64
 	var p pauseRow
 	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision,
-		&p.at, &p.until, &p.code, &p.texts, &p.by)
+		&p.at, &p.until, &p.code, &p.texts, &p.by, &country, &hours, &retired, &orders)
 	if err == nil {
 		b.Pause, err = p.pause()
 	}
@@ -69,6 +87,13 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	if err := json.Unmarshal([]byte(locales), &b.Locales); err != nil {
 		return catalog.Branch{}, err
 	}
+	if hours != "" {
+		if err := json.Unmarshal([]byte(hours), &b.Hours); err != nil {
+			return catalog.Branch{}, err
+		}
+	}
+	b.RetiredAt, b.HasOrders = sqldb.NullInstant(retired), orders == 1
+	b.Country = catalog.Country(country)
 	b.Currency, b.AutoClose, b.Open = money.Currency(currency), time.Duration(minutes)*time.Minute, open == 1
 	// Validated on each read, because it computes the calendar and a row may have been edited by hand.
 	return catalog.NewBranch(b)

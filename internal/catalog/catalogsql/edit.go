@@ -18,7 +18,7 @@ import (
 func (s *Store) SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time) (
 	branch int64, err error,
 ) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = s.writeQuota(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if branch, err = lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem); err != nil {
 			return err
 		}
@@ -91,6 +91,10 @@ func (s *Store) EditDraft(
 func putEntry(
 	ctx context.Context, tx sqldb.Tx, by authz.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
+	was, err := selectLines(ctx, tx, version, item)
+	if err != nil {
+		return err
+	}
 	n, err := tx.Exec(ctx, stmt("entry_put"), version, item, e.Price, e.Quota, sqldb.Flag(e.Active), e.Sort)
 	if err != nil {
 		return err
@@ -98,8 +102,14 @@ func putEntry(
 	if n == 0 {
 		return entryRefusal(ctx, tx, version, item)
 	}
-	return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionMenuEdited, "menuVersion", version, branch).
-		WithAfter(entryNote{item, e.Price, e.Quota, e.Active, e.Sort}))
+	entry := auditEntry(by, now, audit.ActionMenuEdited, "menuVersion", version, branch)
+	is := was
+	if len(was) > 0 {
+		entry = entry.WithBefore(entryNoteOf(item, was[0].Names, was[0].Entry))
+	} else if is, err = selectLines(ctx, tx, version, item); err != nil { // for the dish's names
+		return err
+	}
+	return auditsql.Record(ctx, tx, entry.WithAfter(entryNoteOf(item, is[0].Names, e)))
 }
 
 // entryRefusal returns the reason why an entry was not written.
@@ -128,11 +138,16 @@ func requireDraft(ctx context.Context, tx sqldb.Tx, version int64) error {
 
 // entryNote is the audit log's record of an edited draft.
 type entryNote struct {
-	Item   int64  `json:"menuItem"`
-	Price  int64  `json:"price"`
-	Quota  *int64 `json:"dailyQuota"`
-	Active bool   `json:"isActive"`
-	Sort   *int64 `json:"sort,omitempty"`
+	Item   int64         `json:"menuItem"`
+	Names  catalog.Texts `json:"names,omitempty"` // of the dish, so that the log names it when it is renamed or gone
+	Price  int64         `json:"price"`
+	Quota  *int64        `json:"dailyQuota"`
+	Active bool          `json:"isActive"`
+	Sort   *int64        `json:"sort,omitempty"`
+}
+
+func entryNoteOf(item int64, names catalog.Texts, e catalog.Entry) entryNote {
+	return entryNote{item, names, e.Price, e.Quota, e.Active, e.Sort}
 }
 
 // Publish closes the branch's published version and publishes the draft with its items, prices and quotas, in one
@@ -140,33 +155,42 @@ type entryNote struct {
 func (s *Store) Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (
 	v catalog.Version, err error,
 ) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = s.writeQuota(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock_version"), version, catalog.ErrVersion); err != nil {
 			return err
 		}
-		if v, err = selectVersion(ctx, tx, version); err != nil || v.Status == catalog.Published {
-			return err
-		}
-		if err := checkPublishable(ctx, tx, v); err != nil {
-			return err
-		}
-		tx.Queue(stmt("branch_touch"), v.BranchID)
-		// Closed first: a branch has at most one published version at any time.
-		tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
-		tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
-		if err := s.applyQuotas(ctx, tx, v); err != nil {
-			return err
-		}
-		if err := touchDishes(ctx, tx, v.BranchID, now); err != nil {
-			return err
-		}
-		if v, err = selectVersion(ctx, tx, version); err != nil {
-			return err
-		}
-		return auditsql.Record(ctx, tx,
-			auditEntry(by, now, audit.ActionMenuPublished, "menuVersion", version, v.BranchID))
+		v, err = s.publish(ctx, tx, by, version, now)
+		return err
 	})
 	return v, err
+}
+
+// publish publishes a draft. The caller holds the branch's lock.
+func (s *Store) publish(
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, version int64, now time.Time,
+) (catalog.Version, error) {
+	v, err := selectVersion(ctx, tx, version)
+	if err != nil || v.Status == catalog.Published {
+		return v, err
+	}
+	if err := checkPublishable(ctx, tx, v); err != nil {
+		return v, err
+	}
+	tx.Queue(stmt("branch_touch"), v.BranchID)
+	// Closed first: a branch has at most one published version at any time.
+	tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
+	tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
+	if err := s.applyQuotas(ctx, tx, v); err != nil {
+		return v, err
+	}
+	if err := touchDishes(ctx, tx, v.BranchID, now); err != nil {
+		return v, err
+	}
+	if v, err = selectVersion(ctx, tx, version); err != nil {
+		return v, err
+	}
+	return v, auditsql.Record(ctx, tx,
+		auditEntry(by, now, audit.ActionMenuPublished, "menuVersion", version, v.BranchID))
 }
 
 // touchDishes has the documents of a branch's dishes projected again, because they contain prices.

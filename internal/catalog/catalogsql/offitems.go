@@ -37,7 +37,7 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 func (s *Store) TakeOff(
 	ctx context.Context, by authz.Actor, item int64, until catalog.Until, now time.Time,
 ) (at catalog.ItemRef, a catalog.OffItem, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = s.writeQuota(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *Store) Restore(ctx context.Context, by authz.Actor, item int64, now tim
 func (s *Store) restore(
 	ctx context.Context, by authz.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
 ) (at catalog.ItemRef, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = s.writeQuota(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, stmt("branch_lock_item"), item, catalog.ErrItem)
 		if err != nil {
 			return err

@@ -197,3 +197,31 @@ func TestStore_ChangeBranch(t *testing.T) {
 		}
 	})
 }
+
+// Opening hours are stored whole or not at all.
+func TestStore_ChangeBranch_hours(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		clock := func() time.Time { return now }
+		h := &catalog.BranchAdmin{Store: s, Menus: catalog.NewMenuCache(s, catalog.NoSharedCache{}, clock), Now: clock}
+		hours := catalog.OpeningHours{
+			Weekly:     map[catalog.Weekday][]catalog.Period{"fri": {{From: "17:00", To: "01:00"}}},
+			Exceptions: []catalog.HoursException{{Date: "2026-12-25", Periods: []catalog.Period{}, Note: "Giáng sinh"}},
+		}
+		b, err := h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{Hours: &hours})
+		if err != nil || b.OpenAt(now) {
+			t.Errorf("open at %v, %v", now, err)
+		}
+		stored, err := h.Branch(t.Context(), cook, branchID)
+		if err != nil || !cmp.Equal(stored.Hours, hours) || stored.OpensAt(now).IsZero() {
+			t.Errorf("%+v", stored.Hours)
+		}
+		wrong := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "x"}}}}
+		if _, err = h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{Hours: &wrong}); err == nil {
+			t.Error("wrong opening hours are stored")
+		}
+		b, err = h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{Hours: &catalog.OpeningHours{}})
+		if err != nil || !b.Hours.Empty() || !b.OpenAt(now) {
+			t.Errorf("%+v, %v", b.Hours, err)
+		}
+	})
+}

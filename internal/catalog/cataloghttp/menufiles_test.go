@@ -1,0 +1,118 @@
+package cataloghttp
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/menufile"
+)
+
+func (s *site) importMenu(t *testing.T, query, body, contentType string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.ask(t, "POST", "/api/branches/1/menu/import"+query, body, "Authorization", "Bearer "+serviceToken, "Content-Type", contentType)
+}
+
+func TestConsole_menu_import(t *testing.T) {
+	s := newConsole(t)
+	file := "category,name,price,name:en\nPhở,Phở tái,65.000,Rare beef pho\n"
+	wrong := "category,name,price\nPhở,Phở tái,cheap\n"
+	if got := got[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", wrong, "text/csv"), 200); len(got.Problems) != 1 {
+		t.Errorf("a dry run: %+v", got)
+	}
+	w := s.importMenu(t, "?publish=true", wrong, "text/csv")
+	var p struct {
+		Code             string
+		Created, Updated *int
+		Problems         []menufile.CellProblem
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 422 || p.Code != "menu_file_problems" || p.Created == nil || *p.Created != 0 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	want := []menufile.CellProblem{{Row: 2, Column: "price", Code: menufile.PriceUnreadable, Message: `"cheap": This is not a price.`}}
+	if d := cmp.Diff(want, p.Problems); d != "" {
+		t.Error(d)
+	}
+	for _, query := range []string{"?dryRun=1&publish=true", "?publish=true"} {
+		w := s.importMenu(t, query, file, "text/csv")
+		if body := w.Body.String(); w.Code != 200 || body != `{"created":1,"updated":0,"problems":[]}` {
+			t.Errorf("%s: %d %s", query, w.Code, body)
+		}
+	}
+	s.later()
+	if menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, "Rare beef pho") {
+		t.Error("guests do not see the dish")
+	}
+	body, kind := form(t, "menu", []byte(file))
+	if got := got[catalog.MenuImportResult](t, s.importMenu(t, "", body, kind), 200); got.Created+got.Updated != 0 {
+		t.Errorf("the same as a form: %+v", got)
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/branches/1/menu/import", file), 401, "unauthenticated")
+	wantStatus(t, s.importMenu(t, "?dryRun=perhaps", file, "text/csv"), 422, "invalid")
+	other, otherKind := form(t, "cv", []byte(file))
+	wantStatus(t, s.importMenu(t, "", other, otherKind), 422, "menu_file_missing")
+	wantStatus(t, s.importMenu(t, "", body[:len(body)-30], kind), 422, "menu_file_unreadable")
+	wantStatus(t, s.importMenu(t, "", strings.Repeat("x", menufile.MaxArchive+1), "text/csv"), 422, "menu_file_too_large")
+	wantStatus(t, s.ask(t, "POST", "/api/branches/99/menu/import", file, "Authorization", "Bearer "+serviceToken), 404, "branch_not_found")
+	wantStatus(t, s.ask(t, "POST", "/api/branches/x/menu/import", file, "Authorization", "Bearer "+serviceToken), 404, "branch_not_found")
+}
+
+func TestConsole_menu_export(t *testing.T) {
+	s := newConsole(t)
+	for _, c := range []struct{ path, contentType, name string }{
+		{"export", "text/csv; charset=utf-8", "comanda-1-menu.csv"},
+		{"export?format=xlsx", menufile.XLSX.ContentType(), "comanda-1-menu.xlsx"},
+		{"template?format=csv", "text/csv; charset=utf-8", "comanda-1-template.csv"},
+	} {
+		w := s.by(t, "GET", "/api/branches/1/menu/"+c.path, "")
+		if w.Code != 200 || w.Header().Get("Content-Type") != c.contentType || !strings.Contains(w.Header().Get("Content-Disposition"), `"`+c.name+`"`) {
+			t.Errorf("%s: %d, %v", c.path, w.Code, w.Header())
+		}
+		got := got[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", w.Body.String(), c.contentType), 200)
+		if len(got.Problems) > 0 || strings.HasPrefix(c.path, "export") && got.Created+got.Updated > 0 {
+			t.Errorf("%s is imported as %+v", c.path, got)
+		}
+	}
+	wantStatus(t, s.by(t, "GET", "/api/branches/1/menu/export?format=pdf", ""), 422, "invalid")
+	wantStatus(t, s.by(t, "GET", "/api/branches/99/menu/export", ""), 404, "branch_not_found")
+	wantStatus(t, s.by(t, "POST", "/api/branches/2/menu/copy", `{"fromBranchId":"1"}`), 409, "currencies_differ")
+	if got := got[catalog.MenuImportResult](t, s.by(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1"}`), 200); got.Created+got.Updated != 0 {
+		t.Errorf("onto itself: %+v", got)
+	}
+}
+
+func TestConsole_menu_templates(t *testing.T) {
+	s := newConsole(t)
+	offered := got[menuTemplates](t, s.by(t, "GET", "/api/branches/1/menu/templates", ""), 200)
+	i := slices.IndexFunc(offered.Items, func(m readyMenu) bool { return m.Name == "pho" })
+	if i < 0 || offered.Currency != "VND" {
+		t.Fatalf("%+v", offered)
+	}
+	pho := offered.Items[i]
+	if pho.Dishes != len(pho.Items) || pho.Dishes < 20 || pho.Categories < 3 || pho.Items[0].Price != 65000 || pho.Items[0].Name["vi"] != "Phở tái" {
+		t.Errorf("%+v", pho)
+	}
+	importIt := func(body string) *httptest.ResponseRecorder {
+		return s.by(t, "POST", "/api/branches/1/menu/templates", body)
+	}
+	for _, c := range []struct {
+		body    string
+		created int
+	}{{`{"name":"pho","dryRun":true}`, pho.Dishes}, {`{"name":"pho","publish":true}`, pho.Dishes}, {`{"name":"pho"}`, 0}} {
+		if got := got[catalog.MenuImportResult](t, importIt(c.body), 200); got.Created != c.created || got.Updated != 0 || len(got.Problems) > 0 {
+			t.Errorf("%s: %+v", c.body, got)
+		}
+	}
+	s.later()
+	if menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, "Rare beef pho") {
+		t.Error("guests do not see the dishes")
+	}
+	wantStatus(t, importIt(`{"name":"pizza"}`), 422, "menu_template_unknown")
+	wantStatus(t, s.by(t, "GET", "/api/branches/99/menu/templates", ""), 404, "branch_not_found")
+	wantStatus(t, s.by(t, "POST", "/api/branches/99/menu/templates", `{"name":"pho"}`), 404, "branch_not_found")
+}

@@ -1,0 +1,372 @@
+package catalogsql
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// importedMenu is the name of a menu that an import creates.
+const importedMenu = "Menu"
+
+// MenuState returns a branch's menu as imports and exports see it.
+func (s *Store) MenuState(ctx context.Context, by authz.Actor, branch int64) (catalog.MenuState, error) {
+	if !by.Sees(branch) {
+		return catalog.MenuState{}, catalog.ErrBranch
+	}
+	return readMenuState(ctx, s.db, branch, 0, false)
+}
+
+// PublishedMenu returns a branch's menu as guests see it.
+func (s *Store) PublishedMenu(ctx context.Context, by authz.Actor, branch int64) (catalog.MenuState, error) {
+	if !by.Sees(branch) {
+		return catalog.MenuState{}, catalog.ErrBranch
+	}
+	return readMenuState(ctx, s.db, branch, 0, true)
+}
+
+// readMenuState reads a draft; for 0 the newest one, or else the published version. With inForce it reads the published
+// version if there is one.
+func readMenuState(
+	ctx context.Context, c sqldb.Conn, branch, draft int64, inForce bool,
+) (state catalog.MenuState, err error) {
+	if state.Branch, err = sqldb.Get(ctx, c, catalog.ErrBranch, scanBranch, stmt("branch_select"), branch); err != nil {
+		return state, err
+	}
+	var published int64
+	_, _, err = sqldb.One(ctx, c, func(r sqldb.Rows) (struct{}, error) {
+		return struct{}{}, r.Scan(&state.MenuID, &state.DraftID, &published)
+	}, stmt("import_menu"), branch)
+	if err == nil && draft != 0 {
+		state.DraftID = draft
+		state.MenuID, err = menuOfDraft(ctx, c, branch, draft)
+	}
+	if err != nil {
+		return state, err
+	}
+	if inForce && published != 0 {
+		state.DraftID = 0
+	}
+	version := cmp.Or(state.DraftID, published)
+	if state.Items, err = sqldb.Collect(ctx, c, scanMenuItemState, stmt("import_items"), state.MenuID, version); err != nil {
+		return state, err
+	}
+	if state.Categories, err = sqldb.Collect(ctx, c, scanCategory, stmt("category_all")); err != nil {
+		return state, err
+	}
+	if state.DishUse, err = branchesBy(ctx, c, stmt("dish_branches"), branch); err != nil {
+		return state, err
+	}
+	if state.UsedBy, err = branchesBy(ctx, c, stmt("category_branches")); err != nil {
+		return state, err
+	}
+	images, err := sqldb.Collect(ctx, c, sqldb.Value[string], stmt("image_ids"))
+	state.Images = make(map[string]bool, len(images))
+	for _, id := range images {
+		state.Images[id] = true
+	}
+	return state, err
+}
+
+// menuOfDraft returns the menu of a branch's draft.
+func menuOfDraft(ctx context.Context, c sqldb.Conn, branch, draft int64) (int64, error) {
+	v, err := selectVersion(ctx, c, draft)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.BranchID != branch:
+		return 0, catalog.ErrVersion
+	case v.Status != catalog.Draft:
+		return 0, catalog.ErrNotDraft
+	}
+	return v.MenuID, nil
+}
+
+func scanMenuItemState(r sqldb.Rows) (it catalog.MenuItemState, err error) {
+	var names, descriptions string
+	var image *string
+	var listed, active int64
+	err = r.Scan(&it.ItemID, &it.DishID, &it.CategoryID, &it.ImportKey, &names, &descriptions, &image, &listed, &it.Price,
+		&it.Quota, &active)
+	if err != nil {
+		return it, err
+	}
+	it.Listed, it.Active = listed == 1, active == 1
+	if image != nil {
+		it.ImageURL = *image
+	}
+	if err := json.Unmarshal([]byte(names), &it.Names); err != nil {
+		return it, err
+	}
+	return it, json.Unmarshal([]byte(descriptions), &it.Descriptions)
+}
+
+// branchesBy returns branches by the id of something that their menus show.
+func branchesBy(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[int64][]int64, error) {
+	by := map[int64][]int64{}
+	_, err := sqldb.Collect(ctx, c, func(r sqldb.Rows) (struct{}, error) {
+		var id, branch int64
+		err := r.Scan(&id, &branch)
+		by[id] = append(by[id], branch)
+		return struct{}{}, err
+	}, q, args...)
+	return by, err
+}
+
+// ImportMenu stores images and the result of change in one transaction.
+func (s *Store) ImportMenu(
+	ctx context.Context, by authz.Actor, branch int64, w catalog.MenuImport, now time.Time,
+	change func(catalog.MenuState) (catalog.MenuChange, error),
+) (version int64, changed []int64, err error) {
+	err = s.writeQuota(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("branch_lock_all")); err != nil {
+			return err
+		}
+		if !by.Sees(branch) {
+			return catalog.ErrBranch
+		}
+		// Read under the locks: the plan would otherwise be of an older menu.
+		state, err := readMenuState(ctx, tx, branch, w.Version, false)
+		if err != nil {
+			return err
+		}
+		c, err := change(state)
+		if err != nil {
+			return err
+		}
+		m := &menuImport{s, tx, by, now, state, c, nil, map[int64]bool{branch: true}}
+		if err := m.write(ctx, w); err != nil {
+			return err
+		}
+		version, changed = m.state.DraftID, slices.Sorted(maps.Keys(m.touched))
+		touchBranches(tx, changed)
+		return nil
+	})
+	return version, changed, err
+}
+
+// menuImport is one run of ImportMenu's transaction.
+type menuImport struct {
+	*Store
+
+	tx         sqldb.Tx
+	by         authz.Actor
+	now        time.Time
+	state      catalog.MenuState
+	change     catalog.MenuChange
+	categories []int64        // ids of change.Categories
+	touched    map[int64]bool // branches whose menus show something else
+}
+
+func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
+	if err := m.writeImages(ctx, w.Images); err != nil {
+		return err
+	}
+	if err := m.prepareDraft(ctx); err != nil {
+		return err
+	}
+	for _, c := range m.change.Categories {
+		id, err := m.writeCategory(ctx, c)
+		if err != nil {
+			return err
+		}
+		m.categories = append(m.categories, id)
+	}
+	if err := m.checkDishes(ctx); err != nil {
+		return err
+	}
+	for i := range m.change.Items {
+		if err := m.writeItem(ctx, &m.change.Items[i]); err != nil {
+			return err
+		}
+	}
+	if m.change.Created+m.change.Updated > 0 {
+		if err := m.record(ctx); err != nil {
+			return err
+		}
+	}
+	if !w.Publish || m.state.DraftID == 0 {
+		return nil
+	}
+	_, err := m.publish(ctx, m.tx, m.by, m.state.DraftID, m.now)
+	return err
+}
+
+// record writes one entry for the whole file; a file of a thousand dishes would fill the audit log otherwise.
+func (m *menuImport) record(ctx context.Context) error {
+	if m.change.Rows {
+		return auditsql.Record(ctx, m.tx, m.rowEntries()...)
+	}
+	return auditsql.Record(ctx, m.tx,
+		auditEntry(m.by, m.now, audit.ActionMenuImported, "menu", m.state.MenuID, m.state.Branch.ID).WithAfter(importNote{
+			m.change.Source, m.change.Created, m.change.Updated, m.state.DraftID,
+		}))
+}
+
+// rowEntries returns what editing the dishes and the draft one after the other would record.
+func (m *menuImport) rowEntries() []audit.Entry {
+	var entries []audit.Entry
+	draft, branch := m.state.DraftID, m.state.Branch.ID
+	for _, w := range m.change.Items {
+		if w.WriteDish {
+			entries = append(entries, auditEntry(m.by, m.now, audit.ActionDishEdited, "dish", w.Dish.ID, 0).
+				WithAfter(dishNote(w.Dish)))
+		}
+		if w.List {
+			e := auditEntry(m.by, m.now, audit.ActionMenuEdited, "menuVersion", draft, branch)
+			if was := m.listed(w.ItemID); was != nil {
+				e = e.WithBefore(entryNoteOf(w.ItemID, was.Names, was.Entry))
+			}
+			entries = append(entries, e.WithAfter(entryNoteOf(w.ItemID, w.Dish.Names, w.Entry)))
+		}
+	}
+	return entries
+}
+
+// listed returns an item as it was listed before the import, or nil.
+func (m *menuImport) listed(item int64) *catalog.MenuItemState {
+	i := slices.IndexFunc(m.state.Items, func(s catalog.MenuItemState) bool { return s.ItemID == item && s.Listed })
+	if i < 0 {
+		return nil
+	}
+	return &m.state.Items[i]
+}
+
+// importNote is the audit log's record of an import.
+type importNote struct {
+	Source  string `json:"source"`
+	Created int    `json:"created"`
+	Updated int    `json:"updated"`
+	Draft   int64  `json:"menuVersion,omitempty"`
+}
+
+func (m *menuImport) writeImages(ctx context.Context, images []catalog.Image) error {
+	if len(images) == 0 {
+		return nil
+	}
+	for _, p := range images {
+		queueImage(m.tx, p, m.now)
+	}
+	return checkLimit(ctx, m.tx, stmt("image_count"), catalog.MaxImages+1, catalog.ErrTooManyImages)
+}
+
+// prepareDraft creates the menu and the draft, if entries are written and there is none.
+func (m *menuImport) prepareDraft(ctx context.Context) (err error) {
+	listed := slices.ContainsFunc(m.change.Items, func(w catalog.ItemWrite) bool { return w.List })
+	if !listed || m.state.DraftID != 0 {
+		return nil
+	}
+	if m.state.MenuID == 0 {
+		m.state.MenuID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("menu_insert"), m.state.Branch.ID, importedMenu)
+		if err != nil {
+			return err
+		}
+	}
+	m.state.DraftID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("version_insert"), m.state.MenuID, m.now.UnixMilli())
+	if err == nil {
+		m.tx.Queue(stmt("version_copy"), m.state.DraftID, m.state.MenuID)
+	}
+	return err
+}
+
+func (m *menuImport) writeCategory(ctx context.Context, c catalog.CategoryWrite) (id int64, err error) {
+	switch {
+	case !c.Write:
+		return c.ID, nil
+	case c.ID == 0:
+		if err := checkLimit(ctx, m.tx, stmt("category_count"), maxCategories, errTooManyCategories); err != nil {
+			return 0, err
+		}
+		c.ID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("category_insert"), nil, jsonText(c.Names), "{}", m.now.UnixMilli(),
+			m.by.String())
+		if err != nil {
+			return 0, err
+		}
+	default:
+		was, err := selectCategory(ctx, m.tx, c.ID)
+		if err != nil {
+			return 0, err
+		}
+		m.tx.QueueExactly(1, stmt("category_update"), c.ID, was.Sort, jsonText(c.Names), textsJSON(was.Descriptions),
+			m.now.UnixMilli(), m.by.String())
+		m.touch(m.state.UsedBy[c.ID])
+	}
+	documentsql.Changed(m.tx, m.now, "category", decimal(c.ID))
+	return c.ID, nil
+}
+
+func (m *menuImport) touch(branches []int64) {
+	for _, b := range branches {
+		m.touched[b] = true
+	}
+}
+
+// checkDishes refuses an import that would exceed the limit of dishes.
+func (m *menuImport) checkDishes(ctx context.Context) error {
+	added := int64(0)
+	for _, w := range m.change.Items {
+		if w.Dish.ID == 0 {
+			added++
+		}
+	}
+	if added == 0 {
+		return nil
+	}
+	return checkLimit(ctx, m.tx, stmt("dish_count"), catalog.MaxDishes-added+1, errTooManyDishes)
+}
+
+// writeItem writes a dish and its entry, and sets the ids of new ones.
+func (m *menuImport) writeItem(ctx context.Context, w *catalog.ItemWrite) (err error) {
+	if w.Category >= 0 {
+		w.Dish.CategoryID = m.categories[w.Category]
+	}
+	if w.WriteDish {
+		if w.Dish.ID, err = writeDish(ctx, m.tx, m.by, w.Dish, m.now); err != nil {
+			return err
+		}
+		if id := catalog.ImageIDOf(w.Dish.ImageURL); id != "" {
+			m.tx.QueueExactly(2, stmt("image_touch"), id, m.now.UnixMilli()) // one row per size
+		}
+		m.touch(m.state.DishUse[w.Dish.ID])
+		documentsql.Changed(m.tx, m.now, "dish", decimal(w.Dish.ID))
+	}
+	if w.ItemID == 0 {
+		if w.ItemID, err = ensureItem(ctx, m.tx, m.state.DraftID, w.Dish.ID); err != nil {
+			return err
+		}
+	}
+	if w.Key != "" {
+		m.tx.Queue(stmt("item_key_free"), w.ItemID, w.Key)
+		m.tx.QueueExactly(1, stmt("item_key_set"), w.ItemID, w.Key)
+	}
+	if !w.List {
+		return nil
+	}
+	if m.change.Rows {
+		return m.writeEntry(ctx, w)
+	}
+	m.tx.QueueExactly(1, stmt("entry_put"), m.state.DraftID, w.ItemID, w.Entry.Price, w.Entry.Quota,
+		sqldb.Flag(w.Entry.Active), w.Entry.Sort)
+	return nil
+}
+
+// writeEntry writes an entry, or returns why it cannot be written: a row may name a dish that was retired, which a plan
+// of a file never has.
+func (m *menuImport) writeEntry(ctx context.Context, w *catalog.ItemWrite) error {
+	n, err := m.tx.Exec(ctx, stmt("entry_put"), m.state.DraftID, w.ItemID, w.Entry.Price, w.Entry.Quota,
+		sqldb.Flag(w.Entry.Active), w.Entry.Sort)
+	if err == nil && n == 0 {
+		err = entryRefusal(ctx, m.tx, m.state.DraftID, w.ItemID)
+	}
+	return err
+}

@@ -1,0 +1,477 @@
+package catalogsql_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/demo"
+	"comanda/internal/fault"
+	"comanda/internal/menufile"
+	"comanda/internal/money"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// menuFiles imports with pictures that are ids themselves.
+func menuFiles(s *catalogsql.Store) *catalog.MenuFiles {
+	clock := func() time.Time { return now }
+	return &catalog.MenuFiles{
+		Store: s, Menus: catalog.NewMenuCache(s, catalog.NoSharedCache{}, clock), Now: clock,
+		Resize: func(_ context.Context, raw []byte) (catalog.Image, error) {
+			if len(raw) != 1 {
+				return catalog.Image{}, fault.New(fault.Invalid, "image_unreadable", "no picture")
+			}
+			return catalog.Image{
+				ID: strings.Repeat(string(raw), 32), Sizes: map[int][]byte{catalog.Thumb: raw, catalog.Large: raw},
+			}, nil
+		},
+	}
+}
+
+var publish = catalog.ImportOptions{Publish: true}
+
+// imported imports a file that must have no problems, and returns the numbers of created and updated dishes.
+func imported(t testing.TB, s *catalogsql.Store, by authz.Actor, branch int64, file string, o catalog.ImportOptions) [2]int {
+	t.Helper()
+	r, err := menuFiles(s).Import(t.Context(), by, branch, []byte(file), o)
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(r, err)
+	}
+	return [2]int{r.Created, r.Updated}
+}
+
+func state(t testing.TB, s *catalogsql.Store, branch int64) catalog.MenuState {
+	t.Helper()
+	st, err := s.MenuState(t.Context(), authz.System(), branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// itemNamed returns an item of a menu by its Vietnamese or first name.
+func itemNamed(t testing.TB, st catalog.MenuState, name string) catalog.MenuItemState {
+	t.Helper()
+	for _, it := range st.Items {
+		if it.Names[st.Branch.Locales[0]] == name {
+			return it
+		}
+	}
+	t.Fatalf("no item %q", name)
+	return catalog.MenuItemState{}
+}
+
+// emptyBranch creates branch 3, in Hà Nội, without a menu.
+func emptyBranch(t testing.TB, db *sqldb.DB) int64 {
+	t.Helper()
+	q := sqldb.Load(fstest.MapFS{"branch.sql": {Data: []byte(`-- name: branch_add
+INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+VALUES (3, 'Quán Hoa', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 120, 0)`)}})
+	if _, err := db.Exec(t.Context(), q.Must("branch_add")); err != nil {
+		t.Fatal(err)
+	}
+	return 3
+}
+
+func sixty() string {
+	var b strings.Builder
+	b.WriteString("key,category,name,description,price,quota,image,category:en,name:en,description:en\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "k%d,Nhóm %d,Món %d,,%d.000,%s,,Group %d,Dish %d,Tasty %d\n", i, i%5, i, i+10, strings.Repeat("7", i%2), i%5, i, i)
+	}
+	return b.String()
+}
+
+func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		dry := imported(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{DryRun: true, Publish: true})
+		if dry != [2]int{60, 0} || state(t, s, branch).MenuID != 0 {
+			t.Fatalf("a dry run: %v, menu %d", dry, state(t, s, branch).MenuID)
+		}
+		if got := imported(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
+			t.Errorf("%v", got)
+		}
+		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
+			t.Errorf("published without being asked to: %v", err)
+		}
+		if got := imported(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
+			t.Errorf("the same file again: %v", got)
+		}
+		c, err := s.Content(t.Context(), branch)
+		if err != nil || len(c.Edition.Items) != 60 || len(c.Edition.Categories) != 5 || len(c.Quotas) != 30 {
+			t.Fatalf("%d items, %d categories, %d quotas, %v", len(c.Edition.Items), len(c.Edition.Categories), len(c.Quotas), err)
+		}
+		first := c.Edition.Items[0]
+		want := catalog.Item{
+			ID: first.ID, DishID: first.DishID, CategoryID: first.CategoryID, Price: 10_000, Active: true,
+			Names:        catalog.Texts{"vi": "Món 0", "en": "Dish 0"},
+			Descriptions: catalog.Texts{"en": "Tasty 0"},
+		}
+		if d := cmp.Diff(want, first); d != "" {
+			t.Error(d)
+		}
+		entries, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
+			Action: audit.ActionMenuImported, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
+		})
+		if err != nil || len(entries) != 1 || entries[0].Branch != branch {
+			t.Errorf("audit log: %v, %v", entries, err)
+		}
+	})
+}
+
+func TestMenuFiles_updates_by_key(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		imported(t, s, authz.System(), branch, sixty(), publish)
+		was := itemNamed(t, state(t, s, branch), "Món 3")
+		file := "key,category,category:en,name,name:en,price,quota\nk3,Nhóm mới,New,Món ba,-,99k,\nk4,nhóm 4,,Món 4,,14k,-\nnew,Nhóm 1,,Món 61,,1k,5\n"
+		if got := imported(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
+			t.Errorf("%v", got)
+		}
+		now := itemNamed(t, state(t, s, branch), "Món ba")
+		want := was
+		want.CategoryID, want.Names, want.Price = now.CategoryID, catalog.Texts{"vi": "Món ba"}, 99_000
+		if d := cmp.Diff(want, now); d != "" || now.CategoryID == was.CategoryID {
+			t.Error(d)
+		}
+		c, err := s.Content(t.Context(), branch)
+		if it, ok := c.Edition.Item(was.ItemID); err != nil || !ok || it.Price != was.Price || len(c.Edition.Items) != 60 {
+			t.Errorf("the published version changed: %v, %v", it, err)
+		}
+		imported(t, s, authz.System(), branch, file, publish)
+		if c, err = s.Content(t.Context(), branch); err != nil || len(c.Edition.Items) != 61 {
+			t.Errorf("%d items, %v", len(c.Edition.Items), err)
+		}
+	})
+}
+
+func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var calls caps
+		s := catalogsql.New(db, calls.hook)
+		file := "category,name,price,quota\nPhở,Phở bò,65k,33\n"
+		if got := imported(t, s, cook, branchID, file, catalog.ImportOptions{}); got != [2]int{0, 1} {
+			t.Fatal(got)
+		}
+		calls.want(t)
+		imported(t, s, cook, branchID, file, publish)
+		calls.want(t, "11=33")
+		if q := content(t, s).Quotas[item]; q != 33 {
+			t.Errorf("quota %d", q)
+		}
+	})
+}
+
+func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		broken := errors.New("broken")
+		s := catalogsql.New(db, func(context.Context, sqldb.Tx, int64, int64, *int64) error { return broken })
+		before, content0 := state(t, s, branchID), content(t, s)
+		files := menuFiles(s)
+		// The quota fails when the draft is published, after everything else was written.
+		_, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price,quota\nMới,Món mới,1k,\nPhở,Phở bò,1k,3\n"), publish)
+		if !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+		r, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price\nMới,Món mới,1k\nPhở,Phở bò,x\n"), publish)
+		want := []menufile.CellProblem{{Row: 3, Column: "price", Code: menufile.PriceUnreadable, Message: `"x": This is not a price.`}}
+		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
+			t.Errorf("%s, %v", d, err)
+		}
+		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(content0, content(t, s), inside); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestMenuFiles_belong_to_their_branch(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		files := menuFiles(s)
+		_, in := files.Import(t.Context(), far, branchID, []byte(sixty()), publish)
+		_, out := files.Export(t.Context(), far, branchID, menufile.CSV)
+		_, none := files.Export(t.Context(), authz.System(), 99, menufile.CSV)
+		_, from := files.Copy(t.Context(), far, branchID, branchID+1, publish)
+		_, to := files.Copy(t.Context(), cook, branchID, branchID+1, publish)
+		_, template := files.Template(t.Context(), far, branchID, menufile.CSV)
+		for name, err := range map[string]error{"import": in, "export": out, "unknown": none, "copy from": from, "template": template} {
+			if !errors.Is(err, catalog.ErrBranch) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if !errors.Is(to, catalog.ErrBranch) {
+			t.Errorf("copy to: %v", to)
+		}
+		// Branch 3 shows dish 4 of branch 1 from now on.
+		branch := emptyBranch(t, db)
+		if _, err := files.Copy(t.Context(), authz.System(), branchID, branch, publish); err != nil {
+			t.Fatal(err)
+		}
+		r, err := files.Import(t.Context(), cook, branchID, []byte("category,category:en,name,name:en,price\nPhở,Noodle soup,Phở bò,Other,65k\n"), publish)
+		got := make([]string, len(r.Problems))
+		for i, p := range r.Problems {
+			got[i] = fmt.Sprint(p.Row, p.Column, p.Code)
+		}
+		if d := cmp.Diff([]string{"2categoryshared_with_others", "2nameshared_with_others"}, got); d != "" || err != nil {
+			t.Errorf("%s, %v", d, err)
+		}
+		// Prices are the branch's own.
+		if got := imported(t, s, cook, branchID, "category,name,price\nPhở,Phở bò,66k\n", publish); got != [2]int{0, 1} {
+			t.Errorf("%v", got)
+		}
+		if it := itemNamed(t, state(t, s, branch), "Phở bò"); it.Price != 65_000 || it.DishID != 4 {
+			t.Errorf("%+v", it)
+		}
+	})
+}
+
+func TestMenuFiles_copy(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		files, branch := menuFiles(s), emptyBranch(t, db)
+		if _, err := files.Copy(t.Context(), authz.System(), branchID, branchID+1, publish); !errors.Is(err, catalog.ErrCurrencies) {
+			t.Errorf("between currencies: %v", err)
+		}
+		n := len(content(t, s).Edition.Items)
+		for _, want := range [][2]int{{n, 0}, {0, 0}} {
+			r, err := files.Copy(t.Context(), authz.System(), branchID, branch, publish)
+			if err != nil || [2]int{r.Created, r.Updated} != want {
+				t.Fatal(r, err)
+			}
+		}
+		c, err := s.Content(t.Context(), branch)
+		if err != nil || len(c.Edition.Items) != n || c.Edition.Items[0].DishID != content(t, s).Edition.Items[0].DishID {
+			t.Errorf("%v, %v", c.Edition, err)
+		}
+		if got := exported(t, s, branch, menufile.CSV); !strings.Contains(got, "Phở bò") {
+			t.Error(got)
+		}
+	})
+}
+
+// A copy of a branch has what guests of the original see, and not what is being edited there. What was never published
+// is not in the copy's force either.
+func TestBranchAdmin_Copy_drafts(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		files, unpublished, by := menuFiles(s), emptyBranch(t, db), authz.System()
+		admin := catalog.BranchAdmin{Store: s, Menus: files.Menus, Now: files.Now}
+		copyOf := func(branch int64, name string) int64 {
+			t.Helper()
+			b, err := admin.Copy(t.Context(), by, files, catalog.BranchCopy{From: branch, Name: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b.ID
+		}
+		before := content(t, s).Edition.Items
+		v, err := s.Draft(t.Context(), by, state(t, s, branchID).MenuID, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dear := catalog.Entry{Price: 999_000, Active: true}
+		if err := s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now); err != nil {
+			t.Fatal(err)
+		}
+		branch := copyOf(branchID, "Quán Hoa 2")
+		if st := state(t, s, branch); st.DraftID != 0 {
+			t.Errorf("the copy has draft %d", st.DraftID)
+		}
+		c, err := s.Content(t.Context(), branch)
+		if err != nil || len(c.Edition.Items) != len(before) {
+			t.Fatalf("%+v, %v", c.Edition, err)
+		}
+		for i, it := range c.Edition.Items {
+			if it.DishID != before[i].DishID || it.Price != before[i].Price {
+				t.Errorf("%+v, want %+v", it, before[i])
+			}
+		}
+		if st := state(t, s, branchID); st.DraftID != v.ID {
+			t.Errorf("the original's draft is %d", st.DraftID)
+		}
+
+		imported(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
+		branch = copyOf(unpublished, "Quán Hoa 3")
+		st := state(t, s, branch)
+		if c, err := s.Content(t.Context(), branch); st.DraftID == 0 || len(st.Items) != 60 || err == nil && len(c.Edition.Items) > 0 {
+			t.Errorf("draft %d of %d dishes; in force: %+v, %v", st.DraftID, len(st.Items), c.Edition, err)
+		}
+	})
+}
+
+func TestMenuFiles_pictures(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		file := "category,name,price,image\nPhở,Phở bò,65k,a.jpg\nPhở,Phở gà,60k,a.jpg\nMới,Món mới,1k,b.jpg\n"
+		raw := archive(t, map[string]string{"menu.csv": file, "a.jpg": "a", "b.jpg": "b"})
+		if got := imported(t, s, authz.System(), branchID, raw, publish); got != [2]int{1, 2} {
+			t.Fatal(got)
+		}
+		a, b := strings.Repeat("a", 32), strings.Repeat("b", 32)
+		for name, want := range map[string]string{"Phở bò": a, "Phở gà": a, "Món mới": b} {
+			if got := itemNamed(t, state(t, s, branchID), name).ImageURL; got != catalog.ImageURL(want) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		if _, found, err := s.Image(t.Context(), b, catalog.Large); err != nil || !found {
+			t.Error(found, err)
+		}
+		if got := imported(t, s, authz.System(), branchID, raw, publish); got != [2]int{0, 0} {
+			t.Errorf("again: %v", got)
+		}
+		file = "category,name,price,image\nPhở,Phở bò,65k,-\nPhở,Phở gà,60k," + catalog.ImageURL(b) + "\n"
+		if got := imported(t, s, authz.System(), branchID, file, publish); got != [2]int{0, 2} {
+			t.Errorf("a stored picture and none: %v", got)
+		}
+		for image, want := range map[string]menufile.ProblemCode{
+			"x.jpg": menufile.ImageUnreadable, catalog.ImageURL(strings.Repeat("c", 32)): menufile.ImageMissing,
+			"https://example.org/x.jpg": menufile.ImageMissing,
+		} {
+			raw := archive(t, map[string]string{"menu.csv": "category,name,price,image\nPhở,Phở bò,65k," + image + "\n", "x.jpg": "torn"})
+			r, err := menuFiles(s).Import(t.Context(), authz.System(), branchID, []byte(raw), publish)
+			if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != want || r.Problems[0].Row != 2 {
+				t.Errorf("%s: %v, %v", image, r, err)
+			}
+		}
+	})
+}
+
+// A dish that was retired does not come back; its key goes to the new one.
+func TestMenuFiles_retired_dishes(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		imported(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\nb,Phở,Hai,2k\n", publish)
+		was := itemNamed(t, state(t, s, branch), "Một")
+		v, err := s.Draft(t.Context(), authz.System(), state(t, s, branch).MenuID, now)
+		if err == nil {
+			err = s.RemoveLine(t.Context(), authz.System(), v.ID, was.ItemID, now)
+		}
+		if err == nil {
+			_, err = s.Publish(t.Context(), authz.System(), v.ID, now)
+		}
+		if err == nil {
+			err = s.Retire(t.Context(), authz.System(), was.DishID, now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := imported(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
+			t.Errorf("%v", got)
+		}
+		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == was.DishID || it.ImportKey != "a" {
+			t.Errorf("%+v", it)
+		}
+	})
+}
+
+func exported(t testing.TB, s *catalogsql.Store, branch int64, f menufile.Format) string {
+	t.Helper()
+	raw, err := menuFiles(s).Export(t.Context(), authz.System(), branch, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Importing an export changes nothing: neither the demo's menus nor any that were imported.
+func TestMenuFiles_round_trip(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		unchanged := func(t testing.TB, branch int64) {
+			t.Helper()
+			for _, f := range []menufile.Format{menufile.CSV, menufile.XLSX} {
+				before := state(t, s, branch)
+				if got := imported(t, s, authz.System(), branch, exported(t, s, branch, f), catalog.ImportOptions{}); got != [2]int{} {
+					t.Fatalf("%s: %v", f, got)
+				}
+				after := state(t, s, branch)
+				for i := range before.Items { // the first import stores keys
+					before.Items[i].ImportKey = after.Items[i].ImportKey
+				}
+				before.Branch.Revision = after.Branch.Revision
+				if d := cmp.Diff(before, after, inside); d != "" {
+					t.Fatal(d)
+				}
+			}
+		}
+		unchanged(t, branchID)
+		unchanged(t, branchID+1)
+		branch := emptyBranch(t, db)
+		o := menufile.Options{Currency: money.VND, Locales: []string{"vi", "en"}}
+		menus := rapid.Custom(func(r *rapid.T) []menufile.DishRow {
+			var rows []menufile.DishRow
+			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "=c", "-", "Phở", "9"}), 1, 4, rapid.ID[string]).Draw(r, "keys") {
+				name := rapid.SampledFrom([]string{"Phở", "=1+1", "-", "'x", "Bún, chả", "a\"b"})
+				group := rapid.SampledFrom([]string{"Một", "Hai", "+3"}).Draw(r, "category")
+				row := menufile.DishRow{
+					Key: key, Category: map[string]string{"vi": group, "en": group + " en"},
+					Name: map[string]string{"vi": name.Draw(r, "name")}, Description: map[string]string{"en": name.Draw(r, "description")},
+					Price: rapid.Int64Range(0, menufile.MaxPrice).Draw(r, "price"),
+				}
+				if rapid.Bool().Draw(r, "quota") {
+					row.Quota = menufile.QuotaCell{Given: true, Units: new(rapid.Int64Range(0, 9).Draw(r, "units"))}
+				}
+				rows = append(rows, row)
+			}
+			return rows
+		})
+		// Each file changes the menu of the one before.
+		for n := range testenv.Size(6, 300) {
+			raw, err := menufile.Write(menufile.XLSX, o, menus.Example(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
+			if got := imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
+				t.Fatalf("file %d again: %v", n, got)
+			}
+			unchanged(t, branch)
+		}
+	})
+}
+
+func archive(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, content := range files {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// inside compares an edition's fields, and of branches only what an import could change.
+var inside = cmp.Options{
+	cmp.AllowUnexported(catalog.Edition{}),
+	cmp.Comparer(func(a, b catalog.Branch) bool { return a.ID == b.ID && a.Revision == b.Revision }),
+}

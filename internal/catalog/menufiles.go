@@ -1,0 +1,225 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+	"comanda/internal/menufile"
+)
+
+// MenuFiles imports and exports menus as spreadsheets. Changes are visible at once in this process and within a second
+// in others.
+type MenuFiles struct {
+	Store     MenuFileStore
+	Menus     *MenuCache
+	Resize    func(ctx context.Context, raw []byte) (Image, error) // as Images has it
+	Templates []MenuTemplate
+	Now       func() time.Time
+}
+
+// ImportOptions say what an import writes.
+type ImportOptions struct {
+	DryRun  bool // write nothing
+	Publish bool // publish the draft, with all that it has already
+}
+
+// MenuImportResult is what an import did, or would do. With problems it has done nothing.
+type MenuImportResult struct {
+	Created  int                    `json:"created" doc:"Dishes that are new on the branch's menu."`
+	Updated  int                    `json:"updated" doc:"Dishes that the file changes; those that stay are not counted."`
+	Problems []menufile.CellProblem `json:"problems" doc:"Empty if the file was imported."`
+}
+
+// errProblems rolls an import back; the problems themselves are in the result.
+var errProblems = errors.New("the menu file has problems")
+
+// Import changes a branch's menu by a file. Dishes that the file does not mention stay as they are.
+//
+// New prices, quotas and dishes are written to the newest draft, or to a new one; guests see them when it is published.
+// Names, descriptions, pictures and categories belong to the dish and not to a version, so guests see those at once.
+func (m *MenuFiles) Import(
+	ctx context.Context, by authz.Actor, branch int64, raw []byte, o ImportOptions,
+) (MenuImportResult, error) {
+	state, err := m.Store.MenuState(ctx, by, branch)
+	if err != nil {
+		return MenuImportResult{}, err
+	}
+	file, problems := menufile.Read(raw, fileOptions(state.Branch))
+	if len(problems) > 0 {
+		return refused(problems), nil
+	}
+	images, problems, err := m.resize(ctx, file)
+	if err != nil || len(problems) > 0 {
+		return refused(problems), err
+	}
+	var result MenuImportResult
+	// It may run again, if the transaction is retried or the menu has changed meanwhile.
+	change := func(s MenuState) (MenuChange, error) {
+		c, problems := planImport(s, by, file.Rows, images)
+		if len(problems) > 0 {
+			result = refused(problems)
+			return c, errProblems
+		}
+		result = MenuImportResult{c.Created, c.Updated, []menufile.CellProblem{}}
+		return c, nil
+	}
+	if o.DryRun {
+		_, err = change(state)
+	} else {
+		_, err = m.write(ctx, by, branch, MenuImport{Images: slices.Collect(maps.Values(images)), Publish: o.Publish}, change)
+	}
+	if err != nil && !errors.Is(err, errProblems) {
+		return MenuImportResult{}, err
+	}
+	return result, nil
+}
+
+func refused(problems []menufile.CellProblem) MenuImportResult {
+	return MenuImportResult{Problems: problems}
+}
+
+// write stores a change and invalidates the menus that show it. It returns the version that was written, if any.
+func (m *MenuFiles) write(
+	ctx context.Context, by authz.Actor, branch int64, w MenuImport, change func(MenuState) (MenuChange, error),
+) (version int64, err error) {
+	// Stored in one order, so that two imports cannot deadlock.
+	slices.SortFunc(w.Images, func(a, b Image) int { return compare(a.ID, b.ID) })
+	w.Images = slices.CompactFunc(w.Images, func(a, b Image) bool { return a.ID == b.ID })
+	version, changed, err := m.Store.ImportMenu(ctx, by, branch, w, m.Now(), change)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range changed {
+		m.Menus.Invalidate(ctx, b)
+	}
+	return version, nil
+}
+
+// resize makes the images of a file's pictures, by name. A picture that cannot be read is a problem of the rows that
+// name it.
+func (m *MenuFiles) resize(ctx context.Context, file menufile.File) (map[string]Image, []menufile.CellProblem, error) {
+	images := map[string]Image{}
+	var problems []menufile.CellProblem
+	for _, row := range file.Rows {
+		raw, ok := file.Pictures[row.Image]
+		if _, done := images[row.Image]; !ok || done {
+			continue
+		}
+		image, err := m.Resize(ctx, raw)
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
+			problems = append(problems, menufile.CellProblem{
+				Row: row.Number, Column: "image", Code: menufile.ImageUnreadable, Message: f.Detail,
+			})
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		images[row.Image] = image
+	}
+	return images, problems, nil
+}
+
+// Export returns a branch's menu as a file that Import accepts: the newest draft, else the published version.
+func (m *MenuFiles) Export(ctx context.Context, by authz.Actor, branch int64, f menufile.Format) ([]byte, error) {
+	state, err := m.Store.MenuState(ctx, by, branch)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := menufile.Write(f, fileOptions(state.Branch), exportRows(state))
+	return raw, fault.Wrap("export menu", err)
+}
+
+// Template returns a file with examples in a branch's currency and languages.
+func (m *MenuFiles) Template(ctx context.Context, by authz.Actor, branch int64, f menufile.Format) ([]byte, error) {
+	state, err := m.Store.MenuState(ctx, by, branch)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := menufile.Template(f, fileOptions(state.Branch))
+	return raw, fault.Wrap("menu template", err)
+}
+
+// Copy puts the dishes of a branch's menu on another branch's, with prices, quotas and keys. Both then share the dishes,
+// so a translation is changed once.
+func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from, to int64, o ImportOptions) (MenuImportResult, error) {
+	source, err := m.Store.MenuState(ctx, by, from)
+	if err != nil {
+		return MenuImportResult{}, err
+	}
+	return m.copyTo(ctx, by, source, to, o)
+}
+
+// copyTo puts the dishes of a menu on a branch's menu.
+func (m *MenuFiles) copyTo(
+	ctx context.Context, by authz.Actor, source MenuState, to int64, o ImportOptions,
+) (MenuImportResult, error) {
+	var result MenuImportResult
+	change := func(s MenuState) (MenuChange, error) {
+		if s.Branch.Currency != source.Branch.Currency {
+			return MenuChange{}, ErrCurrencies
+		}
+		c := planCopy(source, s)
+		result = MenuImportResult{c.Created, c.Updated, []menufile.CellProblem{}}
+		return c, nil
+	}
+	if !o.DryRun {
+		_, err := m.write(ctx, by, to, MenuImport{Publish: o.Publish}, change)
+		return result, err
+	}
+	target, err := m.Store.MenuState(ctx, by, to)
+	if err == nil {
+		_, err = change(target)
+	}
+	return result, err
+}
+
+func fileOptions(b Branch) menufile.Options {
+	o := menufile.Options{Currency: b.Currency, Locales: make([]string, len(b.Locales))}
+	for i, l := range b.Locales {
+		o.Locales[i] = string(l)
+	}
+	return o
+}
+
+// exportRows returns the items of a menu as rows of a file.
+func exportRows(s MenuState) []menufile.DishRow {
+	keys := keysOf(s)
+	var rows []menufile.DishRow
+	for i, it := range s.Items {
+		if !it.Listed {
+			continue
+		}
+		category := slices.IndexFunc(s.Categories, func(c Category) bool { return c.ID == it.CategoryID })
+		rows = append(rows, menufile.DishRow{
+			Key: keys[i], Category: s.columns(s.Categories[category].Names), Name: s.columns(it.Names),
+			Description: s.texts(it.Descriptions), Price: it.Price, Image: it.ImageURL,
+			Quota: menufile.QuotaCell{Given: it.Quota != nil, Units: it.Quota},
+		})
+	}
+	return rows
+}
+
+// columns returns the texts of a name in the branch's languages. The first is never empty: guests read the fallback.
+func (s MenuState) columns(t Texts) map[string]string {
+	out := s.texts(t)
+	out[string(s.base())] = t.In(s.base())
+	return out
+}
+
+func (s MenuState) texts(t Texts) map[string]string {
+	out := map[string]string{}
+	for _, l := range s.Branch.Locales {
+		if text := t[l]; text != "" {
+			out[string(l)] = text
+		}
+	}
+	return out
+}
+
+func (s MenuState) base() Locale { return s.Branch.Locales[0] }

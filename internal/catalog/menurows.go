@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+)
+
+// MaxMenuRows limits the dishes of one change of a menu. A change locks every branch until it is written.
+const MaxMenuRows = 500
+
+// ErrRowsChanged refuses to overwrite what someone else has changed since the dishes were read. Its member "dishes" has
+// the current values.
+var ErrRowsChanged = fault.New(fault.Conflict, "menu_rows_changed",
+	"Someone else changed some of these dishes. Review the current values and save again.")
+
+// RowState is the part of a dish on a menu that rows are compared by.
+type RowState struct {
+	CategoryID int64  `json:"categoryId,string"`
+	Names      Texts  `json:"names"`
+	Price      int64  `json:"price"`
+	Quota      *int64 `json:"dailyQuota"` // nil is unlimited
+}
+
+func (s RowState) equal(o RowState) bool {
+	return s.CategoryID == o.CategoryID && s.Price == o.Price && equalQuota(s.Quota, o.Quota) && maps.Equal(s.Names, o.Names)
+}
+
+// MenuRow is a dish with its price on a branch's menu. Nil texts, image and category stay as they are; a new dish needs
+// names and a category.
+type MenuRow struct {
+	DishID       int64 // 0: a new dish
+	CategoryID   *int64
+	Names        Texts
+	Descriptions Texts
+	Image        *string // image id; empty removes the image
+	Price        int64
+	Quota        *int64
+	Before       *RowState // as the row was read; nil overwrites anything
+}
+
+// MenuRows is a change of several dishes of a branch's menu.
+type MenuRows struct {
+	VersionID int64 // a draft of the branch; 0: the newest draft, or a new one
+	Rows      []MenuRow
+	Publish   bool // publish the draft, with all that it has already
+}
+
+// MenuRowsResult is what a change of rows did.
+type MenuRowsResult struct {
+	VersionID int64 // 0: there is no draft, because nothing changed
+	Created   int
+	Updated   int
+}
+
+// ChangedRow is the current state of a row that someone else has changed.
+type ChangedRow struct {
+	DishID int64 `json:"dishId,string"`
+	RowState
+}
+
+// WriteRows changes dishes with their prices and quotas in one transaction. A repeated request changes nothing more: a
+// row that is as asked for is left alone, and a new dish is the one on the menu that equals it.
+//
+// Prices and quotas are written to a draft; names and categories belong to the dish, so guests see them at once.
+func (m *MenuFiles) WriteRows(ctx context.Context, by authz.Actor, branch int64, w MenuRows) (MenuRowsResult, error) {
+	if len(w.Rows) == 0 || len(w.Rows) > MaxMenuRows {
+		return MenuRowsResult{}, invalid("A change has 1 to %d dishes.", MaxMenuRows)
+	}
+	for _, r := range w.Rows {
+		if err := (Entry{Price: r.Price, Quota: r.Quota}).Check(); err != nil {
+			return MenuRowsResult{}, err
+		}
+	}
+	var c MenuChange
+	version, err := m.write(ctx, by, branch, MenuImport{Version: w.VersionID, Publish: w.Publish},
+		func(s MenuState) (_ MenuChange, err error) {
+			c, err = planRows(s, by, w.Rows)
+			return c, err
+		})
+	return MenuRowsResult{version, c.Created, c.Updated}, err
+}
+
+// planRows returns what rows change, or the refusal of the first that cannot be written.
+func planRows(s MenuState, by authz.Actor, rows []MenuRow) (MenuChange, error) {
+	c := MenuChange{Rows: true}
+	seen := map[int64]bool{}
+	var changed []ChangedRow
+	for _, r := range rows {
+		if r.DishID != 0 && seen[r.DishID] {
+			return c, invalid("A dish can be changed once in a request.")
+		}
+		seen[r.DishID] = true
+		at := s.itemOf(r)
+		it := MenuItemState{Entry: Entry{Active: true}}
+		if at >= 0 {
+			it = s.Items[at]
+		}
+		w, err := planRow(s, by, r, it)
+		switch {
+		case err != nil:
+			return c, err
+		case !w.WriteDish && !w.List: // as asked for already
+		case r.Before != nil && !it.rowState().equal(*r.Before):
+			changed = append(changed, ChangedRow{r.DishID, it.rowState()})
+		default:
+			c.Items = append(c.Items, w)
+			if r.DishID == 0 {
+				c.Created++
+			} else {
+				c.Updated++
+			}
+		}
+	}
+	if len(changed) > 0 {
+		return c, ErrRowsChanged.With("dishes", changed)
+	}
+	return c, nil
+}
+
+// itemOf returns the place of a row's item, or -1. A new dish is found by all of its values.
+func (s MenuState) itemOf(r MenuRow) int {
+	return slices.IndexFunc(s.Items, func(it MenuItemState) bool {
+		if r.DishID != 0 {
+			return it.DishID == r.DishID
+		}
+		return it.Listed && r.CategoryID != nil && it.rowState().equal(RowState{*r.CategoryID, r.Names, r.Price, r.Quota}) &&
+			maps.Equal(it.Descriptions, r.Descriptions)
+	})
+}
+
+func (it MenuItemState) rowState() RowState {
+	return RowState{it.CategoryID, it.Names, it.Price, it.Quota}
+}
+
+// planRow returns what one row writes to its item, which is zero for a dish that was never on this menu.
+func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrite, error) {
+	was := Dish{
+		ID: it.DishID, CategoryID: it.CategoryID, Names: it.Names, Descriptions: it.Descriptions, ImageURL: it.ImageURL,
+	}
+	w := ItemWrite{ItemID: it.ItemID, Dish: was, Category: -1, Entry: it.Entry}
+	edit := DishEdit{CategoryID: r.CategoryID, Names: r.Names, Descriptions: r.Descriptions, Image: r.Image}
+	switch {
+	case r.DishID != 0 && it.DishID == 0:
+		// Who else shows a dish is known for those of this menu only, and with it who may change it.
+		if edit.CategoryID != nil || edit.Names != nil || edit.Descriptions != nil || edit.Image != nil {
+			return w, ErrItem
+		}
+		w.Dish.ID = r.DishID
+	case r.DishID == 0 && r.CategoryID == nil:
+		return w, invalid("A new dish needs a category.")
+	default:
+		var err error
+		if w.Dish, err = edit.apply(was); err != nil {
+			return w, err
+		}
+		w.WriteDish = w.Dish.CategoryID != was.CategoryID || w.Dish.ImageURL != was.ImageURL ||
+			!maps.Equal(w.Dish.Names, was.Names) || !maps.Equal(w.Dish.Descriptions, was.Descriptions)
+	}
+	if w.WriteDish {
+		if err := s.checkDishWrite(by, was, w.Dish); err != nil {
+			return w, err
+		}
+	}
+	w.List = !it.Listed || it.Price != r.Price || !equalQuota(it.Quota, r.Quota)
+	w.Entry.Price, w.Entry.Quota, w.Entry.Sort = r.Price, r.Quota, nil
+	if !it.Listed {
+		w.Entry.Active = true
+	}
+	return w, nil
+}
+
+// checkDishWrite refuses a change of a dish that another branch shows, and references to what does not exist.
+func (s MenuState) checkDishWrite(by authz.Actor, was, d Dish) error {
+	if slices.ContainsFunc(s.DishUse[was.ID], func(b int64) bool { return !by.Sees(b) }) {
+		return ErrShared
+	}
+	if !slices.ContainsFunc(s.Categories, func(c Category) bool { return c.ID == d.CategoryID }) {
+		return ErrCategory
+	}
+	if id := ImageIDOf(d.ImageURL); d.ImageURL != was.ImageURL && d.ImageURL != "" && !s.Images[id] {
+		return ErrImageUnknown
+	}
+	return nil
+}
