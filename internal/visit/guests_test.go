@@ -16,7 +16,7 @@ func TestMemoryBindings(t *testing.T) {
 
 // V2: open, then closed but readable, then nothing.
 func TestGuests_Resolve(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
@@ -40,7 +40,7 @@ func TestGuests_Resolve(t *testing.T) {
 }
 
 func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		for _, token := range []string{"", "x", l.CustomerToken + "A", l.CustomerToken[:42] + "\n", visit.HashToken(l.CustomerToken)} {
 			_, err := h.guests.Resolve(t.Context(), token)
@@ -56,7 +56,7 @@ func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
 }
 
 func TestGuests_Resolve_rarely_queries_SQL(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		resolve := func(what string, want int64) {
 			t.Helper()
@@ -83,7 +83,7 @@ func TestGuests_Resolve_rarely_queries_SQL(t *testing.T) {
 }
 
 func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		lost := visittest.NewMemoryBindings() // as after FLUSHALL
 		h.redis = lost
@@ -103,7 +103,7 @@ func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
 
 // A query that started before a closing has read the visit as open; its result must not be cached.
 func TestGuests_Resolve_discards_what_a_closing_outdates(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		h.redis.SetDown(true)
 		h.restart()
@@ -121,7 +121,7 @@ func TestGuests_Resolve_discards_what_a_closing_outdates(t *testing.T) {
 
 // Bindings of visits that were closed while Redis was unavailable are deleted once it is back.
 func TestFloor_ClearKeys(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		h.redis.SetDown(true)
@@ -152,7 +152,7 @@ func TestFloor_ClearKeys(t *testing.T) {
 }
 
 func TestGuests_FlushSeen(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
 		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {

@@ -106,6 +106,9 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 	if err != nil {
 		return ScanResult{}, err
 	}
+	if b.Retired() {
+		return ScanResult{}, ErrTableInactive
+	}
 	// Read before the transaction, see admit.
 	now, closings := l.Now(), l.Guests.closings()
 	g, known, err := l.currentGuest(ctx, token, p, now)

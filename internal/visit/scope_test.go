@@ -11,7 +11,7 @@ import (
 
 // An actor of another branch gets not-found errors and changes nothing.
 func TestFloor_other_branches(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		l, code := h.scan(3, ""), h.qr(3)
 		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{2}}
 		_, rotate := h.floor.RotateQR(t.Context(), far, 3)
@@ -38,7 +38,7 @@ func TestFloor_other_branches(t *testing.T) {
 
 // Changes by staff are in the audit log; automatic changes and calls without effect are not.
 func TestFloor_audit(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		l := h.scan(3, "")
 		h.close(l.VisitID)
 		h.close(l.VisitID)

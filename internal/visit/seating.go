@@ -22,6 +22,9 @@ func (f *Floor) Seat(ctx context.Context, by authz.Actor, table int64) (Visit, e
 	if err != nil {
 		return Visit{}, err
 	}
+	if b.Retired() {
+		return Visit{}, ErrTableInactive
+	}
 	now := f.Now()
 	v, err := f.Store.Seat(ctx, by, OpenRequest{
 		TableID: table, BranchID: branch, BizDate: b.Calendar().BizDate(now), VisitID: uid.New(now), Now: now,

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/visit"
 )
 
-func (h *house) seat(table int64) visit.Visit {
+func (h *fixture) seat(table int64) visit.Visit {
 	h.t.Helper()
 	v, err := h.floor.Seat(h.t.Context(), authz.System(), table)
 	if err != nil {
@@ -20,7 +20,7 @@ func (h *house) seat(table int64) visit.Visit {
 	return v
 }
 
-func (h *house) move(v string, table int64) visit.Visit {
+func (h *fixture) move(v string, table int64) visit.Visit {
 	h.t.Helper()
 	moved, err := h.floor.Move(h.t.Context(), authz.System(), v, table)
 	if err != nil {
@@ -30,14 +30,14 @@ func (h *house) move(v string, table int64) visit.Visit {
 }
 
 // use takes a table out of use, or back into use.
-func (h *house) use(table int64, active bool) error {
+func (h *fixture) use(table int64, active bool) error {
 	h.t.Helper()
 	_, err := h.floor.EditTable(h.t.Context(), authz.System(), table, visit.TableEdit{Active: &active})
 	return err
 }
 
 func TestFloor_Seat(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		v := h.seat(3)
 		if !v.Open || v.TableLabel != "A3" || v.BizDate != "2026-02-26" || v.Guests != 0 || !v.OpenedAt.Equal(h.clock.Now()) {
@@ -66,7 +66,7 @@ func TestFloor_Seat(t *testing.T) {
 
 // V6: guests keep their tokens, new phones join at the new table, and a new visit opens at the old one.
 func TestFloor_Move(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		g := h.scan(3, "")
 		if _, err := h.guests.Resolve(t.Context(), g.CustomerToken); err != nil {
@@ -99,7 +99,7 @@ func TestFloor_Move(t *testing.T) {
 }
 
 func TestFloor_Move_refuses(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		v, gone := h.seat(1), h.seat(2)
 		h.seat(3)
@@ -135,7 +135,7 @@ func TestFloor_Move_refuses(t *testing.T) {
 
 // V1, V6: several visits are moved to one free table at once; one gets it, the others stay.
 func TestFloor_Move_at_once(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		parties := []string{h.seat(1).ID, h.seat(2).ID, h.seat(3).ID, h.seat(4).ID}
 		var won atomic.Int32
 		var wg sync.WaitGroup
@@ -162,7 +162,7 @@ func TestFloor_Move_at_once(t *testing.T) {
 
 // Two visits that are moved to each other's table at once are both refused, without a deadlock.
 func TestFloor_Move_crosswise(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		a, b := h.seat(1).ID, h.seat(2).ID
 		var wg sync.WaitGroup
 		for range 5 {
@@ -183,7 +183,7 @@ func TestFloor_Move_crosswise(t *testing.T) {
 // While a visit moves back and forth, phones scan both codes: each scan succeeds, each table has at most one visit, and
 // no guest is removed.
 func TestFloor_Move_while_phones_scan(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		party := h.scan(1, "")
 		codes := []string{h.qr(1), h.qr(2)}
@@ -227,7 +227,7 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 }
 
 func TestFloor_Call(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
@@ -279,7 +279,7 @@ func TestFloor_Call(t *testing.T) {
 }
 
 func TestFloor_Call_refuses(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)

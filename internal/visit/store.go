@@ -23,6 +23,9 @@ type TableStore interface {
 	TableBranch(ctx context.Context, table int64) (branch int64, err error)
 	// AddTable creates a table with its QR token. It fails with ErrLabelTaken for a label in use.
 	AddTable(ctx context.Context, by authz.Actor, t Table, now time.Time) (Table, error)
+	// AddTables creates tables of one branch, or none. It fails with ErrLabelTaken if one of their labels is in use or
+	// refused is not empty; the error names all these labels.
+	AddTables(ctx context.Context, by authz.Actor, tables []Table, refused []string, now time.Time) ([]Table, error)
 	// EditTable changes a table. It fails with ErrTableTaken for taking a table with an open visit out of use.
 	EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit, now time.Time) (Table, error)
 	// RecordPrinted records in the audit log that the codes of tables were printed.

@@ -13,15 +13,17 @@ import (
 
 // The limits of a table.
 const (
-	MaxLabel = 16 // characters; labels are printed large
-	MaxSeats = 100
+	MaxLabel   = 16 // characters; labels are printed large
+	MaxSeats   = 100
+	MaxSection = 32 // characters
 )
 
 // TableEdit is a change to a table. Nil fields stay as they are.
 type TableEdit struct {
-	Label  *string
-	Seats  *int
-	Active *bool
+	Label   *string
+	Seats   *int
+	Section *string // empty: none
+	Active  *bool
 }
 
 // Apply returns the changed table, or an error if it is not valid.
@@ -34,6 +36,12 @@ func (e TableEdit) Apply(t Table) (Table, error) {
 	}
 	if e.Seats != nil {
 		t.Seats = *e.Seats
+	}
+	if e.Section != nil {
+		var err error
+		if t.Section, err = normalSection(*e.Section); err != nil {
+			return t, err
+		}
 	}
 	if e.Active != nil {
 		t.Active = *e.Active
@@ -59,6 +67,16 @@ func normalLabel(label string) (string, error) {
 	return label, nil
 }
 
+// normalSection returns the stored form of the name of a section. Tables with the same name are in the same section.
+func normalSection(name string) (string, error) {
+	name, err := text.Line.Clean(name)
+	if err != nil || utf8.RuneCountInString(name) > MaxSection {
+		return "", fault.Newf(fault.Invalid, "invalid", "A section has at most %d printable characters.", MaxSection).
+			With("field", "section")
+	}
+	return name, nil
+}
+
 // AddTable creates a table with its own QR token.
 func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, error) {
 	if !by.Sees(t.BranchID) {
@@ -68,11 +86,8 @@ func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, e
 	if _, err := f.Guests.branches.Branch(ctx, t.BranchID); err != nil {
 		return Table{}, err
 	}
-	var err error
-	if t.Label, err = normalLabel(t.Label); err != nil {
-		return Table{}, err
-	}
-	if err := t.check(); err != nil {
+	t, err := TableEdit{Label: &t.Label, Section: &t.Section}.Apply(t)
+	if err != nil {
 		return Table{}, err
 	}
 	t.QR, t.Active = NewQRToken(), true

@@ -15,7 +15,7 @@ import (
 )
 
 func TestFloor_AddTable(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		made, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 1, Label: "Sân 7", Seats: 8})
 		if err != nil || made.ID == 0 || made.Label != "Sân 7" || made.Seats != 8 || !made.Active || len(made.QR) != 22 {
@@ -23,6 +23,10 @@ func TestFloor_AddTable(t *testing.T) {
 		}
 		if l, err := h.landing.Scan(t.Context(), made.QR, ""); err != nil || l.TableID != made.ID {
 			t.Errorf("its code leads to %+v, %v", l, err)
+		}
+		terrace, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 1, Label: "S1", Seats: 4, Section: " Terrace "})
+		if err != nil || terrace.Section != "Terrace" {
+			t.Errorf("%+v, %v", terrace, err)
 		}
 		for what, c := range map[string]struct {
 			by    authz.Actor
@@ -34,6 +38,8 @@ func TestFloor_AddTable(t *testing.T) {
 			"a long label":            {authz.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 printable characters"},
 			"a label of two lines":    {authz.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 printable characters"},
 			"a label that is a blank": {authz.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 printable characters"},
+			"a long section":          {authz.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 4, Section: strings.Repeat("桌", 33)}, "32 printable characters"},
+			"a section of two lines":  {authz.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 4, Section: "A\nB"}, "32 printable characters"},
 			"no seats":                {authz.System(), visit.Table{BranchID: 1, Label: "C1"}, "1 to 100 seats"},
 			"too many seats":          {authz.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 101}, "1 to 100 seats"},
 			"no branch":               {authz.System(), visit.Table{BranchID: 9, Label: "C1", Seats: 4}, "branch_not_found"},
@@ -46,20 +52,25 @@ func TestFloor_AddTable(t *testing.T) {
 		if _, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
 			t.Errorf("a label of another branch: %v", err)
 		}
-		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 14 {
+		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 15 {
 			t.Errorf("%d tables, %v", len(all), err)
 		}
 	})
 }
 
 func TestFloor_EditTable(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		edit := func(e visit.TableEdit) (visit.Table, error) {
 			return h.floor.EditTable(t.Context(), authz.System(), 3, e)
 		}
 		if got, err := edit(visit.TableEdit{Label: new("A35"), Seats: new(2)}); err != nil || got.Label != "A35" || got.Seats != 2 || !got.Active || got.QR != h.qr(3) {
 			t.Errorf("%+v, %v", got, err)
+		}
+		for _, section := range []string{"Terrace", ""} {
+			if got, err := edit(visit.TableEdit{Section: &section}); err != nil || got.Section != section || got.Label != "A35" {
+				t.Errorf("%q: %+v, %v", section, got, err)
+			}
 		}
 		if got, err := edit(visit.TableEdit{}); err != nil || got.Label != "A35" || got.Seats != 2 {
 			t.Errorf("an edit of nothing: %+v, %v", got, err)
@@ -84,14 +95,14 @@ func TestFloor_EditTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.scan(3, "")
-		if got := h.log("table:3"); !slices.Equal(got, []string{"table_edited", "table_edited", "table_edited"}) {
+		if got := h.log("table:3"); !slices.Equal(got, slices.Repeat([]string{"table_edited"}, 5)) {
 			t.Errorf("the audit log has %v", got)
 		}
 	})
 }
 
 // log returns the actions in the audit log about a subject, oldest first.
-func (h *house) log(subject string) []string {
+func (h *fixture) log(subject string) []string {
 	h.t.Helper()
 	entries, _, err := auditsql.NewLog(h.db).Entries(h.t.Context(), audit.Filter{
 		Subject: subject, EveryBranch: true, To: h.clock.Now().AddDate(1, 0, 0), Limit: 100,
@@ -113,7 +124,7 @@ func (h *house) log(subject string) []string {
 
 // A scan while the table is taken out of use either succeeds and keeps it in use, or is refused.
 func TestFloor_EditTable_while_phones_scan(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		qr := h.qr(3)
 		var landed, closed error
 		var wg sync.WaitGroup
@@ -128,7 +139,7 @@ func TestFloor_EditTable_while_phones_scan(t *testing.T) {
 }
 
 func TestFloor_Codes(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		if err := h.use(2, false); err != nil {
 			t.Fatal(err)
@@ -168,7 +179,7 @@ func TestFloor_Codes(t *testing.T) {
 
 // The floor plan shows each table's open visit and the amount to pay.
 func TestFloor_Tables(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		h.scan(3, "")

@@ -42,6 +42,7 @@ type Table struct {
 	BranchID int64
 	Label    string
 	Seats    int
+	Section  string // of the floor, such as Terrace; empty for none
 	Active   bool   // false: its code is refused
 	QR       string // empty only if the table never had one
 	Party    *Party // the open visit; nil for none

@@ -60,8 +60,8 @@ func (c *counted) OpenOrJoin(ctx context.Context, r visit.OpenRequest) (string, 
 	return id, err
 }
 
-// house is the demo restaurant with the services of this package.
-type house struct {
+// fixture is the demo restaurant with the services of this package.
+type fixture struct {
 	t       testing.TB
 	db      *sqldb.DB
 	store   *counted
@@ -72,12 +72,12 @@ type house struct {
 	floor   *visit.Floor
 }
 
-func open(t testing.TB, db *sqldb.DB) *house {
+func open(t testing.TB, db *sqldb.DB) *fixture {
 	t.Helper()
 	if err := demo.Load(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{
+	h := &fixture{
 		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemoryBindings(), clock: visittest.NewClock(),
 	}
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
@@ -88,18 +88,18 @@ func open(t testing.TB, db *sqldb.DB) *house {
 }
 
 // each runs a test on both engines. inSQLite runs it on one, where the engine makes no difference.
-func each(t *testing.T, test func(h *house)) {
+func each(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db)) })
 }
 
-func inSQLite(t *testing.T, test func(h *house)) {
+func inSQLite(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	test(open(t, sqldbtest.SQLite(t)))
 }
 
 // qr returns the active QR token of a table.
-func (h *house) qr(table int64) string {
+func (h *fixture) qr(table int64) string {
 	h.t.Helper()
 	all, err := h.floor.Tables(h.t.Context(), authz.System(), 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *house) qr(table int64) string {
 	return all[table-1].QR
 }
 
-func (h *house) scan(table int64, token string) visit.ScanResult {
+func (h *fixture) scan(table int64, token string) visit.ScanResult {
 	h.t.Helper()
 	l, err := h.landing.Scan(h.t.Context(), h.qr(table), token)
 	if err != nil {
@@ -117,14 +117,14 @@ func (h *house) scan(table int64, token string) visit.ScanResult {
 	return l
 }
 
-func (h *house) close(visitID string) {
+func (h *fixture) close(visitID string) {
 	h.t.Helper()
 	if _, err := h.floor.Close(h.t.Context(), authz.System(), visitID); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) openVisits() []visit.Visit {
+func (h *fixture) openVisits() []visit.Visit {
 	h.t.Helper()
 	all, _, err := h.floor.Visits(h.t.Context(), authz.System(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
 	if err != nil {
@@ -134,7 +134,7 @@ func (h *house) openVisits() []visit.Visit {
 }
 
 // restart empties the cache of this process.
-func (h *house) restart() {
+func (h *fixture) restart() {
 	h.guests = visit.NewGuests(h.store, h.redis, h.landing.Branches, h.clock.Now)
 	h.landing.Guests, h.floor.Guests = h.guests, h.guests
 }
@@ -147,7 +147,7 @@ func wantFault(t testing.TB, what string, got, want error) {
 }
 
 func TestLanding_Scan(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		first, second := h.scan(3, ""), h.scan(3, "")
 		if first.TableLabel != "A3" || first.Branch.ID != 1 || first.TableID != 3 || len(first.CustomerToken) != 43 {
@@ -172,7 +172,7 @@ func TestLanding_Scan(t *testing.T) {
 
 // OnScan is called with the outcome of each scan.
 func TestLanding_Scan_counts(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		got := map[string]int{}
 		h.landing.OnScan = func(result string) { got[result]++ }
 		old := h.qr(3)
@@ -207,7 +207,7 @@ func TestLanding_Scan_counts(t *testing.T) {
 }
 
 func TestLanding_Scan_refuses_codes(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		old := h.qr(3)
 		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestLanding_Scan_refuses_codes(t *testing.T) {
 
 // V3: a token ends with its visit, and a phone whose visit the staff closed is refused at that table for rejoinBlock.
 func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		was := h.scan(3, "")
 		h.close(was.VisitID)
 		_, err := h.landing.Scan(t.Context(), h.qr(3), was.CustomerToken)
@@ -245,7 +245,7 @@ func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 }
 
 func TestLanding_Scan_after_CloseIdle(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		was := h.scan(3, "")
 		h.clock.Advance(3 * time.Hour)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
@@ -259,7 +259,7 @@ func TestLanding_Scan_after_CloseIdle(t *testing.T) {
 
 // V1: fifty phones scan at once; one visit is opened and all fifty join it.
 func TestLanding_Scan_at_once(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		const phones = 50
 		qr := h.qr(3)
 		var wg sync.WaitGroup
@@ -279,7 +279,7 @@ func TestLanding_Scan_at_once(t *testing.T) {
 
 // V1: while phones scan, staff close visits; there is never more than one open visit, and no call fails.
 func TestLanding_Scan_while_staff_close(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		qr := h.qr(3)
 		var wg sync.WaitGroup
 		for range 4 {
@@ -305,7 +305,7 @@ func TestLanding_Scan_while_staff_close(t *testing.T) {
 
 // A guest who joined with the old code is removed by the rotation; later scans of it are refused.
 func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		old := h.qr(3)
 		tokens := make(chan string, 100)
 		var wg sync.WaitGroup
@@ -346,7 +346,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 
 // A visit that ends between a guest's transaction and the answer is in no cache of this process.
 func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		h.store.joined = func() {
 			if _, err := h.floor.RotateQR(h.t.Context(), authz.System(), 3); err != nil {
 				h.t.Error(err)
@@ -362,7 +362,7 @@ func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
 }
 
 func TestFloor_Close(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
@@ -386,7 +386,7 @@ func TestFloor_Close(t *testing.T) {
 }
 
 func TestFloor_TableIn(t *testing.T) {
-	inSQLite(t, func(h *house) {
+	inSQLite(t, func(h *fixture) {
 		for range 2 { // from SQL, then from the cache
 			for _, c := range []struct {
 				branch, table int64
@@ -402,7 +402,7 @@ func TestFloor_TableIn(t *testing.T) {
 
 // V4: branch 1 closes visits that were not seen for 120 minutes.
 func TestFloor_CloseIdle(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		quiet, lively := h.scan(3, ""), h.scan(4, "")
 		for range 5 {
@@ -436,7 +436,7 @@ var orderStmts = sqldb.Load(fstest.MapFS{
 
 // V4: a visit with an unpaid order is not closed.
 func TestFloor_CloseIdle_waits_for_payment(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
 		for _, step := range []struct {

@@ -2,7 +2,6 @@ package visithttp
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,22 +11,21 @@ import (
 )
 
 func (s *staff) registerCodes(a *httpapi.API) {
-	tags := []string{"Codes"} // a permission module of its own, because a code admits guests
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-sheet", Method: http.MethodGet, Path: "/api/tables/qr-sheet", Tags: tags,
-		Summary: "A sheet of tables' codes to print on A4 and cut", Responses: binaryResponse("text/html", "The sheet."),
-	}, httpapi.Staff, s.sheet)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-code", Method: http.MethodGet, Path: "/api/tables/{id}/qr.svg", Tags: tags,
-		Summary: "The code of one table as an image", Responses: binaryResponse("image/svg+xml", "The code with its quiet zone."),
-	}, httpapi.Staff, s.code)
+	ops := a.Operations("Codes", httpapi.Staff) // a permission module of its own, because a code admits guests
+	httpapi.RegisterOutput(ops, "staff-table-sheet", "GET /api/tables/qr-sheet",
+		"A sheet of tables' codes to print on A4 and cut", s.sheet, binary("text/html", "The sheet."))
+	httpapi.RegisterOutput(ops, "staff-table-code", "GET /api/tables/{id}/qr.svg",
+		"The code of one table as an image", s.code, binary("image/svg+xml", "The code with its quiet zone."))
 }
 
-// binaryResponse describes a body of bytes for the OpenAPI document, which cannot derive it.
-func binaryResponse(mediaType, what string) map[string]*huma.Response {
-	return map[string]*huma.Response{"200": {
-		Description: what, Content: map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
+// binary describes a body of bytes for the OpenAPI document, which cannot derive it.
+func binary(mediaType, description string) httpapi.Option {
+	schema := &huma.Schema{Type: huma.TypeString}
+	return func(op *huma.Operation) {
+		op.Responses = map[string]*huma.Response{"200": {
+			Description: description, Content: map[string]*huma.MediaType{mediaType: {Schema: schema}},
+		}}
+	}
 }
 
 type sheetIn struct {
@@ -56,7 +54,7 @@ func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
 	return &secretFile{"text/html; charset=utf-8", "no-store", sheetCSP, `inline; filename="tables.html"`, body}, nil
 }
 
-func (s *staff) code(ctx context.Context, in *rotateIn) (*secretFile, error) {
+func (s *staff) code(ctx context.Context, in *httpapi.ByID) (*secretFile, error) {
 	t, err := s.floor.Code(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -67,7 +65,7 @@ func (s *staff) code(ctx context.Context, in *rotateIn) (*secretFile, error) {
 	}
 	return &secretFile{
 		"image/svg+xml", "no-store", "default-src 'none'; frame-ancestors 'none'",
-		`inline; filename="table-` + decimal(t.ID) + `.svg"`,
+		`inline; filename="table-` + httpapi.FormatID(t.ID) + `.svg"`,
 		c.svg(),
 	}, nil
 }

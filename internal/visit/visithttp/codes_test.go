@@ -65,10 +65,10 @@ func scan(t *testing.T, side int, path string) string {
 
 // drawn is a card of the sheet.
 type binaryResponse struct {
-	label, code, url string
-	hints            []string
-	wide             float64
-	side             int
+	section, label, code, url string
+	hints                     []string
+	wide                      float64
+	side                      int
 }
 
 // cards parses a sheet, which is well-formed to its end. Pages are separated by the class "sheet".
@@ -106,6 +106,8 @@ func cards(t *testing.T, page string) (all []binaryResponse, pages int, foot []s
 			}
 		case xml.CharData:
 			switch text := string(e); class {
+			case "section":
+				all[len(all)-1].section += text
 			case "label":
 				all[len(all)-1].label += text
 			case "url":
@@ -151,6 +153,22 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff([]string{"Comanda Hà Nội · In ngày 2026-02-26 · trang 1/1"}, foot); d != "" {
+		t.Error(d)
+	}
+}
+
+// The cards of a section lie together and name it.
+func TestSheet_sections(t *testing.T) {
+	s := newSite(t)
+	for table, section := range map[string]string{"2": "Sân & vườn", "4": "Sân & vườn", "6": "Bar"} {
+		wantStatus(t, s.ask(t, "PATCH", "/api/tables/"+table, `{"section":"`+section+`"}`, "", nil), 200, "")
+	}
+	got, _, _ := cards(t, s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1", "", "", nil).Body.String())
+	var order []string
+	for _, c := range got {
+		order = append(order, c.label+" "+c.section)
+	}
+	if d := cmp.Diff([]string{"A1 ", "A3 ", "A5 ", "A2 Sân & vườn", "A4 Sân & vườn", "A6 Bar"}, order); d != "" {
 		t.Error(d)
 	}
 }
@@ -214,6 +232,30 @@ func TestCodes_are_secrets(t *testing.T) {
 	if err != nil || audit.Entries != 2 {
 		t.Errorf("%+v, %v", audit, err)
 	}
+}
+
+func TestStaff_sections(t *testing.T) {
+	s := newSite(t)
+	type table struct{ ID, Label, Section string }
+	var bulk struct{ Items []table }
+	s.ask(t, "POST", "/api/branches/1/tables/bulk", `{"labels":"S1-S2","section":" Terrace "}`, "", &bulk)
+	if len(bulk.Items) != 2 || bulk.Items[1].Section != "Terrace" || bulk.Items[1].Label != "S2" {
+		t.Fatalf("%+v", bulk)
+	}
+	var made table
+	s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"S3","section":"Bar"}`, "", &made)
+	if made.Section != "Bar" {
+		t.Errorf("%+v", made)
+	}
+	for _, section := range []string{"Inside", ""} {
+		var edited table
+		s.ask(t, "PATCH", "/api/tables/"+made.ID, `{"section":"`+section+`"}`, "", &edited)
+		if edited.Section != section || edited.Label != "S3" {
+			t.Errorf("%q: %+v", section, edited)
+		}
+	}
+	long := `{"section":"` + strings.Repeat("x", visit.MaxSection+1) + `"}`
+	wantStatus(t, s.ask(t, "PATCH", "/api/tables/"+made.ID, long, "", nil), 422, "invalid")
 }
 
 func TestStaff_floor(t *testing.T) {

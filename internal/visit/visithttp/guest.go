@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,17 +16,12 @@ import (
 )
 
 // Guest registers the guests' landing routes.
-func Guest(a *httpapi.API, door *visit.Landing) {
-	g := &guest{door}
-	tags := []string{"Visits"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "landing", Method: http.MethodGet, Path: "/cis/landing", Tags: tags,
-		Summary: "Opens or joins the visit of the table whose code was scanned",
-	}, httpapi.Public, g.get)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "landing-post", Method: http.MethodPost, Path: "/cis/landing", Tags: tags,
-		Summary: "The same, with the code out of sight of proxies and histories",
-	}, httpapi.Public, g.post)
+func Guest(a *httpapi.API, landing *visit.Landing) {
+	g, ops := &guest{landing}, a.Operations("Visits", httpapi.Public)
+	httpapi.Register(ops, "landing", "GET /cis/landing",
+		"Opens or joins the visit of the table whose code was scanned", g.get)
+	httpapi.Register(ops, "landing-post", "POST /cis/landing",
+		"The same, with the code out of sight of proxies and histories", g.post)
 }
 
 // Scan registers the path of the printed code for a binary without the guest app: it redirects to the landing route.
@@ -119,17 +113,17 @@ type branch struct {
 }
 
 // get opens visits although it is a GET, because a phone's camera can only open a URL.
-func (g *guest) get(ctx context.Context, in *landingGet) (*httpapi.Output[landing], error) {
+func (g *guest) get(ctx context.Context, in *landingGet) (landing, error) {
 	switch {
 	case in.prefetch:
-		return nil, httpapi.ErrPrefetch
+		return landing{}, httpapi.ErrPrefetch
 	case in.head:
-		return &httpapi.Output[landing]{}, nil // without a body, whether or not the code exists
+		return landing{}, nil // without a body, whether or not the code exists
 	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 
-func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Output[landing], error) {
+func (g *guest) post(ctx context.Context, in *landingPost) (landing, error) {
 	token := string(in.CustomerToken)
 	if token == "" {
 		token = in.Body.CustomerToken
@@ -137,24 +131,24 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*httpapi.Output[land
 	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 
-func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*httpapi.Output[landing], error) {
+func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (landing, error) {
 	if err := checkLimits(ctx); err != nil {
-		return nil, err
+		return landing{}, err
 	}
 	l, err := g.landing.Scan(ctx, qr, token)
 	if err != nil {
 		if errors.Is(err, visit.ErrQRUnknown) { // limits guessing of codes
 			_ = httpapi.Allow(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails anyway; the next one is refused
 		}
-		return nil, err
+		return landing{}, err
 	}
 	b := l.Branch
-	return httpapi.OutputOf(landing{
-		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
-		TableLabel: l.TableLabel,
-		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
-		Paused:     pausedOf(b, g.landing.Now(), acceptLanguage),
-	}), nil
+	return landing{
+		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: httpapi.FormatID(b.ID),
+		TableID: httpapi.FormatID(l.TableID), TableLabel: l.TableLabel,
+		Branch: branch{httpapi.FormatID(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
+		Paused: pausedOf(b, g.landing.Now(), acceptLanguage),
+	}, nil
 }
 
 // The rate limits of scans: of all, and of those with an unknown code.
@@ -170,5 +164,3 @@ func checkLimits(ctx context.Context) error {
 	}
 	return httpapi.Allow(ctx, limitScans, client)
 }
-
-func decimal(id int64) string { return strconv.FormatInt(id, 10) }

@@ -63,6 +63,7 @@ const (
 	codeWide            = 42.0 // with the quiet zone; without it 30.4 for the smallest code, more for others
 	labelSize, linkSize = 9.0, 2.6
 	textWide            = 58.0
+	sectionSize         = 2.4
 	maxHints            = 3
 	firstHint, nextHint = 56.6, 3.4
 )
@@ -75,7 +76,9 @@ type sheetPage struct {
 type card struct {
 	X, Y, LabelSize, LinkSize float64
 	Inset, Width              float64
-	Label, Link, Path         string
+	Section, Label            string
+	SectionSize               float64
+	Link, Path                string
 	Side                      int
 	Hints                     []hint
 }
@@ -86,7 +89,7 @@ type hint struct {
 	Text     string
 }
 
-// sheet renders the cards of a branch's tables. link returns the content of a table's QR code.
+// sheet renders the cards of a branch's tables, those of a section together. link returns the content of a table's QR code.
 func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string, now time.Time) ([]byte, error) {
 	language := b.Locales[0]
 	if sheetWordsIn[language].Title == "" {
@@ -94,7 +97,7 @@ func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string
 	}
 	words := sheetWordsIn[language]
 	var pages []sheetPage
-	for some := range slices.Chunk(tables, columns*rows) {
+	for some := range slices.Chunk(bySection(tables), columns*rows) {
 		p := sheetPage{Cuts: cuts(), Warning: warning(words, link(some[0]))}
 		for i, t := range some {
 			c, err := newCard(b, t, link(t))
@@ -120,6 +123,19 @@ func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string
 	return body.Bytes(), err
 }
 
+// bySection returns tables by section, in the order of each section's first table.
+func bySection(tables []visit.Table) []visit.Table {
+	first := map[string]int{}
+	for i, t := range tables {
+		if _, ok := first[t.Section]; !ok {
+			first[t.Section] = i
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(tables), func(a, b visit.Table) int {
+		return first[a.Section] - first[b.Section]
+	})
+}
+
 func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
 	code, err := newQRCode(link)
 	if err != nil {
@@ -127,6 +143,7 @@ func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
 	}
 	short := strings.TrimPrefix(link, "https://") // not needed when it is typed
 	c := card{
+		Section: t.Section, SectionSize: fitting(t.Section, sectionSize),
 		Label: t.Label, LabelSize: fitting(t.Label, labelSize), Link: short, LinkSize: fitting(short, linkSize),
 		Inset: round((cardWide - codeWide) / 2), Width: codeWide, Side: code.side(), Path: code.path(),
 	}

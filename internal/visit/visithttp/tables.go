@@ -2,25 +2,19 @@ package visithttp
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
 	"comanda/internal/visit"
 )
 
-func (s *staff) registerTables(a *httpapi.API) {
-	tags := []string{"Tables"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-add", Method: http.MethodPost, Path: "/api/tables", Tags: tags,
-		DefaultStatus: http.StatusCreated, Summary: "A new table with a code of its own",
-	}, httpapi.Staff, s.addTable)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-edit", Method: http.MethodPatch, Path: "/api/tables/{id}", Tags: tags,
-		Summary: "Changes a table's label or seats, or takes a free table out of use",
-	}, httpapi.Staff, s.editTable)
+func (s *staff) registerTables(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-table-add", "POST /api/tables",
+		"A new table with a code of its own", s.addTable, httpapi.Created)
+	httpapi.Register(ops, "staff-table-bulk", "POST /api/branches/{id}/tables/bulk",
+		"Creates several tables, each with a code of its own, or none", s.addTables, httpapi.Created)
+	httpapi.Register(ops, "staff-table-edit", "PATCH /api/tables/{id}",
+		"Changes a table's label, seats or section, or takes a free table out of use", s.editTable)
 }
 
 type addTableIn struct {
@@ -28,21 +22,40 @@ type addTableIn struct {
 		BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
 		Label    string `json:"label" text:"line" minLength:"1" maxLength:"16" doc:"Unique in the branch; it is printed large."`
 		Seats    int    `json:"seats,omitempty" default:"4" minimum:"1" maximum:"100"`
+		Section  string `json:"section,omitempty" text:"line" maxLength:"32" doc:"The part of the floor, such as Terrace."`
 	}
 }
 
-func (s *staff) addTable(ctx context.Context, in *addTableIn) (*httpapi.Output[table], error) {
-	branch, err := parseID(in.Body.BranchID)
+func (s *staff) addTable(ctx context.Context, in *addTableIn) (table, error) {
+	branch, err := httpapi.ParseID(in.Body.BranchID)
 	if err != nil {
-		return nil, err
+		return table{}, err
 	}
 	t, err := s.floor.AddTable(ctx, authz.ActorOf(ctx), visit.Table{
-		BranchID: branch, Label: in.Body.Label, Seats: in.Body.Seats,
+		BranchID: branch, Label: in.Body.Label, Seats: in.Body.Seats, Section: in.Body.Section,
 	})
-	if err != nil {
-		return nil, err
+	return s.tableOf(authz.ActorOf(ctx), t), err
+}
+
+type addTablesIn struct {
+	ID   int64 `path:"id"`
+	Body struct {
+		Labels  string `json:"labels" text:"line" minLength:"1" maxLength:"2000" doc:"A list of labels and ranges, such as A1-A8,T01-T12,Bar; at most 200 tables."`
+		Seats   int    `json:"seats,omitempty" default:"4" minimum:"1" maximum:"100"`
+		Section string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Of all these tables."`
 	}
-	return httpapi.OutputOf(s.tableOf(authz.ActorOf(ctx), t)), nil
+}
+
+func (s *staff) addTables(ctx context.Context, in *addTablesIn) (list httpapi.List[table], err error) {
+	labels, err := visit.ParseLabels(in.Body.Labels)
+	if err != nil {
+		return list, err
+	}
+	actor := authz.ActorOf(ctx)
+	all, err := s.floor.AddTables(ctx, actor, labels, visit.Table{
+		BranchID: in.ID, Seats: in.Body.Seats, Section: in.Body.Section,
+	})
+	return httpapi.ListOf(all, len(all), func(t visit.Table) table { return s.tableOf(actor, t) }), err
 }
 
 type editTableIn struct {
@@ -50,16 +63,14 @@ type editTableIn struct {
 	Body struct {
 		Label    *string `json:"label,omitempty" text:"line" minLength:"1" maxLength:"16"`
 		Seats    *int    `json:"seats,omitempty" minimum:"1" maximum:"100"`
+		Section  *string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Empty: none."`
 		IsActive *bool   `json:"isActive,omitempty"`
 	}
 }
 
-func (s *staff) editTable(ctx context.Context, in *editTableIn) (*httpapi.Output[table], error) {
+func (s *staff) editTable(ctx context.Context, in *editTableIn) (table, error) {
 	t, err := s.floor.EditTable(ctx, authz.ActorOf(ctx), in.ID, visit.TableEdit{
-		Label: in.Body.Label, Seats: in.Body.Seats, Active: in.Body.IsActive,
+		Label: in.Body.Label, Seats: in.Body.Seats, Section: in.Body.Section, Active: in.Body.IsActive,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(s.tableOf(authz.ActorOf(ctx), t)), nil
+	return s.tableOf(authz.ActorOf(ctx), t), err
 }

@@ -61,7 +61,7 @@ func newSite(t *testing.T) *site {
 	visithttp.Scan(server.API())
 	visithttp.Calls(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now})
 	visithttp.Staff(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now},
-		"https://order.example")
+		func() string { return "https://order.example" })
 	s.Handler = server
 	return s
 }

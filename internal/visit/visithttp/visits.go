@@ -3,33 +3,21 @@ package visithttp
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/authz"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/visit"
 )
 
-func (s *staff) registerVisits(a *httpapi.API) {
-	tags := []string{"Visits"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-visit-open", Method: http.MethodPost, Path: "/api/visits", Tags: tags,
-		DefaultStatus: http.StatusCreated, Summary: "Opens a visit at a table; guests join by scanning its code",
-	}, httpapi.Staff, s.open)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-visit-move", Method: http.MethodPost, Path: "/api/visits/{id}/move", Tags: tags,
-		Summary: "Moves a visit to a free table of the branch, with its guests and orders",
-	}, httpapi.Staff, s.move)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-visit-answer", Method: http.MethodPost, Path: "/api/visits/{id}/answer", Tags: tags,
-		Summary: "Ends a call of a visit, or all of them",
-	}, httpapi.Staff, s.answer)
+func (s *staff) registerVisits(ops httpapi.Operations) {
+	httpapi.Register(ops, "staff-visit-open", "POST /api/visits",
+		"Opens a visit at a table; guests join by scanning its code", s.open, httpapi.Created)
+	httpapi.Register(ops, "staff-visit-move", "POST /api/visits/{id}/move",
+		"Moves a visit to a free table of the branch, with its guests and orders", s.move)
+	httpapi.Register(ops, "staff-visit-answer", "POST /api/visits/{id}/answer",
+		"Ends a call of a visit, or all of them", s.answer)
 }
 
 type tableRequest struct {
@@ -40,13 +28,13 @@ type openIn struct {
 	Body tableRequest
 }
 
-func (s *staff) open(ctx context.Context, in *openIn) (*httpapi.Output[visitInfo], error) {
-	table, err := parseID(in.Body.TableID)
+func (s *staff) open(ctx context.Context, in *openIn) (visitInfo, error) {
+	table, err := httpapi.ParseID(in.Body.TableID)
 	if err != nil {
-		return nil, err
+		return visitInfo{}, err
 	}
 	v, err := s.floor.Seat(ctx, authz.ActorOf(ctx), table)
-	return httpapi.Answer(visitInfoOf, v, err)
+	return visitInfoOf(v), err
 }
 
 type moveIn struct {
@@ -54,13 +42,13 @@ type moveIn struct {
 	Body tableRequest
 }
 
-func (s *staff) move(ctx context.Context, in *moveIn) (*httpapi.Output[visitInfo], error) {
-	table, err := parseID(in.Body.TableID)
+func (s *staff) move(ctx context.Context, in *moveIn) (visitInfo, error) {
+	table, err := httpapi.ParseID(in.Body.TableID)
 	if err != nil {
-		return nil, err
+		return visitInfo{}, err
 	}
 	v, err := s.floor.Move(ctx, authz.ActorOf(ctx), in.ID, table)
-	return httpapi.Answer(visitInfoOf, v, err)
+	return visitInfoOf(v), err
 }
 
 type answerIn struct {
@@ -72,22 +60,19 @@ type answerRequest struct {
 	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"Which call; all of them where it is left out."`
 }
 
-func (s *staff) answer(ctx context.Context, in *answerIn) (*httpapi.Output[visitInfo], error) {
+func (s *staff) answer(ctx context.Context, in *answerIn) (visitInfo, error) {
 	var reason visit.CallReason
 	if in.Body != nil {
 		reason = visit.CallReason(in.Body.Reason)
 	}
 	v, err := s.floor.Answer(ctx, authz.ActorOf(ctx), in.ID, reason)
-	return httpapi.Answer(visitInfoOf, v, err)
+	return visitInfoOf(v), err
 }
 
 // Calls registers the route by which guests call the staff.
 func Calls(a *httpapi.API, floor *visit.Floor) {
-	c := &calls{floor}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "visit-call", Method: http.MethodPost, Path: "/cis/visit/{visitId}/call", Tags: []string{"Visits"},
-		Summary: "Calls the staff to the table",
-	}, httpapi.Guest, c.call)
+	c, ops := &calls{floor}, a.Operations("Visits", httpapi.Guest)
+	httpapi.Register(ops, "visit-call", "POST /cis/visit/{visitId}/call", "Calls the staff to the table", c.call)
 }
 
 type calls struct{ floor *visit.Floor }
@@ -107,23 +92,20 @@ type call struct {
 }
 
 // call starts a call. Repeated calls count toward the limit although they change nothing.
-func (c *calls) call(ctx context.Context, in *callIn) (*httpapi.Output[call], error) {
+func (c *calls) call(ctx context.Context, in *callIn) (call, error) {
 	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return call{}, err
 	}
 	if in.VisitID != g.VisitID { // another visit is reported as unknown
-		return nil, visit.ErrVisit
+		return call{}, visit.ErrVisit
 	}
 	if err := httpapi.Allow(ctx, "call_visit", g.VisitID); err != nil {
-		return nil, err
+		return call{}, err
 	}
 	reason := visit.CallReason(in.Body.Reason)
 	v, err := c.floor.Call(ctx, g, reason)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(call{string(reason), v.Calls.Since(reason)}), nil
+	return call{string(reason), v.Calls.Since(reason)}, err
 }
 
 func callsOf(c visit.Calls) []call {
@@ -135,12 +117,4 @@ func callsOf(c visit.Calls) []call {
 	}
 	slices.SortStableFunc(all, func(a, b call) int { return cmp.Compare(a.Since.UnixMilli(), b.Since.UnixMilli()) })
 	return all
-}
-
-func parseID(s string) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "invalid", "An id must be a decimal number.")
-	}
-	return id, nil
 }

@@ -1,5 +1,5 @@
 -- fragment: table_state
-t.id, t.branch_id, t.label, t.seats, t.active, COALESCE(q.token, ''), b.currency,
+t.id, t.branch_id, t.label, t.seats, t.section, t.active, COALESCE(q.token, ''), b.currency,
        v.id, v.opened_at, v.called_bill, v.called_help, v.called_water,
        (SELECT COUNT(*) FROM visit_guest g WHERE g.visit_id = v.id),
        (SELECT COUNT(*) FROM order_info o WHERE o.visit_id = v.id AND o.status <> 'CANCELED'),
@@ -33,7 +33,10 @@ UPDATE table_qr SET status = 'REVOKED', revoked_at = $2 WHERE table_id = $1 AND 
 SELECT branch_id FROM dining_table WHERE id = $1
 
 -- name: table_insert
-INSERT INTO dining_table (branch_id, label, seats) VALUES ($1, $2, $3) RETURNING id
+INSERT INTO dining_table (branch_id, label, seats, section) VALUES ($1, $2, $3, $4) RETURNING id
+
+-- name: table_labels
+SELECT label FROM dining_table WHERE branch_id = $1
 
 -- name: table_list
 SELECT @table_state
@@ -42,11 +45,11 @@ ORDER BY t.branch_id, t.label, t.id
 
 -- name: table_lock
 -- Keeps other transactions from opening a visit at the table and from changing it.
-SELECT branch_id, label, seats, active FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */
+SELECT branch_id, label, seats, section, active FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */
 
 -- name: table_select
 SELECT @table_state
 WHERE t.id = $1
 
 -- name: table_update
-UPDATE dining_table SET label = $2, seats = $3, active = $4 WHERE id = $1
+UPDATE dining_table SET label = $2, seats = $3, section = $4, active = $5 WHERE id = $1

@@ -3,6 +3,7 @@ package visitsql
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 func lockTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, id int64) (visit.Table, error) {
 	t, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (visit.Table, error) {
 		t, active := visit.Table{ID: id}, 0
-		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &active)
+		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &t.Section, &active)
 		t.Active = active == 1
 		return t, err
 	}, stmt("table_lock"), id)
@@ -35,29 +36,65 @@ func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error
 
 // tableNote is the audit log's record of a table.
 type tableNote struct {
-	Label  string `json:"label"`
-	Seats  int    `json:"seats"`
-	Active bool   `json:"active"`
+	Label   string `json:"label"`
+	Seats   int    `json:"seats"`
+	Section string `json:"section,omitempty"`
+	Active  bool   `json:"active"`
 }
 
-func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t.Active} }
+func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t.Section, t.Active} }
 
 // AddTable creates a table with its QR token.
 func (s *Store) AddTable(ctx context.Context, by authz.Actor, t visit.Table, now time.Time) (visit.Table, error) {
-	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		id, err := sqldb.Scalar[int64](ctx, tx, stmt("table_insert"), t.BranchID, t.Label, t.Seats)
-		if err != nil {
-			return labelTaken(err)
-		}
-		tx.Queue(stmt("qr_insert"), t.QR, id, now.UnixMilli())
-		if t, err = selectTable(ctx, tx, id); err != nil {
-			return err
-		}
-		return auditsql.Record(ctx, tx,
-			audit.NewEntry(by, now, audit.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).
-				WithAfter(tableNoteOf(t)))
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+		t, err = addTable(ctx, tx, by, t, now)
+		return err
 	})
 	return t, err
+}
+
+func addTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, t visit.Table, now time.Time) (visit.Table, error) {
+	id, err := sqldb.Scalar[int64](ctx, tx, stmt("table_insert"), t.BranchID, t.Label, t.Seats, t.Section)
+	if err != nil {
+		return t, labelTaken(err)
+	}
+	tx.Queue(stmt("qr_insert"), t.QR, id, now.UnixMilli())
+	if t, err = selectTable(ctx, tx, id); err != nil {
+		return t, err
+	}
+	return t, auditsql.Record(ctx, tx,
+		audit.NewEntry(by, now, audit.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).
+			WithAfter(tableNoteOf(t)))
+}
+
+// AddTables creates tables of one branch, or none. A label that another transaction uses at the same moment is refused
+// by the index, without its name.
+func (s *Store) AddTables(
+	ctx context.Context, by authz.Actor, tables []visit.Table, refused []string, now time.Time,
+) (all []visit.Table, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		used, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("table_labels"), tables[0].BranchID)
+		if err != nil {
+			return err
+		}
+		taken := slices.Clone(refused)
+		for _, t := range tables {
+			if slices.Contains(used, t.Label) && !slices.Contains(taken, t.Label) {
+				taken = append(taken, t.Label)
+			}
+		}
+		if len(taken) > 0 {
+			return visit.LabelsTaken(taken)
+		}
+		all = make([]visit.Table, len(tables))
+		for i, t := range tables {
+			if all[i], err = addTable(ctx, tx, by, t, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
 }
 
 // EditTable changes a table.
@@ -82,7 +119,8 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 		}
 		// Without a difference nothing is written or audited, so a repeated request is harmless.
 		if tableNoteOf(t) != tableNoteOf(was) {
-			if _, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, sqldb.Flag(t.Active)); err != nil {
+			_, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, t.Section, sqldb.Flag(t.Active))
+			if err != nil {
 				return labelTaken(err)
 			}
 			err = auditsql.Record(ctx, tx,

@@ -110,8 +110,8 @@ func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 	var active int
 	var id *string
 	var opened, bill, help, water *int64
-	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &active, &t.QR, &p.Currency, &id, &opened, &bill, &help, &water,
-		&p.Guests, &p.Orders, &p.Unpaid)
+	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.Section, &active, &t.QR, &p.Currency, &id,
+		&opened, &bill, &help, &water, &p.Guests, &p.Orders, &p.Unpaid)
 	t.Active = active == 1
 	if id != nil {
 		p.VisitID, p.OpenedAt = *id, sqldb.NullInstant(opened)
