@@ -5,12 +5,24 @@ import (
 	"time"
 
 	"comanda/internal/authz"
+	"comanda/internal/fault"
 )
+
+// ErrNoLogin refuses a new account that could not log in.
+var ErrNoLogin = fault.New(fault.Invalid, "no_way_to_log_in",
+	"An account needs an e-mail address, or a username and a PIN.")
 
 // Assignment is a user's role and branches.
 type Assignment struct {
 	RoleID   int64
 	Branches []int64
+}
+
+// NewUser is the input of CreateUser. Password and Pin may be empty.
+type NewUser struct {
+	Profile  Profile
+	Password string
+	Pin      string
 }
 
 // UserFilter selects accounts. Zero values select all.
@@ -33,7 +45,8 @@ type UserFilter struct {
 // as ended.
 type UserAdminStore interface {
 	Users(ctx context.Context, f UserFilter) (page []User, total int64, err error)
-	Create(ctx context.Context, by authz.Actor, u User, p Assignment) (User, error)
+	// Create stores a PIN of the account as well, unless its hash is empty.
+	Create(ctx context.Context, by authz.Actor, u User, pinHash string, p Assignment) (User, error)
 	Update(ctx context.Context, by authz.Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 	Assign(ctx context.Context, by authz.Actor, id int64, p Assignment, now time.Time) (u User, ended []string, err error)
 	SetStatus(ctx context.Context, by authz.Actor, id int64, s Status, now time.Time) (u User, ended []string, err error)
@@ -70,26 +83,45 @@ func (u User) principal() authz.Principal {
 }
 
 // CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
-func (m *Administration) CreateUser(
-	ctx context.Context, by authz.Actor, p Profile, password string, as Assignment,
-) (User, error) {
-	p, err := p.normalizedNew()
+// Staff who only take over shared devices need no address: a username and a PIN are enough.
+func (m *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUser, as Assignment) (User, error) {
+	p, err := n.Profile.Normalized()
 	if err != nil {
 		return User{}, err
 	}
-	hash := ""
+	if p.Email == "" && (p.Username == "" || n.Pin == "") {
+		return User{}, ErrNoLogin
+	}
 	// Checked by the stricter rule for staff, whatever the role of the assignment.
-	if password != "" {
-		if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
-			return User{}, err
-		}
-		if hash, err = m.Accounts.Hasher.Hash(ctx, password); err != nil {
+	if n.Password != "" {
+		if err := CheckPassword(n.Password, true, p.Email, p.Username); err != nil {
 			return User{}, err
 		}
 	}
+	if n.Pin != "" {
+		if err := CheckPin(n.Pin); err != nil {
+			return User{}, err
+		}
+	}
+	password, err := m.hash(ctx, n.Password)
+	if err != nil {
+		return User{}, err
+	}
+	pin, err := m.hash(ctx, n.Pin)
+	if err != nil {
+		return User{}, err
+	}
 	return m.Users.Create(ctx, by, User{
-		Profile: p, PasswordHash: hash, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
-	}, as)
+		Profile: p, PasswordHash: password, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
+	}, pin, as)
+}
+
+// hash returns the hash of a secret, or an empty one of none.
+func (m *Administration) hash(ctx context.Context, secret string) (string, error) {
+	if secret == "" {
+		return "", nil
+	}
+	return m.Accounts.Hasher.Hash(ctx, secret)
 }
 
 // UpdateUser changes the profile of an account.

@@ -50,9 +50,9 @@ type PinStore interface {
 	Colleagues(ctx context.Context, branches []int64, all bool) ([]Colleague, error)
 }
 
-// mayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
+// MayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
 // permissions.
-func mayHavePin(role string) bool { return authz.IsStaff(role) && authz.RankOf(role) < authz.RankAdmin }
+func MayHavePin(role string) bool { return authz.IsStaff(role) && authz.RankOf(role) < authz.RankAdmin }
 
 // CheckPin returns ErrPinForm if a text is not acceptable as a PIN.
 func CheckPin(pin string) error {
@@ -78,7 +78,7 @@ func CheckPin(pin string) error {
 
 // SetPin sets an actor's PIN. It needs the current password.
 func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin string) error {
-	if !mayHavePin(who.Role) {
+	if !MayHavePin(who.Role) {
 		return ErrPinRole
 	}
 	if err := CheckPin(pin); err != nil {
@@ -163,7 +163,7 @@ func (a *Service) comparePin(ctx context.Context, who authz.Actor, user int64, p
 		return User{}, LoginProof{}, err
 	}
 	hash := ""
-	if u.Status == Active && mayHavePin(u.Role) && worksWith(who, u) {
+	if u.Status == Active && MayHavePin(u.Role) && worksWith(who, u) {
 		if hash, err = a.Pins.TryPin(ctx, user); err != nil {
 			return User{}, LoginProof{}, err
 		}

@@ -68,7 +68,7 @@ func (a *Service) codeEmail(u User, template, code, locale string, now time.Time
 	sealed, err := Seal(a.Keys.Mail, mailPurpose, code)
 	return Email{
 		To: u.Email, Template: template, Locale: locale, Expires: now.Add(CodeTTL),
-		Fields: map[string]string{FieldCode: sealed, FieldName: u.greeting()},
+		Fields: map[string]string{FieldCode: sealed, FieldName: u.Greeting()},
 	}, err
 }
 

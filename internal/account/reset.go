@@ -76,7 +76,7 @@ func (a *Service) VerifyEmail(ctx context.Context, email, code string, c Caller)
 	now := a.Now()
 	used, err := a.Codes.VerifyEmail(ctx, kept, now, Email{
 		To: u.Email, Template: TemplateWelcome, Locale: c.Locale, Expires: now.Add(welcomeTTL),
-		Fields: map[string]string{FieldName: u.greeting()},
+		Fields: map[string]string{FieldName: u.Greeting()},
 	})
 	return a.finishCode(ctx, kept, used, err)
 }

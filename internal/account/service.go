@@ -209,8 +209,8 @@ func (a *Service) ChangeMe(ctx context.Context, who authz.Actor, c ProfileChange
 	return a.Users.UpdateProfile(ctx, who.UserID, a.Now(), c.Apply)
 }
 
-// greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.
-func (u User) greeting() string {
+// Greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.
+func (u User) Greeting() string {
 	if u.FirstName != "" {
 		return u.FirstName
 	}

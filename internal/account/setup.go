@@ -10,17 +10,22 @@ import (
 
 // ErrSetup refuses a wrong set-up code, or any code once an owner exists.
 var ErrSetup = fault.New(fault.Forbidden, "setup_code_invalid",
-	"This set-up code is invalid, or the first owner exists already.")
+	"This set-up code is invalid or older than an hour, or the first owner exists already. Restart the server for a new code.")
+
+// SetupLifetime is how long a set-up code is valid. It stands on a terminal and in its history.
+const SetupLifetime = time.Hour
 
 // SetupStore stores set-up codes and the first owner, normally accountsql.
 type SetupStore interface {
+	// HasOwner reports whether an active owner exists.
+	HasOwner(ctx context.Context) (bool, error)
 	// AddCode stores the hash of a set-up code while there is no owner. needed is false if there is one.
 	AddCode(ctx context.Context, hash string, now time.Time) (needed bool, err error)
-	// HasCode reports whether the hash is that of a stored code.
-	HasCode(ctx context.Context, hash string) (bool, error)
-	// CreateOwner creates the first owner and deletes all codes. Of concurrent calls one succeeds; the others return
-	// ErrSetup.
-	CreateOwner(ctx context.Context, hash string, u User, from Caller) (User, error)
+	// HasCode reports whether the hash is that of a code stored after a time.
+	HasCode(ctx context.Context, hash string, after time.Time) (bool, error)
+	// CreateOwner creates the first owner with such a code and deletes all codes. Of concurrent calls one succeeds; the
+	// others return ErrSetup.
+	CreateOwner(ctx context.Context, hash string, after time.Time, u User, from Caller) (User, error)
 }
 
 // Setup creates the first owner. The operator authorizes it with a code that the server prints at its start.
@@ -31,7 +36,8 @@ type Setup struct {
 }
 
 // NewCode returns a set-up code of 256 bits, or an empty one if an owner exists. Only its hash is stored, so every
-// start without an owner prints a new code; earlier ones stay valid.
+// start without an owner prints a new code; earlier ones stay valid until
+// SetupLifetime has passed.
 func (s *Setup) NewCode(ctx context.Context) (code string, err error) {
 	code = NewRefreshToken()
 	needed, err := s.Store.AddCode(ctx, TokenHash(code), s.Now())
@@ -41,11 +47,17 @@ func (s *Setup) NewCode(ctx context.Context) (code string, err error) {
 	return code, nil
 }
 
+// Needed reports whether the installation has no owner yet.
+func (s *Setup) Needed(ctx context.Context) (bool, error) {
+	has, err := s.Store.HasOwner(ctx)
+	return !has, err
+}
+
 // CreateOwner creates the first owner. The code is checked before the password is hashed, so that a request without a
 // valid code costs no hash.
 func (s *Setup) CreateOwner(ctx context.Context, code string, p Profile, password string, from Caller) (User, error) {
-	hash := TokenHash(code)
-	offered, err := s.Store.HasCode(ctx, hash)
+	hash, after := TokenHash(code), s.Now().Add(-SetupLifetime)
+	offered, err := s.Store.HasCode(ctx, hash, after)
 	if err != nil {
 		return User{}, err
 	}
@@ -63,7 +75,7 @@ func (s *Setup) CreateOwner(ctx context.Context, code string, p Profile, passwor
 		return User{}, err
 	}
 	// The code is checked again in the transaction: another request may have used it since.
-	return s.Store.CreateOwner(ctx, hash, User{
+	return s.Store.CreateOwner(ctx, hash, after, User{
 		Profile: p, PasswordHash: phc, Role: authz.RoleOwner, Status: Active, CreatedAt: s.Now(),
 		CreatedBy: authz.System().String(),
 	}, from)

@@ -53,11 +53,15 @@ const (
 	ActionMenuPublished   = "menu_version_published"
 	ActionMenuCreated     = "menu_created"
 	ActionMenuDiscarded   = "menu_version_discarded"
+	ActionMenuImported    = "menu_imported" // from a file, or from another branch
 	ActionItemOff         = "menu_item_off"
 	ActionItemRestored    = "menu_item_restored"
+	ActionBranchCreated   = "branch_created"
 	ActionBranchEdited    = "branch_edited"
 	ActionBranchPaused    = "branch_paused"
 	ActionBranchResumed   = "branch_resumed"
+	ActionBranchRetired   = "branch_retired"
+	ActionBranchRestored  = "branch_restored"
 	ActionCategoryEdited  = "category_edited"
 	ActionCategoryDeleted = "category_deleted"
 	ActionDishEdited      = "dish_edited"
@@ -80,6 +84,8 @@ const (
 	ActionMismatchCleared = "payment_mismatch_cleared"
 	ActionReplayed        = "dead_letters_replayed"
 	ActionKeyWithdrawn    = "token_key_withdrawn"
+	ActionSettingsChanged = "settings_changed"
+	ActionSettingsTested  = "settings_tested" // with the code of the result
 )
 
 // maxText bounds the Before and After values of an entry, in bytes. Entries are never deleted, so their size is
@@ -203,6 +209,9 @@ type Filter struct {
 // Reader reads the audit log, normally auditsql.
 type Reader interface {
 	Entries(ctx context.Context, f Filter) (page []Entry, total int64, err error)
+	// Names returns what subjects and actors such as table:3 and user:7 are called today. A name in several languages is a
+	// JSON object by locale. What has no name, or was deleted, is missing.
+	Names(ctx context.Context, subjects []string) (map[string]string, error)
 }
 
 // Visible returns the filter narrowed to what an actor may see: entries of the actor's branches. It returns ErrNoBranch

@@ -61,7 +61,12 @@ func orderSteps(words ...string) []grant {
 // Later changes by an operator are kept.
 var defaultGrants = map[string][]grant{
 	RoleManager: slices.Concat(
-		allOf("BRANCHES", "MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
+		// Managers change their branches; creating and retiring them is for administrators.
+		readsOf("BRANCHES"), []grant{
+			{"BRANCHES", "PATCH", ""}, {"BRANCHES", "POST", "/api/branches/{id}/pause"},
+			{"BRANCHES", "POST", "/api/branches/{id}/resume"},
+		},
+		allOf("MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
 			"USERS"),
 		readsOf("ROLES", "AUDIT"),
 	),

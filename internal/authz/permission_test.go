@@ -18,6 +18,10 @@ func TestGrantedByDefault(t *testing.T) {
 	}{
 		{"GET", "/me", "MEMBERS", true, "OAMCKSU"},
 		{"GET", "/api/branches", "BRANCHES", false, "OAMCKS"},
+		{"PATCH", "/api/branches/{id}", "BRANCHES", false, "OAM"},
+		{"POST", "/api/branches/{id}/pause", "BRANCHES", false, "OAM"},
+		{"POST", "/api/branches", "BRANCHES", false, "OA"},
+		{"POST", "/api/branches/{id}/copy", "BRANCHES", false, "OA"},
 		{"POST", "/api/menu-versions/{id}/publish", "MENUS", false, "OAM"},
 		{"PUT", "/api/menu-items/{id}/quota", "MENUS", false, "OAM"},
 		{"POST", "/api/menu-items/{id}/86", "MENUS", false, "OAMK"},

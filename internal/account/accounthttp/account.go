@@ -2,10 +2,10 @@ package accounthttp
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"comanda/internal/account"
+	"comanda/internal/httpapi"
 )
 
 // Account is a user as the owner and the staff see it. It never contains the password or tokens.
@@ -42,31 +42,21 @@ type Account struct {
 // accountOf returns an account as the API shows it.
 func accountOf(u account.User) Account {
 	a := Account{
-		ID: strconv.FormatInt(u.ID, 10), Username: nullable(u.Username), Email: nullable(u.Email), Phone: nullable(u.Phone),
-		Address: nullable(u.Address), Gender: nullable(u.Gender), FirstName: nullable(u.FirstName), Surname: nullable(u.Surname),
-		Age: u.Age, Occupation: nullable(u.Occupation), Province: nullable(u.Province), City: nullable(u.City),
-		DeviceID: nullable(u.DeviceID), GoogleID: nullable(u.GoogleID), Geolocation: nullable(u.Geolocation), Profile: u.Extra,
-		AccountStatus: string(u.Status), TrustScore: u.TrustScore, Registered: u.Registered,
-		RoleID: strconv.FormatInt(u.RoleID, 10), Role: u.Role, BranchIDs: make([]string, len(u.Branches)),
-		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, CreatedBy: nullable(u.CreatedBy), UpdatedBy: nullable(u.UpdatedBy),
-		Version: u.Version,
+		ID: httpapi.FormatID(u.ID), Username: httpapi.OrNull(u.Username), Email: httpapi.OrNull(u.Email),
+		Phone: httpapi.OrNull(u.Phone), Address: httpapi.OrNull(u.Address), Gender: httpapi.OrNull(u.Gender),
+		FirstName: httpapi.OrNull(u.FirstName), Surname: httpapi.OrNull(u.Surname), Age: u.Age,
+		Occupation: httpapi.OrNull(u.Occupation), Province: httpapi.OrNull(u.Province), City: httpapi.OrNull(u.City),
+		DeviceID: httpapi.OrNull(u.DeviceID), GoogleID: httpapi.OrNull(u.GoogleID),
+		Geolocation: httpapi.OrNull(u.Geolocation), Profile: u.Extra, AccountStatus: string(u.Status),
+		TrustScore: u.TrustScore, Registered: u.Registered, RoleID: httpapi.FormatID(u.RoleID), Role: u.Role,
+		BranchIDs: httpapi.Views(u.Branches, httpapi.FormatID), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		CreatedBy: httpapi.OrNull(u.CreatedBy), UpdatedBy: httpapi.OrNull(u.UpdatedBy), Version: u.Version,
 	}
 	// Never null in JSON, so that clients need no check.
 	if a.Profile == nil {
 		a.Profile = json.RawMessage("{}")
 	}
-	for i, id := range u.Branches {
-		a.BranchIDs[i] = strconv.FormatInt(id, 10)
-	}
 	return a
-}
-
-// nullable returns nil for an empty text.
-func nullable(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // Details are the profile fields of a request. Package account validates them. The type is exported because huma only

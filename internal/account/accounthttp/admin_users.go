@@ -2,7 +2,6 @@ package accounthttp
 
 import (
 	"context"
-	"net/http"
 
 	"comanda/internal/account"
 	"comanda/internal/authz"
@@ -17,21 +16,17 @@ type adminRoutes struct{ administration *account.Administration }
 // users nor raise their permissions.
 func Admin(a *httpapi.API, administration *account.Administration) {
 	m := &adminRoutes{administration}
-	op := httpapi.Operations("Users")
-	httpapi.Register(a, op("user-list", http.MethodGet, "/api/users",
-		"Lists the accounts that you may see", http.StatusOK), httpapi.Admin, m.list)
-	httpapi.Register(a, op("user-create", http.MethodPost, "/api/users",
-		"Creates an active account with a role", http.StatusCreated), httpapi.Admin, m.create)
-	httpapi.Register(a, op("user-get", http.MethodGet, "/api/users/{id}",
-		"Returns an account", http.StatusOK), httpapi.Admin, m.get)
-	httpapi.Register(a, op("user-change", http.MethodPatch, "/api/users/{id}",
-		"Changes the profile of an account", http.StatusOK), httpapi.Admin, m.change)
-	httpapi.Register(a, op("user-role", http.MethodPost, "/api/users/{id}/role",
-		"Changes a user's role and branches and ends their sessions", http.StatusOK), httpapi.Admin, m.assign)
-	httpapi.Register(a, op("user-disable", http.MethodPost, "/api/users/{id}/disable",
-		"Disables an account and ends its sessions", http.StatusOK), httpapi.Admin, m.disable)
-	httpapi.Register(a, op("user-enable", http.MethodPost, "/api/users/{id}/enable",
-		"Enables an account", http.StatusOK), httpapi.Admin, m.enable)
+	ops := a.Operations("Users", httpapi.Admin)
+	httpapi.Register(ops, "user-list", "GET /api/users", "Lists the accounts that you may see", m.list)
+	httpapi.Register(ops, "user-create", "POST /api/users",
+		"Creates an active account with a role", m.create, httpapi.Created)
+	httpapi.Register(ops, "user-get", "GET /api/users/{id}", "Returns an account", m.get)
+	httpapi.Register(ops, "user-change", "PATCH /api/users/{id}", "Changes the profile of an account", m.change)
+	httpapi.Register(ops, "user-role", "POST /api/users/{id}/role",
+		"Changes a user's role and branches and ends their sessions", m.assign)
+	httpapi.Register(ops, "user-disable", "POST /api/users/{id}/disable",
+		"Disables an account and ends its sessions", m.disable)
+	httpapi.Register(ops, "user-enable", "POST /api/users/{id}/enable", "Enables an account", m.enable)
 }
 
 type usersIn struct {
@@ -44,7 +39,7 @@ type usersIn struct {
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
-func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Output[httpapi.Listed[Account]], error) {
+func (m *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Account], error) {
 	f := account.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: account.Status(in.Status),
 		Limit: in.Size, Offset: in.Offset(),
@@ -54,10 +49,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*httpapi.Output[ht
 		f.Registered = &yes
 	}
 	page, total, err := m.administration.ListUsers(ctx, authz.ActorOf(ctx), f)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, accountOf)), nil
+	return httpapi.ListedOf(in.Paging, page, total, accountOf), err
 }
 
 type postBody struct {
@@ -85,61 +77,48 @@ type hireIn struct {
 
 		RoleID   string           `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
 		Branches []string         `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Branch ids; required unless the role works in all branches."`
-		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
+		Email    string           `json:"email,omitempty" text:"line" minLength:"3" maxLength:"254" doc:"Required unless a username and a PIN are given."`
 		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one the user sets it with a code."`
+		Pin      telemetry.Secret `json:"pin,omitempty" minLength:"4" maxLength:"8" doc:"4 to 8 digits, with which staff take over a shared device."`
 	}
 }
 
-func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) create(ctx context.Context, in *hireIn) (Account, error) {
 	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
 	if err != nil {
-		return nil, err
+		return Account{}, err
 	}
-	profile := in.Body.profile(in.Body.Email)
-	return accountResult(m.administration.CreateUser(ctx, authz.ActorOf(ctx), profile, string(in.Body.Password), post))
+	n := account.NewUser{
+		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password), Pin: string(in.Body.Pin),
+	}
+	return accountResult(m.administration.CreateUser(ctx, authz.ActorOf(ctx), n, post))
 }
 
-// accountResult returns the response for an account, or the error.
-func accountResult(u account.User, err error) (*httpapi.Output[Account], error) {
-	return httpapi.Answer(accountOf, u, err)
+// accountResult returns the response for an account.
+func accountResult(u account.User, err error) (Account, error) {
+	return accountOf(u), err
 }
 
-type userIn struct {
-	ID int64 `path:"id"`
-}
-
-func (m *adminRoutes) get(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) get(ctx context.Context, in *httpapi.ByID) (Account, error) {
 	return accountResult(m.administration.User(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-type userChangeIn struct {
-	ID int64 `path:"id"`
-
-	Body changes
-}
-
-func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) change(ctx context.Context, in *httpapi.BodyByID[changes]) (Account, error) {
 	return accountResult(m.administration.UpdateUser(ctx, authz.ActorOf(ctx), in.ID, in.Body.changes()))
 }
 
-type userPostIn struct {
-	ID int64 `path:"id"`
-
-	Body postBody
-}
-
-func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) assign(ctx context.Context, in *httpapi.BodyByID[postBody]) (Account, error) {
 	post, err := in.Body.post()
 	if err != nil {
-		return nil, err
+		return Account{}, err
 	}
 	return accountResult(m.administration.Assign(ctx, authz.ActorOf(ctx), in.ID, post))
 }
 
-func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) disable(ctx context.Context, in *httpapi.ByID) (Account, error) {
 	return accountResult(m.administration.Disable(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*httpapi.Output[Account], error) {
+func (m *adminRoutes) enable(ctx context.Context, in *httpapi.ByID) (Account, error) {
 	return accountResult(m.administration.Enable(ctx, authz.ActorOf(ctx), in.ID))
 }

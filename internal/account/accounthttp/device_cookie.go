@@ -29,6 +29,6 @@ func (m *memberRoutes) setDeviceCookie(marks string) DeviceCookieOut {
 	}
 	return DeviceCookieOut{[]http.Cookie{{ //nolint:gosec // browsers drop secure cookies without https
 		Name: deviceCookie, Value: marks, Path: "/", MaxAge: int(account.DeviceCookieTTL.Seconds()), HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: m.secure,
+		SameSite: http.SameSiteStrictMode, Secure: m.secure(),
 	}}}
 }

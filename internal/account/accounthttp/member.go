@@ -2,7 +2,6 @@ package accounthttp
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -12,8 +11,9 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Member registers the routes for users' own accounts. With secure, cookies are sent over https only.
-func Member(a *httpapi.API, accounts *account.Service, secure bool) {
+// Member registers the routes for users' own accounts. Cookies are sent over https only while secure returns
+// true.
+func Member(a *httpapi.API, accounts *account.Service, secure func() bool) {
 	m := &memberRoutes{accounts, secure}
 	m.registerPublic(a)
 	m.registerOwn(a)
@@ -22,41 +22,37 @@ func Member(a *httpapi.API, accounts *account.Service, secure bool) {
 
 // registerPublic registers the routes that need no login.
 func (m *memberRoutes) registerPublic(a *httpapi.API) {
-	op := httpapi.Operations("Members")
-	httpapi.Register(a, op("register", http.MethodPost, "/auth/register",
-		"Creates an account and e-mails the code that verifies its address", http.StatusCreated), httpapi.Public, m.register)
-	httpapi.Register(a, op("login", http.MethodPost, "/auth/login",
-		"Begins a session, by e-mail address or username", http.StatusOK), httpapi.Public, m.login)
-	httpapi.Register(a, op("refresh", http.MethodPost, "/auth/refresh",
-		"Exchanges a refresh token for a new pair of tokens", http.StatusOK), httpapi.Public, m.refresh)
-	httpapi.Register(a, op("logout", http.MethodPost, "/auth/logout",
-		"Ends the session of the access token, or of a refresh token", http.StatusNoContent), httpapi.Public, m.logout)
-	httpapi.Register(a, op("otp-request", http.MethodPost, "/auth/otp/request",
-		"E-mails a one-time code, if an account can use it", http.StatusAccepted), httpapi.Public, m.requestCode)
-	httpapi.Register(a, op("otp-verify", http.MethodPost, "/auth/otp/verify",
-		"Verifies an e-mail address with the code sent to it", http.StatusOK), httpapi.Public, m.verifyCode)
-	httpapi.Register(a, op("password-reset", http.MethodPost, "/auth/password/reset",
-		"Sets a new password with a code and ends every session", http.StatusNoContent), httpapi.Public, m.resetPassword)
+	ops := a.Operations("Members", httpapi.Public)
+	httpapi.Register(ops, "register", "POST /auth/register",
+		"Creates an account and e-mails the code that verifies its address", m.register, httpapi.Created)
+	httpapi.RegisterOutput(ops, "login", "POST /auth/login", "Begins a session, by e-mail address or username", m.login)
+	httpapi.Register(ops, "refresh", "POST /auth/refresh",
+		"Exchanges a refresh token for a new pair of tokens", m.refresh)
+	httpapi.RegisterOutput(ops, "logout", "POST /auth/logout",
+		"Ends the session of the access token, or of a refresh token", m.logout)
+	httpapi.Register(ops, "otp-request", "POST /auth/otp/request",
+		"E-mails a one-time code, if an account can use it", m.requestCode, httpapi.Accepted)
+	httpapi.Register(ops, "otp-verify", "POST /auth/otp/verify",
+		"Verifies an e-mail address with the code sent to it", m.verifyCode)
+	httpapi.RegisterOutput(ops, "password-reset", "POST /auth/password/reset",
+		"Sets a new password with a code and ends every session", m.resetPassword)
 }
 
 // registerOwn registers the routes that need a login.
 func (m *memberRoutes) registerOwn(a *httpapi.API) {
-	op := httpapi.Operations("Members")
-	httpapi.Register(a, op("me", http.MethodGet, "/me", "Returns your account", http.StatusOK), httpapi.Member, m.me)
-	httpapi.Register(a, op("me-change", http.MethodPatch, "/me", "Changes your profile",
-		http.StatusOK), httpapi.Member, m.changeMe)
-	httpapi.Register(a, op("me-sessions", http.MethodGet, "/me/sessions", "Lists your sessions",
-		http.StatusOK), httpapi.Member, m.sessions)
-	httpapi.Register(a, op("me-session-end", http.MethodDelete, "/me/sessions/{id}", "Ends one of your sessions",
-		http.StatusNoContent), httpapi.Member, m.endSession)
-	httpapi.Register(a, op("me-password", http.MethodPost, "/me/password", "Changes your password and ends your other sessions",
-		http.StatusNoContent), httpapi.Member, m.changePassword)
+	ops := a.Operations("Members", httpapi.Member)
+	httpapi.Register(ops, "me", "GET /me", "Returns your account", m.me)
+	httpapi.Register(ops, "me-change", "PATCH /me", "Changes your profile", m.changeMe)
+	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "Lists your sessions", m.sessions)
+	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Ends one of your sessions", m.endSession)
+	httpapi.RegisterOutput(ops, "me-password", "POST /me/password",
+		"Changes your password and ends your other sessions", m.changePassword)
 }
 
 // memberRoutes are the routes for users' own accounts.
 type memberRoutes struct {
 	accounts *account.Service
-	secure   bool
+	secure   func() bool
 }
 
 type registerIn struct {
@@ -70,11 +66,10 @@ type registerIn struct {
 	}
 }
 
-func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*httpapi.Output[Account], error) {
-	u, err := m.accounts.Register(ctx, account.Registration{
+func (m *memberRoutes) register(ctx context.Context, in *registerIn) (Account, error) {
+	return accountResult(m.accounts.Register(ctx, account.Registration{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
-	}, in.caller)
-	return httpapi.Answer(accountOf, u, err)
+	}, in.caller))
 }
 
 type loginIn struct {
@@ -97,8 +92,8 @@ type grant struct {
 }
 
 // grantOf returns the response with new tokens. It is the only place where access and refresh tokens leave the process.
-func grantOf(g account.IssuedTokens) *httpapi.Output[grant] {
-	return httpapi.OutputOf(grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)})
+func grantOf(g account.IssuedTokens) grant {
+	return grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}
 }
 
 type loginOut struct {
@@ -116,7 +111,7 @@ func (m *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error
 	if err != nil {
 		return nil, err
 	}
-	return &loginOut{m.setDeviceCookie(g.DeviceCookie), grantOf(g).Body}, nil
+	return &loginOut{m.setDeviceCookie(g.DeviceCookie), grantOf(g)}, nil
 }
 
 type refreshIn struct {
@@ -125,12 +120,9 @@ type refreshIn struct {
 	}
 }
 
-func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*httpapi.Output[grant], error) {
+func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (grant, error) {
 	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
-	if err != nil {
-		return nil, err
-	}
-	return grantOf(g), nil
+	return grantOf(g), err
 }
 
 type logoutIn struct {
@@ -140,11 +132,8 @@ type logoutIn struct {
 	}
 }
 
-// noContent is the output of routes that answer 204.
-type noContent struct{}
-
 // logout is public: a client whose access token has expired must still be able to end its session.
-func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*noContent, error) {
+func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*struct{}, error) {
 	var access, refresh string
 	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {
 		access = token
@@ -168,12 +157,9 @@ type sent struct {
 	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
 }
 
-func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*httpapi.Output[sent], error) {
+func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (sent, error) {
 	err := m.accounts.RequestCode(ctx, account.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(sent{int64(account.CodeTTL.Seconds())}), nil
+	return sent{int64(account.CodeTTL.Seconds())}, err
 }
 
 type verifyIn struct {
@@ -190,12 +176,8 @@ type verified struct {
 	Verified bool `json:"verified"`
 }
 
-func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*httpapi.Output[verified], error) {
-	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(verified{true}), nil
+func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (verified, error) {
+	return verified{true}, m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
 }
 
 type resetIn struct {
@@ -208,20 +190,18 @@ type resetIn struct {
 	}
 }
 
-func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*noContent, error) {
+func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*struct{}, error) {
 	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
 }
 
-func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*httpapi.Output[Account], error) {
-	u, err := m.accounts.Me(ctx, authz.ActorOf(ctx))
-	return httpapi.Answer(accountOf, u, err)
+func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (Account, error) {
+	return accountResult(m.accounts.Me(ctx, authz.ActorOf(ctx)))
 }
 
 type changeIn struct{ Body changes }
 
-func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*httpapi.Output[Account], error) {
-	u, err := m.accounts.ChangeMe(ctx, authz.ActorOf(ctx), in.Body.changes())
-	return httpapi.Answer(accountOf, u, err)
+func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (Account, error) {
+	return accountResult(m.accounts.ChangeMe(ctx, authz.ActorOf(ctx), in.Body.changes()))
 }
 
 type session struct {
@@ -234,30 +214,16 @@ type session struct {
 	ExpiresAt  time.Time `json:"expiresAt"`
 }
 
-type sessionList struct {
-	Items []session `json:"items"`
-	Total int       `json:"total"`
-}
-
 // sessions returns all sessions in one page: an account has at most account.MaxSessions.
-func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*httpapi.Output[sessionList], error) {
+func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (httpapi.List[session], error) {
 	who := authz.ActorOf(ctx)
 	all, err := m.accounts.Sessions(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	list := sessionList{make([]session, len(all)), len(all)}
-	for i, s := range all {
-		list.Items[i] = session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
-	}
-	return httpapi.OutputOf(list), nil
+	return httpapi.ListOf(all, len(all), func(s account.Session) session {
+		return session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
+	}), err
 }
 
-type endIn struct {
-	ID string `path:"id" maxLength:"64"`
-}
-
-func (m *memberRoutes) endSession(ctx context.Context, in *endIn) (*noContent, error) {
+func (m *memberRoutes) endSession(ctx context.Context, in *httpapi.ByText) (*struct{}, error) {
 	return nil, m.accounts.EndSession(ctx, authz.ActorOf(ctx), in.ID)
 }
 

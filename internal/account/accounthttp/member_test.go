@@ -47,7 +47,7 @@ func newTestServer(t *testing.T, db *sqldb.DB) *testServer {
 		t.Fatal(err)
 	}
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
-	accounthttp.Member(server.API(), s.Service, false)
+	accounthttp.Member(server.API(), s.Service, func() bool { return false })
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
 	s.server = server
 	return s

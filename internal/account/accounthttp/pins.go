@@ -2,7 +2,6 @@ package accounthttp
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
 	"comanda/internal/account"
@@ -13,16 +12,13 @@ import (
 
 // registerPins registers the routes by which staff take over a shared tablet.
 func (m *memberRoutes) registerPins(a *httpapi.API) {
-	op := httpapi.Operations("Members")
-	httpapi.Register(a, op("me-pin", http.MethodPut, "/me/pin", "Sets your PIN", http.StatusNoContent),
-		httpapi.Member, m.setPin)
-	httpapi.Register(a, op("me-pin-remove", http.MethodDelete, "/me/pin", "Removes your PIN", http.StatusNoContent),
-		httpapi.Member, m.removePin)
-	httpapi.Register(a, op("pin-colleagues", http.MethodGet, "/auth/pin",
-		"Lists the colleagues who can take over this device by PIN", http.StatusOK), httpapi.Member, m.colleagues)
-	httpapi.Register(a, op("pin-login", http.MethodPost, "/auth/pin",
-		"Begins a colleague's session on this device, ending no later than yours", http.StatusOK),
-		httpapi.Member, m.takeOver)
+	ops := a.Operations("Members", httpapi.Member)
+	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Sets your PIN", m.setPin)
+	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Removes your PIN", m.removePin)
+	httpapi.Register(ops, "pin-colleagues", "GET /auth/pin",
+		"Lists the colleagues who can take over this device by PIN", m.colleagues)
+	httpapi.Register(ops, "pin-login", "POST /auth/pin",
+		"Begins a colleague's session on this device, ending no later than yours", m.takeOver)
 }
 
 type pinIn struct {
@@ -32,11 +28,11 @@ type pinIn struct {
 	}
 }
 
-func (m *memberRoutes) setPin(ctx context.Context, in *pinIn) (*noContent, error) {
+func (m *memberRoutes) setPin(ctx context.Context, in *pinIn) (*struct{}, error) {
 	return nil, m.accounts.SetPin(ctx, authz.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
 }
 
-func (m *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*noContent, error) {
+func (m *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*struct{}, error) {
 	return nil, m.accounts.RemovePin(ctx, authz.ActorOf(ctx))
 }
 
@@ -46,22 +42,12 @@ type colleague struct {
 	Role   string `json:"role"`
 }
 
-type colleagueList struct {
-	Items []colleague `json:"items"`
-	Total int         `json:"total"`
-}
-
 // colleagues returns all colleagues in one page: a branch has few.
-func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*httpapi.Output[colleagueList], error) {
+func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
 	all, err := m.accounts.Colleagues(ctx, authz.ActorOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	list := colleagueList{make([]colleague, len(all)), len(all)}
-	for i, c := range all {
-		list.Items[i] = colleague{strconv.FormatInt(c.UserID, 10), c.Name, c.Role}
-	}
-	return httpapi.OutputOf(list), nil
+	return httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
+		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role}
+	}), err
 }
 
 type takeOverIn struct {
@@ -74,14 +60,11 @@ type takeOverIn struct {
 }
 
 // takeOver needs the session of the colleague who is logged in; the new session does not end that one.
-func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*httpapi.Output[grant], error) {
+func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, error) {
 	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
 	if err != nil {
-		return nil, account.ErrPin
+		return grant{}, account.ErrPin
 	}
 	g, err := m.accounts.TakeOver(ctx, authz.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
-	if err != nil {
-		return nil, err
-	}
-	return grantOf(g), nil
+	return grantOf(g), err
 }

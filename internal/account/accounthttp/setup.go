@@ -2,24 +2,29 @@ package accounthttp
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/account"
 	"comanda/internal/httpapi"
 	"comanda/internal/telemetry"
 )
 
-// Setup registers the route that creates the first owner.
+// Setup registers the routes of an installation without an owner.
 func Setup(a *httpapi.API, setup *account.Setup) {
-	httpapi.Register(a, huma.Operation{
-		OperationID: "setup", Method: http.MethodPost, Path: "/auth/setup", Tags: []string{"Set-up"},
-		DefaultStatus: http.StatusCreated, Summary: "Creates the first owner with the code that the server printed",
-	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*httpapi.Output[Account], error) {
-		p := account.Profile{Email: in.Body.Email, Username: in.Body.Username}
-		return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
-	})
+	ops := a.Operations("Set-up", httpapi.Public)
+	httpapi.Register(ops, "setup", "POST /auth/setup", "Creates the first owner with the code that the server printed",
+		func(ctx context.Context, in *setupIn) (Account, error) {
+			p := account.Profile{Email: in.Body.Email, Username: in.Body.Username}
+			return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
+		}, httpapi.Created)
+	httpapi.Register(ops, "setup-state", "GET /auth/setup", "Whether the first owner is still missing",
+		func(ctx context.Context, _ *struct{}) (setupState, error) {
+			needed, err := setup.Needed(ctx)
+			return setupState{needed}, err
+		})
+}
+
+type setupState struct {
+	IsNeeded bool `json:"isNeeded" doc:"There is no owner yet. The server has printed a link that creates one."`
 }
 
 type setupIn struct {

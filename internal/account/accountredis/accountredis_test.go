@@ -1,6 +1,7 @@
 package accountredis_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -21,12 +22,77 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 func TestSessionCache(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		accounttest.SessionCacheSuite(t, func(*testing.T) account.SessionCache { return accountredis.New(db) }) // ids are new each time
+		sessionCacheSuite(t, func(*testing.T) account.SessionCache { return accountredis.New(db) }) // ids are new each time
 	})
 }
 
 func TestSessionCache_in_memory(t *testing.T) {
-	accounttest.SessionCacheSuite(t, func(*testing.T) account.SessionCache { return accounttest.NewSessionCache() })
+	sessionCacheSuite(t, func(*testing.T) account.SessionCache { return accounttest.NewSessionCache() })
+}
+
+// sessionCacheSuite is the conformance suite of account.SessionCache. empty returns an empty cache.
+func sessionCacheSuite(t *testing.T, empty func(t *testing.T) account.SessionCache) {
+	t.Helper()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	standing := func() account.ActiveSession {
+		return account.ActiveSession{
+			Session: uid.New(now), UserID: 7, RoleID: 3, Role: authz.RoleCashier, Branches: []int64{1, 2},
+			StartedAt: now, ExpiresAt: now.Add(time.Hour), Address: "2001:db8::1",
+		}
+	}
+	finds := func(t *testing.T, m account.SessionCache, want account.ActiveSession, token string, wantFound, wantBarred bool) {
+		t.Helper()
+		got, found, barred, err := m.Get(t.Context(), want.Session, token)
+		if err != nil || found != wantFound || barred != wantBarred || found && !reflect.DeepEqual(got, want) {
+			t.Errorf("found %+v, %t, barred %t, %v", got, found, barred, err)
+		}
+	}
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	t.Run("a session is found until it is deleted", func(t *testing.T) {
+		m, s, other := empty(t), standing(), standing()
+		finds(t, m, s, "a", false, false)
+		must(t, m.Put(t.Context(), s, account.TokenHash("x")))
+		must(t, m.Put(t.Context(), other, ""))
+		finds(t, m, s, "a", true, false)
+		for range 2 { // again changes nothing
+			must(t, m.Delete(t.Context(), []string{s.Session}))
+			finds(t, m, s, "a", false, false)
+		}
+		finds(t, m, other, "a", true, false)
+		must(t, m.Delete(t.Context(), nil))
+	})
+	t.Run("a blocked token is reported with and without its session", func(t *testing.T) {
+		m, s, token := empty(t), standing(), uid.New(now)
+		must(t, m.BlockToken(t.Context(), token, time.Minute))
+		finds(t, m, s, token, false, true)
+		must(t, m.Put(t.Context(), s, ""))
+		finds(t, m, s, token, true, true)
+		finds(t, m, s, token+"0", true, false)
+	})
+	t.Run("an expired token is not blocked", func(t *testing.T) {
+		m, s, token := empty(t), standing(), uid.New(now)
+		must(t, m.BlockToken(t.Context(), token, 0))
+		must(t, m.BlockToken(t.Context(), token, -time.Minute))
+		finds(t, m, s, token, false, false)
+	})
+	t.Run("a session without branches", func(t *testing.T) {
+		m, s := empty(t), standing()
+		s.Branches = nil
+		must(t, m.Put(t.Context(), s, ""))
+		finds(t, m, s, "a", true, false)
+	})
+	t.Run("codes are recorded and deleted", func(t *testing.T) {
+		m := empty(t)
+		must(t, m.PutCode(t.Context(), account.Verify, 7, now))
+		must(t, m.PutCode(t.Context(), account.Reset, 7, now))
+		must(t, m.DeleteCode(t.Context(), account.Verify, 7))
+	})
 }
 
 var now = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)

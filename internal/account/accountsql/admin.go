@@ -128,9 +128,9 @@ type auditedUser struct {
 	Status   account.Status `json:"status"`
 }
 
-// Create creates an account with a role and branches.
+// Create creates an account with a role and branches, and with a PIN if it has a hash.
 func (s *UserAdmin) Create(
-	ctx context.Context, by authz.Actor, u account.User, p account.Assignment,
+	ctx context.Context, by authz.Actor, u account.User, pinHash string, p account.Assignment,
 ) (made account.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		d, err := beginAdmin(ctx, tx, by, u.CreatedAt)
@@ -141,14 +141,22 @@ func (s *UserAdmin) Create(
 		if err != nil {
 			return err
 		}
+		if pinHash != "" && !account.MayHavePin(r.Name) {
+			return account.ErrPinRole
+		}
 		u.Role = r.Name
 		if made, err = InsertUser(ctx, tx, u); err != nil {
 			return err
 		}
 		tx.Queue(stmt("admin_branch_put"), made.ID, sqldb.IDs(branches))
 		made.Branches = branches
-		return auditsql.Record(ctx, tx,
+		err = auditsql.Record(ctx, tx,
 			d.userEntry(audit.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
+		if err != nil || pinHash == "" {
+			return err
+		}
+		tx.QueueExactly(1, stmt("pin_put"), made.ID, pinHash, u.CreatedAt.UnixMilli())
+		return auditsql.Record(ctx, tx, d.userEntry(audit.ActionPin, made.ID))
 	})
 	return made, UniqueError(ctx, s.db, u, err)
 }

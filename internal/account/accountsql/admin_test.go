@@ -84,7 +84,7 @@ func newAdminEnv(t *testing.T, db *sqldb.DB) *adminEnv {
 	if _, err := h.people.AddCode(t.Context(), "code", h.now); err != nil {
 		t.Fatal(err)
 	}
-	if h.owner, err = h.people.CreateOwner(t.Context(), "code", user("owner", authz.RoleOwner), account.Caller{}); err != nil {
+	if h.owner, err = h.people.CreateOwner(t.Context(), "code", time.Time{}, user("owner", authz.RoleOwner), account.Caller{}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -100,7 +100,7 @@ func user(name, role string) account.User {
 // hire creates an account as the operator.
 func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) account.User {
 	t.Helper()
-	u, err := h.people.Create(t.Context(), authz.System(), user(name, ""), h.assignment(role, branches...))
+	u, err := h.people.Create(t.Context(), authz.System(), user(name, ""), "", h.assignment(role, branches...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestUserAdmin_Users(t *testing.T) {
 		h.hire(t, "cook_2", "KITCHEN", 1, 2)
 		u := user("anh", "")
 		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
-		if _, err := h.people.Create(t.Context(), authz.System(), u, h.assignment("USER")); err != nil {
+		if _, err := h.people.Create(t.Context(), authz.System(), u, "", h.assignment("USER")); err != nil {
 			t.Fatal(err)
 		}
 		no := false
@@ -291,14 +291,14 @@ func TestRoles_change(t *testing.T) {
 		wantFault(t, "revoking more than one has", err, authz.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
 		wantFault(t, "granting more than one has", err, authz.ErrExceedsOwnRights)
-		_, err = h.people.Create(t.Context(), admin, user("chef", ""), account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		_, err = h.people.Create(t.Context(), admin, user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
 		wantFault(t, "creating a user with more permissions", err, authz.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
 		wantFault(t, "revoking from owners", err, authz.ErrOwnerAll)
 		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
 		wantFault(t, "an unknown permission", err, authz.ErrPermission)
 
-		u, err := h.people.Create(t.Context(), owner, user("chef", ""), account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		u, err := h.people.Create(t.Context(), owner, user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,17 +324,24 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 			}
 		}
 		for code, want := range map[string]bool{"code0": false, "code15": true, "code8": true, "code": false} {
-			if got, err := people.HasCode(t.Context(), code); got != want || err != nil {
+			if got, err := people.HasCode(t.Context(), code, time.Time{}); got != want || err != nil {
 				t.Errorf("%s: %t, %v", code, got, err)
 			}
 		}
-		_, err := people.CreateOwner(t.Context(), "code0", user("nobody", authz.RoleOwner), account.Caller{})
+		// A code ends with its hour.
+		stored := syncAt.Add(15 * time.Second)
+		if got, err := people.HasCode(t.Context(), "code15", stored); got || err != nil {
+			t.Errorf("a code that was stored then: %t, %v", got, err)
+		}
+		_, err := people.CreateOwner(t.Context(), "code15", stored, user("nobody", authz.RoleOwner), account.Caller{})
+		wantFault(t, "an expired code", err, account.ErrSetup)
+		_, err = people.CreateOwner(t.Context(), "code0", time.Time{}, user("nobody", authz.RoleOwner), account.Caller{})
 		wantFault(t, "an old code", err, account.ErrSetup)
 		var wg sync.WaitGroup
 		failures := make([]error, 4)
 		for i := range failures {
 			wg.Go(func() {
-				_, failures[i] = people.CreateOwner(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
+				_, failures[i] = people.CreateOwner(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i), time.Time{},
 					user(fmt.Sprint("owner", i), authz.RoleOwner), account.Caller{})
 			})
 		}
@@ -392,7 +399,7 @@ func TestAudit_one_entry_per_change(t *testing.T) {
 				case 2:
 					made++
 					u := user(fmt.Sprintf("user-%d", made), "")
-					_, err = h.people.Create(ctx, by.Actor("s"), u, h.assignment(role, 1))
+					_, err = h.people.Create(ctx, by.Actor("s"), u, "", h.assignment(role, 1))
 					changed = err == nil
 				case 3:
 					_, err = h.people.Update(ctx, by.Actor("s"), of, h.now,
@@ -408,5 +415,43 @@ func TestAudit_one_entry_per_change(t *testing.T) {
 				t.Fatalf("%d entries, want %d: %+v %v", audit.Entries, want, audit.Broken, err)
 			}
 		})
+	})
+}
+
+// Staff without an e-mail address can take over a device from their first day; a refused account leaves no PIN.
+func TestUserAdmin_Create_pin(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		cook := user("lan", "")
+		cook.Email = ""
+		made, err := h.people.Create(t.Context(), h.owner.Actor("s"), cook, "hash", h.assignment("KITCHEN", 1))
+		if err != nil || made.Email != "" || made.Role != authz.RoleKitchen {
+			t.Fatalf("%+v, %v", made, err)
+		}
+		accounts := NewAccounts(db)
+		staff := func() []account.Colleague {
+			t.Helper()
+			all, err := accounts.Colleagues(t.Context(), []int64{1}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if all := staff(); len(all) != 1 || all[0].UserID != made.ID {
+			t.Errorf("%+v", all)
+		}
+		if hash, err := accounts.TryPin(t.Context(), made.ID); err != nil || hash != "hash" {
+			t.Errorf("%q, %v", hash, err)
+		}
+		_, err = h.people.Create(t.Context(), h.owner.Actor("s"), cook, "other", h.assignment("KITCHEN", 1))
+		wantFault(t, "the same username", err, account.ErrUsernameTaken)
+		_, err = h.people.Create(t.Context(), h.owner.Actor("s"), user("boss", ""), "hash", h.assignment("ADMIN"))
+		wantFault(t, "an administrator with a PIN", err, account.ErrPinRole)
+		if _, found, err := accounts.Find(t.Context(), "boss@house.example", ""); found || err != nil {
+			t.Errorf("the refused account exists: %v, %v", found, err)
+		}
+		if all := staff(); len(all) != 1 {
+			t.Errorf("%+v", all)
+		}
 	})
 }

@@ -35,32 +35,38 @@ func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (ne
 // setupName returns the name under which the hash of a set-up code is stored.
 func setupName(hash string) string { return "setup:" + hash }
 
+// HasOwner reports whether an active owner exists.
+func (s *UserAdmin) HasOwner(ctx context.Context) (bool, error) {
+	free, err := noOwner(ctx, s.db)
+	return !free, err
+}
+
 // noOwner reports whether no active owner exists.
-func noOwner(ctx context.Context, tx sqldb.Tx) (bool, error) {
-	n, err := sqldb.Scalar[int64](ctx, tx, stmt("admin_owner_count"), 0)
+func noOwner(ctx context.Context, conn sqldb.Reader) (bool, error) {
+	n, err := sqldb.Scalar[int64](ctx, conn, stmt("admin_owner_count"), 0)
 	return n == 0, err
 }
 
-// HasCode reports whether a set-up code is stored.
-func (s *UserAdmin) HasCode(ctx context.Context, hash string) (bool, error) {
-	return hasCode(ctx, s.db, hash)
+// HasCode reports whether a set-up code was stored after a time.
+func (s *UserAdmin) HasCode(ctx context.Context, hash string, after time.Time) (bool, error) {
+	return hasCode(ctx, s.db, hash, after)
 }
 
-func hasCode(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
-	_, found, err := sqldb.One(ctx, conn, sqldb.Value[string], stmt("staff_setup_select"), setupName(hash))
+func hasCode(ctx context.Context, conn sqldb.Conn, hash string, after time.Time) (bool, error) {
+	_, found, err := sqldb.One(ctx, conn, sqldb.Value[string], stmt("staff_setup_select"), setupName(hash), after.UnixMilli())
 	return found, err
 }
 
 // CreateOwner creates the first owner with a set-up code.
 func (s *UserAdmin) CreateOwner(
-	ctx context.Context, hash string, u account.User, from account.Caller,
+	ctx context.Context, hash string, after time.Time, u account.User, from account.Caller,
 ) (made account.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The lock serializes concurrent calls: the second one finds an owner.
 		if err := authzsql.LockRoles(ctx, tx); err != nil {
 			return err
 		}
-		good, err := hasCode(ctx, tx, hash)
+		good, err := hasCode(ctx, tx, hash, after)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ DELETE FROM install_secret WHERE name LIKE 'setup:%'
 INSERT INTO install_secret (name, value, created_at) VALUES ($1, '', $2)
 
 -- name: staff_setup_select
-SELECT name FROM install_secret WHERE name = $1
+SELECT name FROM install_secret WHERE name = $1 AND created_at > $2
 
 -- name: staff_setup_trim
 -- The newest codes stay; a house that is started again and again without being set up does not fill its database.

@@ -3,11 +3,9 @@ package audithttp
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/audit"
 	"comanda/internal/authz"
@@ -19,11 +17,8 @@ type auditRoutes struct{ log audit.Reader }
 
 // Register registers the audit log's route. It does not accept the service token.
 func Register(a *httpapi.API, log audit.Reader) {
-	m := &auditRoutes{log}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "audit-list", Method: http.MethodGet, Path: "/api/audit", Tags: []string{"Audit"},
-		Summary: "Lists audit log entries, newest first",
-	}, httpapi.Admin, m.entries)
+	m, ops := &auditRoutes{log}, a.Operations("Audit", httpapi.Admin)
+	httpapi.Register(ops, "audit-list", "GET /api/audit", "Lists audit log entries, newest first", m.entries)
 }
 
 type auditIn struct {
@@ -41,30 +36,44 @@ var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // entry is an audit entry as the API shows it.
 type entry struct {
-	Seq       string          `json:"seq"`
-	At        time.Time       `json:"at"`
-	Actor     string          `json:"actor"`
-	Action    string          `json:"action"`
-	Subject   string          `json:"subject"`
-	BranchID  *string         `json:"branchId"`
-	RequestID string          `json:"requestId"`
-	Address   string          `json:"address" doc:"Client address; empty without a request, and in entries older than this field."`
-	Before    json.RawMessage `json:"before" doc:"The old value; null if there was none."`
-	After     json.RawMessage `json:"after" doc:"The new value; null if there is none."`
-	Hash      string          `json:"hash" doc:"Hash of this entry, chained to all entries before it."`
+	Seq       string            `json:"seq"`
+	At        time.Time         `json:"at"`
+	Actor     string            `json:"actor"`
+	ActorName string            `json:"actorName" doc:"Of an account, as it is called today; empty if unknown."`
+	Action    string            `json:"action"`
+	Subject   string            `json:"subject"`
+	Names     map[string]string `json:"subjectNames" doc:"What the subject is called today, by locale; under \"und\" where it has one name only. Empty if unknown."`
+	BranchID  *string           `json:"branchId"`
+	RequestID string            `json:"requestId"`
+	Address   string            `json:"address" doc:"Client address; empty without a request, and in entries older than this field."`
+	Before    json.RawMessage   `json:"before" doc:"The old value; null if there was none."`
+	After     json.RawMessage   `json:"after" doc:"The new value; null if there is none."`
+	Hash      string            `json:"hash" doc:"Hash of this entry, chained to all entries before it."`
 }
 
-func entryOf(e audit.Entry) entry {
-	out := entry{
-		Seq: strconv.FormatInt(e.Seq, 10), At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
+func entryOf(e audit.Entry, names map[string]string) entry {
+	return entry{
+		Seq: httpapi.FormatID(e.Seq), At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
+		ActorName: names[e.Actor], Names: localized(names[e.Subject]),
+		BranchID:  httpapi.IDOrNull(e.Branch),
 		RequestID: e.RequestID, Address: e.Address, Before: rawOf(e.Before), After: rawOf(e.After), Hash: e.Hash,
 	}
-	if e.Branch != 0 {
-		id := strconv.FormatInt(e.Branch, 10)
-		out.BranchID = &id
-	}
-	return out
 }
+
+// localized returns a name by locale. One that is no JSON object is the same in all languages.
+func localized(name string) map[string]string {
+	names := map[string]string{}
+	if strings.HasPrefix(name, "{") && json.Unmarshal([]byte(name), &names) == nil {
+		return names
+	}
+	if name != "" {
+		return map[string]string{undetermined: name}
+	}
+	return map[string]string{}
+}
+
+// undetermined is BCP 47's tag for a text whose language is unknown.
+const undetermined = "und"
 
 // rawOf returns stored JSON. Text that is no JSON, as after manual changes of the log, is returned as a string.
 func rawOf(s string) json.RawMessage {
@@ -79,7 +88,7 @@ func rawOf(s string) json.RawMessage {
 }
 
 // entries returns only what the actor may see, see Filter.Visible; the total counts the same entries.
-func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Output[httpapi.Listed[entry]], error) {
+func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (httpapi.Listed[entry], error) {
 	f := audit.Filter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
 		Limit: in.Size, Offset: in.Offset(),
@@ -90,11 +99,17 @@ func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (*httpapi.Output
 	}
 	f, err := f.Visible(authz.ActorOf(ctx))
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[entry]{}, err
 	}
 	page, total, err := m.log.Entries(ctx, f)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[entry]{}, err
 	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, entryOf)), nil
+	subjects := make([]string, 0, 2*len(page))
+	for _, e := range page {
+		subjects = append(subjects, e.Actor, e.Subject)
+	}
+	slices.Sort(subjects)
+	names, err := m.log.Names(ctx, slices.Compact(subjects))
+	return httpapi.ListedOf(in.Paging, page, total, func(e audit.Entry) entry { return entryOf(e, names) }), err
 }

@@ -2,6 +2,8 @@ package auditsql
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"comanda/internal/audit"
 	"comanda/internal/sqldb"
@@ -118,4 +120,37 @@ func (l *Log) Entries(ctx context.Context, f audit.Filter) ([]audit.Entry, int64
 		sqldb.Flag(f.EveryBranch), f.Action,
 	}
 	return sqldb.Page(ctx, l.db, scanEntry, stmt("audit_count"), stmt("audit_list"), f.Limit, f.Offset, args...)
+}
+
+// Names implements audit.Reader.
+func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, error) {
+	type ref struct {
+		kind, id string
+		num      int64
+	}
+	refs := make([]ref, 0, len(subjects))
+	for _, s := range subjects {
+		if kind, id, ok := strings.Cut(s, ":"); ok {
+			num, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				num = 0 // an id that is no number; no row has 0
+			}
+			refs = append(refs, ref{kind, id, num})
+		}
+	}
+	names := make(map[string]string, len(refs))
+	if len(refs) == 0 {
+		return names, nil
+	}
+	rows := sqldb.NewRowSet(len(refs)).
+		Text("kind", func(i int) string { return refs[i].kind }).
+		Text("id", func(i int) string { return refs[i].id }).
+		Int("num", func(i int) int64 { return refs[i].num })
+	_, err := sqldb.Collect(ctx, l.db, func(r sqldb.Rows) (struct{}, error) {
+		var kind, id, name string
+		err := r.Scan(&kind, &id, &name)
+		names[kind+":"+id] = name
+		return struct{}{}, err
+	}, stmt("audit_names"), rows)
+	return names, err
 }

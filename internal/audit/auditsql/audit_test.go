@@ -3,6 +3,7 @@ package auditsql
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -180,4 +181,34 @@ func BenchmarkRecord(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+var named = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+		VALUES (901, 'Quán Hoa', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 60, 1)`)},
+	"table.sql": {Data: []byte(`INSERT INTO dining_table (id, branch_id, label) VALUES (902, 901, 'T1')`)},
+	"role.sql":  {Data: []byte(`INSERT INTO role (id, name, created_at, updated_at) VALUES (901, 'CHEF', 1, 1)`)},
+	"user.sql": {Data: []byte(`INSERT INTO app_user (id, username, role_id, status, first_name, surname, created_at, updated_at)
+		VALUES (903, 'lan', 901, 'ACTIVE', 'Lan', 'Nguyễn', 1, 1)`)},
+})
+
+// Names are those of today; what is unknown, deleted or of no known kind has none.
+func TestNames(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for _, q := range []string{"branch", "table", "role", "user"} {
+			if _, err := db.Exec(t.Context(), named.Must(q)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := NewLog(db).Names(t.Context(), []string{
+			"branch:901", "table:902", "user:903", "user:904", "table:903", "branch:x", "settings:house", "system", "visit:v",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"branch:901": "Quán Hoa", "table:902": "T1", "user:903": "Lan Nguyễn"}
+		if !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/account/accounttest"
@@ -85,9 +84,7 @@ func listen(b *testing.B) (addr, access string) {
 	for path, policy := range map[string]httpapi.Policy{
 		"/open/again": httpapi.Public, "/open/orders": httpapi.Public, "/api/orders": httpapi.Staff,
 	} {
-		httpapi.Register(s.API(), huma.Operation{
-			OperationID: path, Method: http.MethodGet, Path: path, Tags: []string{"Orders"}, Summary: "Nothing",
-		}, policy, nothing)
+		httpapi.RegisterOutput(s.API().Operations("Orders", policy), path, "GET "+path, "Nothing", nothing)
 	}
 	db := sqldbtest.SQLite(b)
 	h := accounttest.Open(b, db, accounttest.NewSessionCache())

@@ -2,9 +2,6 @@ package authzhttp
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
@@ -13,26 +10,15 @@ import (
 // OwnPermissions registers the route for the caller's own permissions, which needs no right to read those of
 // others.
 func OwnPermissions(a *httpapi.API, roles *authz.Roles) {
-	m := &roleRoutes{roles}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "me-permissions", Method: http.MethodGet, Path: "/me/permissions", Tags: []string{"Members"},
-		Summary: "Lists your permissions",
-	}, httpapi.Member, m.ownPermissions)
+	m, ops := &roleRoutes{roles}, a.Operations("Members", httpapi.Member)
+	httpapi.Register(ops, "me-permissions", "GET /me/permissions", "Lists your permissions", m.ownPermissions)
 }
 
 type ownPermissions struct {
 	Permissions []string `json:"permissions" doc:"The routes that you may use, such as GET /api/tables."`
 }
 
-func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*httpapi.Output[ownPermissions], error) {
+func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (ownPermissions, error) {
 	held, err := m.roles.PermittedRoutes(ctx, authz.ActorOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	// Never null in JSON, also for a role without permissions.
-	out := httpapi.OutputOf(ownPermissions{make([]string, len(held))})
-	for i, k := range held {
-		out.Body.Permissions[i] = k.Method + " " + k.Path
-	}
-	return out, nil
+	return ownPermissions{httpapi.Views(held, func(k authz.RouteKey) string { return k.Method + " " + k.Path })}, err
 }

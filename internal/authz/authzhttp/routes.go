@@ -2,8 +2,6 @@ package authzhttp
 
 import (
 	"context"
-	"net/http"
-	"strconv"
 	"time"
 
 	"comanda/internal/authz"
@@ -16,21 +14,17 @@ type roleRoutes struct{ roles *authz.Roles }
 // Roles registers the administration of roles. It does not accept the service token: a script cannot raise permissions.
 func Roles(a *httpapi.API, roles *authz.Roles) {
 	m := &roleRoutes{roles}
-	op := httpapi.Operations("Roles")
-	httpapi.Register(a, op("role-list", http.MethodGet, "/api/roles",
-		"Lists roles with their permissions", http.StatusOK), httpapi.Admin, m.roleList)
-	httpapi.Register(a, op("role-create", http.MethodPost, "/api/roles",
-		"Creates a custom role", http.StatusCreated), httpapi.Admin, m.roleCreate)
-	httpapi.Register(a, op("role-get", http.MethodGet, "/api/roles/{id}",
-		"Returns a role", http.StatusOK), httpapi.Admin, m.roleGet)
-	httpapi.Register(a, op("role-change", http.MethodPatch, "/api/roles/{id}",
-		"Changes the name or description of a role", http.StatusOK), httpapi.Admin, m.roleChange)
-	httpapi.Register(a, op("role-delete", http.MethodDelete, "/api/roles/{id}",
-		"Deletes an unused role", http.StatusNoContent), httpapi.Admin, m.roleDelete)
-	httpapi.Register(a, op("role-permissions", http.MethodPut, "/api/roles/{id}/permissions",
-		"Replaces the permissions of a role", http.StatusOK), httpapi.Admin, m.rolePermissions)
-	httpapi.Register(a, op("permission-list", http.MethodGet, "/api/permissions",
-		"Lists all permissions, one per route that requires one", http.StatusOK), httpapi.Admin, m.permissions)
+	ops := a.Operations("Roles", httpapi.Admin)
+	httpapi.Register(ops, "role-list", "GET /api/roles", "Lists roles with their permissions", m.roleList)
+	httpapi.Register(ops, "role-create", "POST /api/roles", "Creates a custom role", m.roleCreate, httpapi.Created)
+	httpapi.Register(ops, "role-get", "GET /api/roles/{id}", "Returns a role", m.roleGet)
+	httpapi.Register(ops, "role-change", "PATCH /api/roles/{id}",
+		"Changes the name or description of a role", m.roleChange)
+	httpapi.RegisterOutput(ops, "role-delete", "DELETE /api/roles/{id}", "Deletes an unused role", m.roleDelete)
+	httpapi.Register(ops, "role-permissions", "PUT /api/roles/{id}/permissions",
+		"Replaces the permissions of a role", m.rolePermissions)
+	httpapi.Register(ops, "permission-list", "GET /api/permissions",
+		"Lists all permissions, one per route that requires one", m.permissions)
 }
 
 type role struct {
@@ -46,37 +40,25 @@ type role struct {
 
 // roleOf returns a role as the API shows it. Permissions are ids; their names come from the list of permissions.
 func roleOf(r authz.Role) role {
-	out := role{
-		ID: strconv.FormatInt(r.ID, 10), Name: r.Name, Description: r.Description, IsDelivered: authz.IsDelivered(r.Name),
-		PermissionIDs: make([]string, len(r.Permissions)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Version: r.Version,
+	return role{
+		ID: httpapi.FormatID(r.ID), Name: r.Name, Description: r.Description, IsDelivered: authz.IsDelivered(r.Name),
+		PermissionIDs: httpapi.Views(r.Permissions, httpapi.FormatID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Version: r.Version,
 	}
-	for i, id := range r.Permissions {
-		out.PermissionIDs[i] = strconv.FormatInt(id, 10)
-	}
-	return out
 }
 
 // roleResult returns the response for a role, or the error.
-func roleResult(r authz.Role, err error) (*httpapi.Output[role], error) {
-	return httpapi.Answer(roleOf, r, err)
+func roleResult(r authz.Role, err error) (role, error) {
+	return roleOf(r), err
 }
-
-type listIn struct{ httpapi.Paging }
 
 // roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
-func (m *roleRoutes) roleList(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[role]], error) {
+func (m *roleRoutes) roleList(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[role], error) {
 	all, err := m.roles.Store.Roles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), roleOf)), nil
+	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), roleOf), err
 }
 
-type roleIn struct {
-	ID int64 `path:"id"`
-}
-
-func (m *roleRoutes) roleGet(ctx context.Context, in *roleIn) (*httpapi.Output[role], error) {
+func (m *roleRoutes) roleGet(ctx context.Context, in *httpapi.ByID) (role, error) {
 	return roleResult(m.roles.Store.Role(ctx, in.ID))
 }
 
@@ -87,7 +69,7 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*httpapi.Output[role], error) {
+func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (role, error) {
 	r := authz.Role{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.CreateRole(ctx, authz.ActorOf(ctx), r))
 }
@@ -101,12 +83,12 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*httpapi.Output[role], error) {
+func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (role, error) {
 	c := authz.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
 	return roleResult(m.roles.UpdateRole(ctx, authz.ActorOf(ctx), in.ID, c))
 }
 
-func (m *roleRoutes) roleDelete(ctx context.Context, in *roleIn) (*struct{}, error) {
+func (m *roleRoutes) roleDelete(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
 	return nil, m.roles.DeleteRole(ctx, authz.ActorOf(ctx), in.ID)
 }
 
@@ -118,12 +100,12 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*httpapi.Output[role], error) {
+func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (role, error) {
 	ids := make([]int64, len(in.Body.PermissionIDs))
 	for i, s := range in.Body.PermissionIDs {
 		var err error
 		if ids[i], err = httpapi.ParseID(s); err != nil {
-			return nil, err
+			return role{}, err
 		}
 	}
 	return roleResult(m.roles.SetPermissions(ctx, authz.ActorOf(ctx), in.ID, ids))
@@ -135,6 +117,7 @@ type permission struct {
 	APIPath   string    `json:"apiPath"`
 	Method    string    `json:"method"`
 	Module    string    `json:"module"`
+	Set       string    `json:"set" doc:"Group that people grant as one, such as MONEY. OWN is one's own account."`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Version   int64     `json:"version"`
@@ -142,14 +125,11 @@ type permission struct {
 
 func permissionOf(p authz.Permission) permission {
 	return permission{
-		strconv.FormatInt(p.ID, 10), p.Name, p.Path, p.Method, p.Module, p.CreatedAt, p.UpdatedAt, p.Version,
+		httpapi.FormatID(p.ID), p.Name, p.Path, p.Method, p.Module, string(authz.SetOf(p)), p.CreatedAt, p.UpdatedAt, p.Version,
 	}
 }
 
-func (m *roleRoutes) permissions(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[permission]], error) {
+func (m *roleRoutes) permissions(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[permission], error) {
 	all, err := m.roles.Store.Permissions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, httpapi.PageOf(in.Paging, all), int64(len(all)), permissionOf)), nil
+	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), permissionOf), err
 }
