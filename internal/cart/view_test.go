@@ -71,17 +71,17 @@ func TestPriced(t *testing.T) {
 	}
 }
 
-// house is a store with one cart, in a house with no or one branch.
-type house struct {
+// viewStore is a store with one cart, in a restaurant with no or one branch.
+type viewStore struct {
 	cart   Cart
 	branch int64
 	asked  []Change
 	err    error
 }
 
-func (h *house) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
+func (h *viewStore) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
 
-func (h *house) Change(_ context.Context, c Change) (Cart, int64, error) {
+func (h *viewStore) Change(_ context.Context, c Change) (Cart, int64, error) {
 	h.asked = append(h.asked, c)
 	d := NewDraft(h.cart)
 	dish, err := d.Apply(c, noon)
@@ -89,11 +89,13 @@ func (h *house) Change(_ context.Context, c Change) (Cart, int64, error) {
 	return h.cart, dish, err
 }
 
-func (*house) DishNames(context.Context, []int64) (map[int64]catalog.Texts, error) { return nil, nil }
+func (*viewStore) DishNames(context.Context, []int64) (map[int64]catalog.Texts, error) {
+	return nil, nil
+}
 
-func (h *house) FirstBranch(context.Context) (int64, error) { return h.branch, h.err }
+func (h *viewStore) FirstBranch(context.Context) (int64, error) { return h.branch, h.err }
 
-// only is a house's menus: branch 1 only.
+// only returns the menus of a restaurant with branch 1 only.
 type only struct{ *catalog.LiveMenu }
 
 func (o only) Get(_ context.Context, branch int64) (*catalog.LiveMenu, error) {
@@ -121,7 +123,7 @@ func TestService_Add(t *testing.T) {
 		"no branch at all":            {0, 4, 1, 0, errNoBranch, Add{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &house{branch: c.first}
+			h := &viewStore{branch: c.first}
 			s := &Service{Store: h, LiveMenus: only{board(t)}}
 			v, it, err := s.Add(t.Context(), authz.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
 			if !errors.Is(err, c.want) {
@@ -145,7 +147,7 @@ func TestService_Add(t *testing.T) {
 
 // A cart keeps the branch that it has: dishes are added by its menu, whichever branch is the first.
 func TestService_keeps_its_branch(t *testing.T) {
-	h := &house{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
+	h := &viewStore{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
 	who := authz.Actor{UserID: 7}
 	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
@@ -160,7 +162,7 @@ func TestService_keeps_its_branch(t *testing.T) {
 }
 
 func TestService_store_out_of_reach(t *testing.T) {
-	h := &house{err: fault.New(fault.Unavailable, "down", "Down.")}
+	h := &viewStore{err: fault.New(fault.Unavailable, "down", "Down.")}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
 	who := authz.Actor{UserID: 7}
 	_, get := s.Get(t.Context(), who, 0)

@@ -3,7 +3,8 @@ package document
 import (
 	"cmp"
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // batch is a numbered batch of ids in their order.
@@ -12,56 +13,28 @@ type batch struct {
 	ids []string
 }
 
-// forEachBatch runs several workers on all ids of an entity, in batches. It ends with the first error.
-func forEachBatch(
-	ctx context.Context, source Source, e *Entity, workers int, run func(context.Context, []string) error,
-) error {
-	return forEachBatchFrom(ctx, source, e, "", workers, func(ctx context.Context, b batch) error { return run(ctx, b.ids) })
-}
-
-// forEachBatchFrom is forEachBatch for the ids after one. Batches are numbered in order, and end in any order.
-func forEachBatchFrom(
-	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
-) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	// Without a buffer: ids are read at most one batch ahead of the workers.
-	batches := make(chan batch)
-	var group sync.WaitGroup
-	for range cmp.Or(workers, defaultWorkers) {
-		group.Go(func() {
-			for b := range batches {
-				if err := run(ctx, b); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	err := sendBatches(ctx, source, e, after, batches)
-	close(batches)
-	group.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
 // defaultWorkers keeps SQL and Redis busy while other workers encode; more would take connections from requests.
 const defaultWorkers = 8
 
-// sendBatches sends the ids after one in batches. It ends early with the cause of ctx, when a worker has failed.
-func sendBatches(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
-	for n := 0; ; n++ {
-		ids, err := source.IDs(ctx, e, after, batchSize)
-		if err != nil || len(ids) == 0 {
-			return err
+// forEachBatch runs several workers on the ids of an entity after one, in batches. It ends with the first error.
+// Batches are numbered in order, and end in any order. Ids are read at most one batch ahead of the workers.
+func forEachBatch(
+	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
+) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(cmp.Or(workers, defaultWorkers))
+	err := context.Cause(ctx)
+	for n := 0; err == nil; n++ {
+		var ids []string
+		if ids, err = source.IDs(ctx, e, after, batchSize); err != nil || len(ids) == 0 {
+			break
 		}
-		select {
-		case to <- batch{n, ids}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		after = ids[len(ids)-1]
+		group.Go(func() error { return run(ctx, batch{n, ids}) })
+		after, err = ids[len(ids)-1], context.Cause(ctx)
 	}
+	// After the failure of a worker, the others and IDs only report that the context has ended.
+	if failed := group.Wait(); failed != nil {
+		return failed
+	}
+	return err
 }

@@ -122,28 +122,6 @@ func ByName(name string) *Entity {
 	return nil
 }
 
-// ByKeys returns the entity of a key family; nil if there is none.
-func ByKeys(f *keyspace.Documents) *Entity {
-	for _, e := range Entities {
-		if e.Keys == f {
-			return e
-		}
-	}
-	return nil
-}
-
-// ByIndex returns the entity and the index of a key family; nil if there is none.
-func ByIndex(k *keyspace.DocumentIndex) (*Entity, *Index) {
-	for _, e := range Entities {
-		for _, x := range e.Indexes {
-			if slices.Contains(x.Keys, k) {
-				return e, x
-			}
-		}
-	}
-	return nil, nil
-}
-
 // Ref identifies a document. It is comparable, so it serves as the key of maps.
 type Ref struct {
 	Entity *Entity

@@ -70,18 +70,13 @@ func exportAll(
 	return total, nil
 }
 
-// exportBatch writes documents in the order of ids, which Read does not keep. HTML escaping is off, because exporting
+// exportBatch writes documents in the order of ids. HTML escaping is off, because exporting
 // an import must reproduce the file.
 func exportBatch(ctx context.Context, source Source, e *Entity, ids []string, w io.Writer) (int, error) {
-	docs, err := source.Read(ctx, e, ids)
+	docs, err := readInOrder(ctx, source, e, ids)
 	if err != nil {
 		return 0, err
 	}
-	at := make(map[string]int, len(ids))
-	for i, id := range ids {
-		at[id] = i
-	}
-	slices.SortFunc(docs, func(a, b Document) int { return at[a.ID] - at[b.ID] })
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for _, d := range docs {

@@ -45,8 +45,7 @@ type ImportTarget interface {
 type Import struct {
 	Target     ImportTarget
 	OnConflict OnConflict
-	DryRun     bool           // validate only
-	Report     func(Progress) // may be nil
+	DryRun     bool // validate only
 }
 
 // ImportResult is what an import has done, or with DryRun would do.
@@ -141,8 +140,8 @@ type importPass struct {
 
 // uniqueValue is a value that at most one line may have.
 type uniqueValue struct {
-	index  *Index
-	entity *Entity // for UniqueTogether, which has no index
+	index  *Index // nil for UniqueTogether
+	entity *Entity
 	text   string
 }
 
@@ -170,9 +169,6 @@ func (p *importPass) check(ctx context.Context, e *Entity, batch []Record) ([]Re
 		}
 		p.result.Written[e.Name]++
 		kept = append(kept, r)
-	}
-	if p.Report != nil {
-		p.Report(Progress{e.Name, p.result.Lines})
 	}
 	return kept, nil
 }
@@ -232,18 +228,6 @@ func refuseConflict(n int, why string) error {
 	return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", n, why)
 }
 
-// ownedByOther records that a value belongs to another row. Only omitting the record resolves that, so Replace
-// refuses it.
-func (p *importPass) ownedByOther(r Record, c *conflict, what string, e *Entity, owner string) error {
-	if owner == "" || owner == r.ID {
-		return nil
-	}
-	if c.reason = fmt.Sprintf("the %s belongs to %s %s", what, e.Name, owner); p.OnConflict == Replace {
-		return refuseConflict(r.line, c.reason)
-	}
-	return nil
-}
-
 // checkDuplicates finds rows with the same combination of unique fields, in SQL or in the file.
 func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Record, found []conflict) error {
 	if len(e.UniqueTogether) == 0 {
@@ -262,22 +246,10 @@ func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Rec
 				v.text += text + "\x00"
 			}
 		}
-		if err := p.checkRepeated(r, v, what); err != nil {
-			return err
-		}
-		if err := p.ownedByOther(r, &found[i], what, e, owners[r.ID]); err != nil {
+		if err := p.checkValue(r, v, what, owners[r.ID], &found[i]); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// checkRepeated refuses a value that an earlier line of the file has.
-func (p *importPass) checkRepeated(r Record, v uniqueValue, what string) error {
-	if first, twice := p.values[v]; twice {
-		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))
-	}
-	p.values[v] = r.line
 	return nil
 }
 
@@ -297,12 +269,26 @@ func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch
 		if texts[i] == "" {
 			continue
 		}
-		if err := p.checkRepeated(r, uniqueValue{index: x, text: texts[i]}, x.Field); err != nil {
+		v := uniqueValue{index: x, entity: e, text: texts[i]}
+		if err := p.checkValue(r, v, x.Field, owners[texts[i]], &found[i]); err != nil {
 			return err
 		}
-		if err := p.ownedByOther(r, &found[i], x.Field, e, owners[texts[i]]); err != nil {
-			return err
-		}
+	}
+	return nil
+}
+
+// checkValue refuses a value that an earlier line of the file has, and records that it belongs to another row. Only
+// omitting the record resolves that, so Replace refuses it.
+func (p *importPass) checkValue(r Record, v uniqueValue, what, owner string, c *conflict) error {
+	if first, twice := p.values[v]; twice {
+		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))
+	}
+	p.values[v] = r.line
+	if owner == "" || owner == r.ID {
+		return nil
+	}
+	if c.reason = fmt.Sprintf("the %s belongs to %s %s", what, v.entity.Name, owner); p.OnConflict == Replace {
+		return refuseConflict(r.line, c.reason)
 	}
 	return nil
 }

@@ -45,11 +45,11 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 		return nil, nil
 	}
 	if r.State.Epoch() == "" {
-		return r.readSource(ctx, e, ids)
+		return readInOrder(ctx, r.Source, e, ids)
 	}
 	bodies, err := r.Cache.Bodies(ctx, e, ids)
 	if err != nil {
-		return r.readSource(ctx, e, ids) // SQL has them as well
+		return readInOrder(ctx, r.Source, e, ids) // SQL has them as well
 	}
 	docs := make([]Document, 0, len(ids))
 	var missing []string
@@ -68,7 +68,7 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 // fillFromSource reads missing documents from SQL and repairs them in Redis. A missing key does not prove that there is
 // no row: Redis may have evicted it.
 func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document, missing []string) ([]Document, error) {
-	found, err := r.readSource(ctx, e, missing)
+	found, err := readInOrder(ctx, r.Source, e, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document,
 	return slices.DeleteFunc(docs, func(d Document) bool { return d.JSON == "" }), nil
 }
 
-// readSource reads documents from SQL, in the order of ids.
-func (r *Reader) readSource(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
-	docs, err := r.Source.Read(ctx, e, ids)
+// readInOrder reads documents from SQL in the order of ids, which Source.Read does not keep.
+func readInOrder(ctx context.Context, source Source, e *Entity, ids []string) ([]Document, error) {
+	docs, err := source.Read(ctx, e, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Pag
 	if len(ids) == 0 {
 		return nil, total, nil
 	}
-	docs, err := r.readSource(ctx, e, ids)
+	docs, err := readInOrder(ctx, r.Source, e, ids)
 	return docs, total, err
 }
 

@@ -22,7 +22,7 @@ type rebuildRun struct {
 // entity writes all documents of an entity, from the saved position on.
 func (c *rebuildRun) entity(ctx context.Context, e *Entity) error {
 	line := &watermark{finished: map[int]string{}}
-	return forEachBatchFrom(ctx, c.Source, e, c.state.After, c.Workers, func(ctx context.Context, b batch) error {
+	return forEachBatch(ctx, c.Source, e, c.state.After, c.Workers, func(ctx context.Context, b batch) error {
 		return c.batch(ctx, e, b, line)
 	})
 }

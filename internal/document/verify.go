@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -58,11 +59,10 @@ type Mirror interface {
 
 // Verifier compares everything, in both directions.
 type Verifier struct {
-	Source  Source
-	Mirror  Mirror
-	Pause   func(ctx context.Context) error // between two checks of a difference
-	Report  func(Progress)                  // may be nil
-	Workers int                             // batches at the same time; 0 means 8
+	Source Source
+	Mirror Mirror
+	Pause  func(ctx context.Context) error // between two checks of a difference
+	Report func(Progress)                  // may be nil
 }
 
 const (
@@ -141,8 +141,8 @@ func (c *verifyRun) add(found []Difference) {
 
 // entity compares all documents of an entity, from SQL to Redis.
 func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
-	return forEachBatch(ctx, c.Source, e, c.Workers, func(ctx context.Context, ids []string) error {
-		docs, err := c.Source.Read(ctx, e, ids)
+	return forEachBatch(ctx, c.Source, e, "", defaultWorkers, func(ctx context.Context, b batch) error {
+		docs, err := c.Source.Read(ctx, e, b.ids)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
 			return err
 		}
 		c.add(found)
-		c.count(e, ids)
+		c.count(e, b.ids)
 		return nil
 	})
 }
@@ -255,13 +255,7 @@ func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Diff
 	if err != nil {
 		return nil, err
 	}
-	now, err := v.Mirror.Compare(ctx, slices.Collect(func(yield func(Document) bool) {
-		for _, d := range docs {
-			if !yield(d) {
-				return
-			}
-		}
-	}), nil)
+	now, err := v.Mirror.Compare(ctx, slices.Collect(maps.Values(docs)), nil)
 	if err != nil {
 		return nil, err
 	}

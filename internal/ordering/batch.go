@@ -109,7 +109,8 @@ func (b *Batch) queueOps(kind stock.OpKind, h stock.Hold) {
 // it.
 func (b *Batch) recordAudit(by authz.Actor, action string, o *Order) {
 	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
-		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
+		"number": ShortNumber(o.Number), "status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total,
+		"currency": o.Currency,
 	}))
 }
 

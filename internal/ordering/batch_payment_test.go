@@ -15,17 +15,17 @@ import (
 
 var cashier = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 
-// till runs a payment story of order "a", of three units, with one command per batch. A story's words are "verb" or
-// "verb:argument". till keeps the result of the last command.
-type till struct {
+// paymentStory runs a payment story of order "a", of three units, with one command per batch. A story's words are "verb" or
+// "verb:argument". paymentStory keeps the result of the last command.
+type paymentStory struct {
 	t *testing.T
 	b *ordering.Batch
 	r ordering.Result
 }
 
-func newTill(t *testing.T, story string) *till {
+func newPaymentStory(t *testing.T, story string) *paymentStory {
 	t.Helper()
-	p := &till{t: t, b: batch()}
+	p := &paymentStory{t: t, b: batch()}
 	c := place("a", 3)
 	c.Order.PayBy = now.Add(time.Minute)
 	c.Attempt.Method = payment.LINEPay
@@ -35,13 +35,13 @@ func newTill(t *testing.T, story string) *till {
 }
 
 // do decides a command. A nil command, as of "pass", changes nothing.
-func (p *till) do(c ordering.Command) {
+func (p *paymentStory) do(c ordering.Command) {
 	if p.r = (ordering.Result{}); c != nil {
 		p.r = p.b.Decide([]ordering.Command{c})[0]
 	}
 }
 
-func (p *till) play(story string) {
+func (p *paymentStory) play(story string) {
 	p.t.Helper()
 	for word := range strings.FieldsSeq(strings.ReplaceAll(story, " then ", " ")) {
 		verb, arg, _ := strings.Cut(word, ":")
@@ -53,7 +53,7 @@ func (p *till) play(story string) {
 	}
 }
 
-func (p *till) command(verb, arg string) (ordering.Command, bool) {
+func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 	switch verb {
 	case "pass":
 		d, err := time.ParseDuration(arg)
@@ -95,7 +95,7 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 	return p.money(verb, arg)
 }
 
-func (p *till) money(verb, arg string) (ordering.Command, bool) {
+func (p *paymentStory) money(verb, arg string) (ordering.Command, bool) {
 	switch verb {
 	case "said", "saidB", "asked", "late", "short", "foreign":
 		c := ordering.Settle{
@@ -155,9 +155,9 @@ func attemptID(verb string) string {
 	return "a-a"
 }
 
-func (p *till) order() ordering.Order { return *p.b.Orders["o-a"] }
+func (p *paymentStory) order() ordering.Order { return *p.b.Orders["o-a"] }
 
-func (p *till) attempt(id string) payment.Attempt {
+func (p *paymentStory) attempt(id string) payment.Attempt {
 	for _, a := range p.b.Attempts["o-a"] {
 		if a.ID == id {
 			return a
@@ -168,7 +168,7 @@ func (p *till) attempt(id string) payment.Attempt {
 
 // balanced checks I6 for one order: captured money minus refunds equals the remaining total of a PAID order, or else
 // zero.
-func (p *till) balanced() {
+func (p *paymentStory) balanced() {
 	p.t.Helper()
 	var captured, back int64
 	for _, a := range p.b.Attempts["o-a"] {
@@ -196,7 +196,7 @@ func TestBatch_mismatches(t *testing.T) {
 		"redirect:1 foreign:PAID": 1, "redirect:1 short:REVIEW": 1, "redirect:1 said:REVIEW": 0, "redirect:1 said:PAID short:PAID": 1,
 		"counter": 0,
 	} {
-		p := newTill(t, story)
+		p := newPaymentStory(t, story)
 		if len(p.b.Mismatches) != want {
 			t.Errorf("%s: %+v", story, p.b.Mismatches)
 		}
@@ -269,7 +269,7 @@ func TestBatch_attempts(t *testing.T) {
 		{"two at once, one of them fails", begun + " said:FAILED try:b redirectB:2 confirmB said:FAILED", ordering.Confirming, payment.Failed, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newTill(t, c.story)
+			p := newPaymentStory(t, c.story)
 			if got := p.attempt("a-a").State; p.order().PaymentStatus != c.order || got != c.attempt {
 				t.Errorf("the order is %s and the attempt %s, want %s and %s", p.order().PaymentStatus, got, c.order, c.attempt)
 			}
@@ -283,7 +283,7 @@ func TestBatch_attempts(t *testing.T) {
 
 // A capture extends the order and its hold by five minutes, up to half an hour after the deadline shown to the guest.
 func TestBatch_confirm_deadline(t *testing.T) {
-	p := newTill(t, "redirect:1 confirm")
+	p := newPaymentStory(t, "redirect:1 confirm")
 	if got := p.order().ExpiresAt; got != now.Add(5*time.Minute) || p.b.Deadlines["o-a"] != got {
 		t.Errorf("ends at %v, its hold at %v", got, p.b.Deadlines["o-a"])
 	}
@@ -297,7 +297,7 @@ func TestBatch_confirm_deadline(t *testing.T) {
 	if p.r.Changed {
 		t.Error("an order that is over is confirmed")
 	}
-	long := newTill(t, "")
+	long := newPaymentStory(t, "")
 	long.b.Orders["o-a"].ExpiresAt = now.Add(time.Hour)
 	long.play("redirect:1 confirm")
 	if got := long.order().ExpiresAt; got != now.Add(time.Hour) || len(long.b.Deadlines) != 0 {
@@ -344,7 +344,7 @@ func TestBatch_lateMoney(t *testing.T) {
 		{"while confirming when over", "redirect:1 confirm pass:300s end:EXPIRED said:PAID", ordering.Paid, ordering.Placed, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newTill(t, c.story)
+			p := newPaymentStory(t, c.story)
 			if o := p.order(); o.PaymentStatus != c.order || o.Status != c.status {
 				t.Errorf("the order is %s, %s; want %s, %s", o.Status, o.PaymentStatus, c.status, c.order)
 			}
@@ -364,7 +364,7 @@ func TestBatch_lateMoney(t *testing.T) {
 }
 
 // units checks that the counter matches the order: the units of a paid order are used, and none are held.
-func (p *till) units() {
+func (p *paymentStory) units() {
 	p.t.Helper()
 	want := int64(0)
 	if p.order().Status == ordering.Placed {
@@ -439,7 +439,7 @@ func TestBatch_refunds(t *testing.T) {
 		{"late money is no order's", "redirect:1 end:USER_CANCELED late:PAID refund:1", ordering.RefundDue, 0, payment.RefundDue, false, ordering.ErrNotRefundable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newTill(t, c.story)
+			p := newPaymentStory(t, c.story)
 			if o := p.order(); o.PaymentStatus != c.order || o.Refunded != c.refunded {
 				t.Errorf("the order is %s with %d refunded, want %s with %d", o.PaymentStatus, o.Refunded, c.order, c.refunded)
 			}
@@ -457,7 +457,7 @@ func TestBatch_refunds(t *testing.T) {
 
 // A refund goes to the attempt that paid the order, even if another attempt's money is due for refund too.
 func TestBatch_refund_ofTheRightMoney(t *testing.T) {
-	p := newTill(t, "redirect:1 try:b redirectB:2 saidB:PAID said:PAID refund:0")
+	p := newPaymentStory(t, "redirect:1 try:b redirectB:2 saidB:PAID said:PAID refund:0")
 	all := p.b.RefundsByOrder["o-a"]
 	if len(all) != 2 || all[0].AttemptID != "a-a" || all[0].Reason != payment.PaidTwice ||
 		all[1].AttemptID != "b" || all[1].Method != payment.VNPay {
@@ -471,7 +471,7 @@ func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 
 // The audit log records every payment action of the staff, and each finished refund is published once.
 func TestBatch_moneyIsAudited(t *testing.T) {
-	p := newTill(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 sent:UNKNOWN byhand:DONE")
+	p := newPaymentStory(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 sent:UNKNOWN byhand:DONE")
 	var actions []string
 	for _, e := range p.b.Audit {
 		actions = append(actions, e.Action)

@@ -204,11 +204,11 @@ const (
 // BoardHub serves the boards of kitchens. All screens of a branch in one process share one reading goroutine. It is
 // safe for concurrent use.
 type BoardHub struct {
-	Reader   BoardReader
-	Catalog  Catalog
-	Changes  BranchSubscriber
-	Warn     time.Duration // age from which screens show a ticket as old
-	Late     time.Duration // age from which they show it as too old
+	Reader  BoardReader
+	Catalog Catalog
+	Changes BranchSubscriber
+	// Ages returns the ages from which screens show a ticket as old and as too old.
+	Ages     func() (warn, late time.Duration)
 	Interval time.Duration // between reads without a notification; 0: maxBoardInterval
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -372,10 +372,7 @@ func (b *BoardHub) logPanic(ctx context.Context) {
 // poll reads the board until ctx ends or reading has failed for too long. It reads once at the start, then at
 // notifications and at intervals, but never twice within minBoardInterval.
 func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed <-chan struct{}) {
-	every := b.Interval
-	if every == 0 {
-		every = maxBoardInterval
-	}
+	every := cmp.Or(b.Interval, maxBoardInterval)
 	pause, timer := time.NewTimer(minBoardInterval), time.NewTimer(0) // covers changes before the subscription
 	defer pause.Stop()
 	defer timer.Stop()

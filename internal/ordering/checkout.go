@@ -129,7 +129,7 @@ func (s *Service) CheckForm(c Checkout) error {
 func (s *Service) normalize(c Checkout) (Checkout, error) {
 	c, err := c.normal()
 	if err == nil {
-		err = s.Methods.Check(c.Method)
+		err = s.Settings().Methods.Check(c.Method)
 	}
 	return c, err
 }

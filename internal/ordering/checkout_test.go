@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,18 +33,20 @@ import (
 type shop struct {
 	*ordering.Service
 
-	house *carttest.Fixture
-	gate  *gate
+	fixture   *carttest.Fixture
+	admission *admission
 }
 
 func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	t.Helper()
-	g := &gate{try: admit}
+	g := &admission{try: admit}
 	l := orderingsql.NewLedger(h.DB, g, h.Clock.Now)
 	t.Cleanup(l.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Admission: g, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
-		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: l, Admission: g, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts, Now: h.Clock.Now,
 	}
 	return &shop{s, h, g}
 }
@@ -51,7 +54,7 @@ func newShop(t testing.TB, h *carttest.Fixture) *shop {
 // beside returns the service of another process on the same stores.
 func (s *shop) beside(t testing.TB) *shop {
 	t.Helper()
-	return newShop(t, carttest.OpenProcess(t, s.house.Restaurant, s.house.Clock))
+	return newShop(t, carttest.OpenProcess(t, s.fixture.Restaurant, s.fixture.Clock))
 }
 
 // eachShop runs a test on each database engine.
@@ -62,11 +65,11 @@ func eachShop(t *testing.T, test func(t *testing.T, s *shop), quotas ...int64) {
 
 func (s *shop) drift(t testing.TB) {
 	t.Helper()
-	found, err := orderingsql.NewOrders(s.house.DB).Drift(t.Context(), "2026-01-01", s.house.Clock.Now())
+	found, err := orderingsql.NewOrders(s.fixture.DB).Drift(t.Context(), "2026-01-01", s.fixture.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	counters, err := stocksql.New(s.house.DB).Drift(t.Context(), "2026-01-01")
+	counters, err := stocksql.New(s.fixture.DB).Drift(t.Context(), "2026-01-01")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +89,8 @@ func checkout(key string) ordering.Checkout {
 // A checkout turns all lines of the cart into an order and deletes the cart.
 func TestService_CheckOut(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.house.Member(t, 7)
-		s.house.AddDishes(t, who, 2, 101, 102)
+		who := s.fixture.Member(t, 7)
+		s.fixture.AddDishes(t, who, 2, 101, 102)
 		total := int64(4 * orderingtest.Price)
 		c := checkout("a")
 		c.ExpectedTotal, c.Receiver.Phone = &total, " 0912-345-678"
@@ -104,14 +107,14 @@ func TestService_CheckOut(t *testing.T) {
 			{ItemID: 101, DishID: 101, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
 			{ItemID: 102, DishID: 102, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
 		}
-		d, err := s.MemberOrder(t.Context(), who, o.ID)
+		d, err := s.Order(t.Context(), ordering.Member(who), o.ID)
 		if diff := cmp.Diff(want, d.Items); diff != "" || err != nil || d.Receiver != lan || d.Kind != o.Kind || len(d.Attempts) != 1 {
 			t.Error(diff, err, d.Receiver)
 		}
-		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
+		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
 			t.Errorf("%+v", rows)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.house.Counts(t)); diff != "" {
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.fixture.Counts(t)); diff != "" {
 			t.Error(diff)
 		}
 		s.drift(t)
@@ -133,33 +136,37 @@ func TestService_CheckOut_refuses(t *testing.T) {
 		"at a table":       {nil, func(c *ordering.Checkout) { c.Kind = ordering.DineIn }, "invalid", map[string]any{"field": "kind"}},
 		"an unknown place": {nil, func(c *ordering.Checkout) { c.Branch = 99 }, "branch_not_found", nil},
 		"a dish of the other branch": {
-			func(t *testing.T, s *shop) { t.Helper(); orderingtest.Open(t, s.house.DB, 2, 5) },
+			func(t *testing.T, s *shop) { t.Helper(); orderingtest.Open(t, s.fixture.DB, 2, 5) },
 			func(c *ordering.Checkout) { c.Branch = 2 }, "dish_unavailable", nil,
 		},
-		"closed": {func(t *testing.T, s *shop) { t.Helper(); s.house.SetOpen(t, 1, false) }, nil, "branch_closed", nil},
+		"closed": {func(t *testing.T, s *shop) { t.Helper(); s.fixture.SetOpen(t, 1, false) }, nil, "branch_closed", nil},
+		"closed by its hours": {func(t *testing.T, s *shop) {
+			t.Helper()
+			s.fixture.SetHours(t, 1, `{"weekly":{},"exceptions":[{"date":"2026-02-26","periods":[]}]}`)
+		}, nil, "branch_closed", map[string]any{"opensAt": time.Date(2026, 2, 26, 17, 0, 0, 0, time.UTC)}},
 		"a dish has left the menu": {
-			func(t *testing.T, s *shop) { t.Helper(); s.house.Drop(t, 102) }, nil, "dish_unavailable",
+			func(t *testing.T, s *shop) { t.Helper(); s.fixture.Drop(t, 102) }, nil, "dish_unavailable",
 			map[string]any{"cartDetailIds": []string{"2"}},
 		},
 		"the gate refuses": {func(t *testing.T, s *shop) {
 			t.Helper()
-			s.gate.try = func(stock.Hold) stock.AdmissionResult {
+			s.admission.try = func(stock.Hold) stock.AdmissionResult {
 				return stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 2, Available: 1}}}
 			}
 		}, nil, "sold_out", map[string]any{"lines": []ordering.ShortLine{{ItemID: 101, Requested: 2, Available: 1}}}},
 		"the ledger refuses": {func(t *testing.T, s *shop) {
 			t.Helper()
-			s.house.SetQuota(t, 101, 1, "2026-02-26", s.house.Clock.Now())
+			s.fixture.SetQuota(t, 101, 1, "2026-02-26", s.fixture.Clock.Now())
 		}, nil, "sold_out", map[string]any{"lines": []ordering.ShortLine{{ItemID: 101, Requested: 2, Available: 1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				who := s.house.Member(t, 7)
-				s.house.AddDishes(t, who, 2, 101, 102)
+				who := s.fixture.Member(t, 7)
+				s.fixture.AddDishes(t, who, 2, 101, 102)
 				if c.before != nil {
 					c.before(t, s)
 				}
-				was, rows := s.house.Get(t, who).Cart, s.house.Rows(t)
+				was, rows := s.fixture.Get(t, who).Cart, s.fixture.Rows(t)
 				in := checkout("a")
 				if c.change != nil {
 					c.change(&in)
@@ -174,8 +181,8 @@ func TestService_CheckOut_refuses(t *testing.T) {
 						t.Errorf("%s: %s", field, diff)
 					}
 				}
-				if diff := cmp.Diff(was, s.house.Get(t, who).Cart); diff != "" || s.house.Rows(t) != rows {
-					t.Errorf("%+v after %+v: %s", s.house.Rows(t), rows, diff)
+				if diff := cmp.Diff(was, s.fixture.Get(t, who).Cart); diff != "" || s.fixture.Rows(t) != rows {
+					t.Errorf("%+v after %+v: %s", s.fixture.Rows(t), rows, diff)
 				}
 				s.drift(t)
 			}, 10, stock.Unlimited)
@@ -185,12 +192,12 @@ func TestService_CheckOut_refuses(t *testing.T) {
 
 func TestService_CheckOut_empty(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.house.Member(t, 7)
+		who := s.fixture.Member(t, 7)
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
 			t.Errorf("no cart: %v", err)
 		}
-		s.house.AddDishes(t, who, 1, 101)
-		if _, err := s.house.Carts.Empty(t.Context(), who); err != nil {
+		s.fixture.AddDishes(t, who, 1, 101)
+		if _, err := s.fixture.Carts.Empty(t.Context(), who); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
@@ -220,22 +227,22 @@ func TestService_CheckOut_remembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				other, who := s.beside(t), s.house.Member(t, 7)
-				s.house.AddDishes(t, who, c.here, 101)
+				other, who := s.beside(t), s.fixture.Member(t, 7)
+				s.fixture.AddDishes(t, who, c.here, 101)
 				if c.there > 0 {
-					other.house.AddDishes(t, who, c.there, 101)
+					other.fixture.AddDishes(t, who, c.there, 101)
 				}
 				if c.after != nil {
 					c.after(t, other, who)
 				}
-				before := s.house.Rows(t)
+				before := s.fixture.Rows(t)
 				got, err := s.CheckOut(t.Context(), who, checkout("here"))
 				if !errors.Is(err, c.err) || got.New != (c.err == nil) {
 					t.Fatalf("%v, %v; want %v", got.New, err, c.err)
 				}
 				if c.err != nil {
-					if s.house.Rows(t) != before {
-						t.Errorf("%+v after %+v", s.house.Rows(t), before)
+					if s.fixture.Rows(t) != before {
+						t.Errorf("%+v after %+v", s.fixture.Rows(t), before)
 					}
 				} else if len(got.Order.Items) != 1 || got.Order.Items[0].Qty != c.want {
 					t.Errorf("ordered %+v, want %d", got.Order.Items, c.want)
@@ -251,12 +258,12 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, authz.Actor) {
 	t.Helper()
 	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
-		line := other.house.Get(t, who).Items[0]
+		line := other.fixture.Get(t, who).Items[0]
 		var err error
 		if n == 0 {
-			_, err = other.house.Carts.Empty(t.Context(), who)
+			_, err = other.fixture.Carts.Empty(t.Context(), who)
 		} else {
-			_, _, err = other.house.Carts.SetQuantity(t.Context(), who, line.ID, line.Quantity-n)
+			_, _, err = other.fixture.Carts.SetQuantity(t.Context(), who, line.ID, line.Quantity-n)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -268,10 +275,10 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, authz.Actor) {
 func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
 	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
-		was := other.house.Get(t, who)
-		house := documenttest.Writer{DB: other.house.DB}
-		documenttest.Must(t, house.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
-		if now := other.house.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
+		was := other.fixture.Get(t, who)
+		fixture := documenttest.Writer{DB: other.fixture.DB}
+		documenttest.Must(t, fixture.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
+		if now := other.fixture.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
 			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
 		}
 	}
@@ -285,7 +292,7 @@ func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
 			t.Fatal(err)
 		}
 		if n > 0 {
-			other.house.AddDishes(t, who, n, 101)
+			other.fixture.AddDishes(t, who, n, 101)
 		}
 	}
 }
@@ -293,8 +300,8 @@ func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
 // The branch is the chosen one, or else the cart's, or else the first open one.
 func TestService_CheckOut_branch(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		second := orderingtest.Open(t, s.house.DB, 2, stock.Unlimited)
-		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		second := orderingtest.Open(t, s.fixture.DB, 2, stock.Unlimited)
+		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		of := func(who authz.Actor, c ordering.Checkout) int64 {
 			t.Helper()
 			got, err := s.CheckOut(t.Context(), who, c)
@@ -303,23 +310,23 @@ func TestService_CheckOut_branch(t *testing.T) {
 			}
 			return got.Order.Scope.Branch
 		}
-		s.house.AddDishes(t, who, 1, 101)
+		s.fixture.AddDishes(t, who, 1, 101)
 		if b := of(who, checkout("first")); b != 1 {
 			t.Errorf("by default branch %d", b)
 		}
-		if _, _, err := s.house.Carts.Add(t.Context(), who, 201, 1, 2); err != nil {
+		if _, _, err := s.fixture.Carts.Add(t.Context(), who, 201, 1, 2); err != nil {
 			t.Fatal(err)
 		}
 		if b := of(who, checkout("cart's")); b != 2 {
 			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
 		}
-		s.house.SetOpen(t, 1, false)
-		s.house.AddDishes(t, other, 1, 201)
+		s.fixture.SetOpen(t, 1, false)
+		s.fixture.AddDishes(t, other, 1, 201)
 		if b := of(other, checkout("open")); b != 2 {
 			t.Errorf("while the first is closed, branch %d", b)
 		}
-		s.house.SetOpen(t, 1, true)
-		if _, _, err := s.house.Carts.Add(t.Context(), who, 101, 1, 1); err != nil {
+		s.fixture.SetOpen(t, 1, true)
+		if _, _, err := s.fixture.Carts.Add(t.Context(), who, 101, 1, 1); err != nil {
 			t.Fatal(err)
 		}
 		chosen := checkout("chosen")
@@ -336,8 +343,8 @@ func TestService_CheckOut_branch(t *testing.T) {
 // I11: a repetition returns the same order, even if the cart is gone or filled again, or its dishes are sold out.
 func TestService_CheckOut_again(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
-		s.house.AddDishes(t, who, 2, 101)
+		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		s.fixture.AddDishes(t, who, 2, 101)
 		first, err := s.CheckOut(t.Context(), who, checkout("a"))
 		if err != nil || !first.New {
 			t.Fatal(err)
@@ -360,22 +367,22 @@ func TestService_CheckOut_again(t *testing.T) {
 			}
 		}
 		again("the cart is gone")
-		filled := s.house.AddDishes(t, who, 1, 101)
+		filled := s.fixture.AddDishes(t, who, 1, 101)
 		again("the cart is full again")
-		s.gate.try = func(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Refused} }
+		s.admission.try = func(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Refused} }
 		again("sold out")
-		s.house.Drop(t, 101)
+		s.fixture.Drop(t, 101)
 		again("the dish has left the menu")
-		s.house.SetOpen(t, 1, false)
+		s.fixture.SetOpen(t, 1, false)
 		again("closed")
-		if diff := cmp.Diff(filled.Cart, s.house.Get(t, who).Cart); diff != "" {
+		if diff := cmp.Diff(filled.Cart, s.fixture.Get(t, who).Cart); diff != "" {
 			t.Errorf("a repetition has changed the next cart: %s", diff)
 		}
-		s.gate.try = admit
+		s.admission.try = admit
 		if _, err := s.CheckOut(t.Context(), other, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
 			t.Errorf("another member's clientTxnId: %v", err)
 		}
-		if rows := s.house.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
+		if rows := s.fixture.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
 			t.Errorf("%+v", rows)
 		}
 		s.drift(t)
@@ -386,9 +393,9 @@ func TestService_CheckOut_again(t *testing.T) {
 func TestService_CheckOut_at_once(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		shops := []*shop{s, s.beside(t)}
-		same, others := s.house.Member(t, 7), s.house.Member(t, 8)
-		s.house.AddDishes(t, same, 1, 101)
-		s.house.AddDishes(t, others, 1, 101)
+		same, others := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		s.fixture.AddDishes(t, same, 1, 101)
+		s.fixture.AddDishes(t, others, 1, 101)
 		var made, won atomic.Int64
 		var ids sync.Map
 		var wg sync.WaitGroup
@@ -417,7 +424,7 @@ func TestService_CheckOut_at_once(t *testing.T) {
 		if n != 1 || made.Load() != 1 || won.Load() != 1 {
 			t.Errorf("%d orders, made %d times; %d of one cart", n, made.Load(), won.Load())
 		}
-		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2, Keys: 2, Attempts: 2}) {
+		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2, Keys: 2, Attempts: 2}) {
 			t.Errorf("%+v", rows)
 		}
 		s.drift(t)
@@ -428,19 +435,19 @@ func TestService_CheckOut_at_once(t *testing.T) {
 // once.
 func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.house.Member(t, 7)
-		s.house.AddDishes(t, who, 1, 101)
-		s.gate.try = func(h stock.Hold) stock.AdmissionResult {
-			s.house.AddDishes(t, who, 1, 102) // as another phone would
+		who := s.fixture.Member(t, 7)
+		s.fixture.AddDishes(t, who, 1, 101)
+		s.admission.try = func(h stock.Hold) stock.AdmissionResult {
+			s.fixture.AddDishes(t, who, 1, 102) // as another phone would
 			return admit(h)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
 			t.Errorf("%v", err)
 		}
-		if v := s.house.Get(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 2 {
-			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.gate.abandoned)
+		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.abandoned) != 2 {
+			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.abandoned)
 		}
-		s.gate.try = admit
+		s.admission.try = admit
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {
 			t.Errorf("with another look: %+v, %v", got, err)
 		}
@@ -458,28 +465,28 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		run := func(name string) {
 			t.Helper()
-			if _, err := s.house.DB.Exec(context.Background(), stmts.Must(name)); err != nil {
+			if _, err := s.fixture.DB.Exec(context.Background(), stmts.Must(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		who := s.house.Member(t, 7)
-		was := s.house.AddDishes(t, who, 2, 101)
+		who := s.fixture.Member(t, 7)
+		was := s.fixture.AddDishes(t, who, 2, 101)
 		run("spoke")
 		run("put") // the cart, which the transaction deletes last, can no longer be deleted
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
 			t.Fatal("the cart was deleted after all")
 		}
-		if diff := cmp.Diff(was.Cart, s.house.Get(t, who).Cart); diff != "" {
+		if diff := cmp.Diff(was.Cart, s.fixture.Get(t, who).Cart); diff != "" {
 			t.Error(diff)
 		}
-		if rows := s.house.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
+		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
 			t.Errorf("%+v", rows)
 		}
 		run("clear")
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || !got.New {
 			t.Errorf("the same request again: %v", err)
 		}
-		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
+		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
 			t.Errorf("%+v", rows)
 		}
 		s.drift(t)
@@ -493,8 +500,8 @@ func TestService_CheckOut_storm(t *testing.T) {
 		shops := []*shop{s, s.beside(t)}
 		who, was := make([]authz.Actor, members), make([]cart.Cart, members)
 		for i := range members {
-			who[i] = s.house.Member(t, int64(i+1))
-			was[i] = s.house.AddDishes(t, who[i], 1, 101).Cart
+			who[i] = s.fixture.Member(t, int64(i+1))
+			was[i] = s.fixture.AddDishes(t, who[i], 1, 101).Cart
 		}
 		var won atomic.Int64
 		var wg sync.WaitGroup
@@ -511,17 +518,17 @@ func TestService_CheckOut_storm(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range members {
-			now := s.house.Get(t, who[i]).Cart
+			now := s.fixture.Get(t, who[i]).Cart
 			if lost[i] && cmp.Diff(was[i], now) != "" || !lost[i] && now.ID != 0 {
 				t.Errorf("member %d, refused %t: %+v after %+v", i, lost[i], now, was[i])
 			}
 		}
-		rows := s.house.Rows(t)
+		rows := s.fixture.Rows(t)
 		want := carttest.Rows{Carts: members - quota, Lines: members - quota, Orders: quota, Holds: quota, Keys: quota, Attempts: quota}
 		if won.Load() != quota || rows != want {
 			t.Errorf("%d orders: %+v", won.Load(), rows)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.house.Counts(t)); diff != "" {
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.fixture.Counts(t)); diff != "" {
 			t.Error(diff)
 		}
 		s.drift(t)
@@ -531,10 +538,10 @@ func TestService_CheckOut_storm(t *testing.T) {
 // The limit on unpaid orders counts each member's orders separately.
 func TestService_CheckOut_unpaid(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1}
-		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		limited(s.Service, ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1})
+		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		out := func(who authz.Actor, key string) (ordering.Receipt, error) {
-			s.house.AddDishes(t, who, 1, 101)
+			s.fixture.AddDishes(t, who, 1, 101)
 			return s.CheckOut(t.Context(), who, checkout(key))
 		}
 		first, err := out(who, "a")
@@ -550,7 +557,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 		if _, err := out(other, "a"); err != nil {
 			t.Errorf("another member: %v", err)
 		}
-		if _, err := s.MemberCancel(t.Context(), who, first.Order.ID); err != nil {
+		if _, err := s.Cancel(t.Context(), ordering.Member(who), first.Order.ID); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("c")); err != nil {
@@ -562,18 +569,18 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 // Members read, cancel and pay their own orders. Other members receive the same response as for a missing order.
 func TestService_member_orders(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		var ids []string
 		for i := range 5 {
-			s.house.AddDishes(t, who, 1, 101)
+			s.fixture.AddDishes(t, who, 1, 101)
 			got, err := s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append([]string{got.Order.ID}, ids...)
-			s.house.Clock.Advance(1e9)
+			s.fixture.Clock.Advance(1e9)
 		}
-		dine, err := s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.house.Visit, Hash: "guest"}, request("dine-in"))
+		dine, err := s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"}, request("dine-in"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -590,32 +597,32 @@ func TestService_member_orders(t *testing.T) {
 			if i == len(foreign)-1 {
 				who = other
 			}
-			_, get := s.MemberOrder(t.Context(), who, id)
-			_, end := s.MemberCancel(t.Context(), who, id)
-			_, _, pay := s.MemberPay(t.Context(), who, id, payment.Sandbox, ordering.Client{})
+			_, get := s.Order(t.Context(), ordering.Member(who), id)
+			_, end := s.Cancel(t.Context(), ordering.Member(who), id)
+			_, _, pay := s.Pay(t.Context(), ordering.Member(who), id, payment.Sandbox, ordering.Client{})
 			for what, err := range map[string]error{"get": get, "cancel": end, "pay": pay} {
 				if !errors.Is(err, ordering.ErrNotFound) {
 					t.Errorf("%s %s: %v", what, id, err)
 				}
 			}
 		}
-		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1, VisitID: s.house.Visit, Hash: "guest"}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
+		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
 			t.Errorf("a guest sees a member's order: %v", err)
 		}
 		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
 			t.Errorf("a guest without a visit sees a member's order: %v", err)
 		}
-		canceled, err := s.MemberCancel(t.Context(), who, ids[0])
+		canceled, err := s.Cancel(t.Context(), ordering.Member(who), ids[0])
 		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
 			t.Errorf("%+v, %v", canceled, err)
 		}
 		if _, err := s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.MemberCancel(t.Context(), who, ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
+		if _, err := s.Cancel(t.Context(), ordering.Member(who), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
 			t.Errorf("a paid order: %v", err)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.house.Counts(t)); diff != "" {
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.fixture.Counts(t)); diff != "" {
 			t.Error(diff)
 		}
 		s.drift(t)
@@ -625,9 +632,9 @@ func TestService_member_orders(t *testing.T) {
 // Section 5.4 of the reference: a checkout creates the order's keys and deletes the cart's.
 func TestService_CheckOut_documents(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		m := carttest.NewDocuments(s.house.Restaurant, redisdbtest.Embedded(t))
-		who := s.house.Member(t, 7)
-		v := s.house.AddDishes(t, who, 2, 101, 102)
+		m := carttest.NewDocuments(s.fixture.Restaurant, redisdbtest.Embedded(t))
+		who := s.fixture.Member(t, 7)
+		v := s.fixture.AddDishes(t, who, 2, 101, 102)
 		m.Verify(t)
 		c, one, two := fmt.Sprint(v.ID), fmt.Sprint(v.Items[0].ID), fmt.Sprint(v.Items[1].ID)
 		gone := []string{"cart:" + c, "cart:index:user:7", "user:7:cart", "cart:" + c + ":items", "cartDetail:index:cart:" + c,

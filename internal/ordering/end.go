@@ -19,33 +19,23 @@ type End struct {
 	By      authz.Actor // with StaffCanceled
 }
 
-// Cancel cancels an unpaid order for its guest. Only the phone that placed it may cancel it, although the whole table
-// sees it. For an order that is already cancelled it returns the current state.
-func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error) {
-	d, err := s.visible(ctx, g, id)
+// Cancel cancels an unpaid order that the requester may see. Of the phones of a table, only the one that placed it may.
+// For an order that is already cancelled it returns the current state.
+func (s *Service) Cancel(ctx context.Context, by Requester, id string) (Order, error) {
+	d, err := s.Order(ctx, by, id)
 	if err != nil {
 		return Order{}, err
 	}
-	if d.GuestHash != g.Hash {
-		return Order{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can cancel it.")
+	e := End{OrderID: id, Reason: UserCanceled}
+	switch by := by.(type) {
+	case Guest:
+		if d.GuestHash != by.Hash {
+			return Order{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can cancel it.")
+		}
+	case Staff:
+		e.Reason, e.By = StaffCanceled, authz.Actor(by)
 	}
-	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
-}
-
-// MemberCancel cancels a member's unpaid order. For another member's order it returns ErrNotFound.
-func (s *Service) MemberCancel(ctx context.Context, who authz.Actor, id string) (Order, error) {
-	if _, err := s.MemberOrder(ctx, who, id); err != nil {
-		return Order{}, err
-	}
-	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
-}
-
-// StaffCancel cancels an unpaid order of a branch that the actor may see.
-func (s *Service) StaffCancel(ctx context.Context, by authz.Actor, id string) (Order, error) {
-	if _, err := s.StaffOrder(ctx, by, id); err != nil {
-		return Order{}, err
-	}
-	return s.end(ctx, End{OrderID: id, Reason: StaffCanceled, By: by})
+	return s.end(ctx, e)
 }
 
 // end runs an End and counts it once: repeated cancellations change nothing.
@@ -185,32 +175,17 @@ func (p *ExtendDeadline) decide(b *Batch) Result {
 	return Result{Order: *o, Changed: true}
 }
 
-// ExtendDeadline extends the deadline payBy of an unpaid order by five minutes, for the phone that placed it.
-func (s *Service) ExtendDeadline(ctx context.Context, g Guest, id string, payBy time.Time) (Detail, error) {
-	d, err := s.visible(ctx, g, id)
+// ExtendDeadline extends the deadline payBy of an unpaid order by five minutes, for its member or the phone that placed
+// it. It returns the order that was read, with the new deadlines.
+func (s *Service) ExtendDeadline(ctx context.Context, by Requester, id string, payBy time.Time) (Detail, error) {
+	d, err := s.Order(ctx, by, id)
 	if err != nil {
 		return Detail{}, err
 	}
-	if d.GuestHash != g.Hash {
+	if g, ok := by.(Guest); ok && d.GuestHash != g.Hash {
 		return Detail{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can ask for time.")
 	}
-	return s.extendDeadline(ctx, d, payBy)
-}
-
-// MemberExtendDeadline is ExtendDeadline for a member's own order.
-func (s *Service) MemberExtendDeadline(
-	ctx context.Context, who authz.Actor, id string, payBy time.Time,
-) (Detail, error) {
-	d, err := s.MemberOrder(ctx, who, id)
-	if err != nil {
-		return Detail{}, err
-	}
-	return s.extendDeadline(ctx, d, payBy)
-}
-
-// extendDeadline runs the command and returns the order that the caller has read, with the new deadlines.
-func (s *Service) extendDeadline(ctx context.Context, d Detail, payBy time.Time) (Detail, error) {
-	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: d.ID, PayBy: payBy})
+	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: id, PayBy: payBy})
 	if err != nil {
 		return Detail{}, err
 	}

@@ -35,7 +35,7 @@ func TestBatch_ExtendDeadline(t *testing.T) {
 		{"to be given back", "end:USER_CANCELED then other then said:PAID", time.Minute, ordering.ErrNotPayable, false, time.Minute, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newTill(t, c.story)
+			p := newPaymentStory(t, c.story)
 			before, hold := p.order(), p.b.Deadlines["o-a"]
 			p.do(&ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(c.asked)})
 			o := p.order()

@@ -1,7 +1,10 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +58,7 @@ func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, e
 // page returns an attempt's payment page. If there is none yet, the gateway creates it. Two requests may both ask the
 // gateway; the ledger keeps the first page, and both return it.
 func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client) (string, error) {
-	gateway := s.Gateways[a.Method]
+	gateway := s.Settings().Gateways[a.Method]
 	switch {
 	case gateway == nil || o.PaymentStatus != Unpaid:
 		return "", nil
@@ -70,7 +73,7 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 	}
 	p, err := gateway.Start(ctx, payment.Purchase{
 		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayDeadline(&o),
-		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.ReturnTo,
+		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.Settings().ReturnTo,
 	})
 	if err != nil {
 		return "", err
@@ -85,15 +88,13 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
-	if !uid.Valid(ref) {
-		return Result{}, s.rejectUnknown(ctx, m, r)
+	order, branch, err := s.owner(ctx, ref)
+	if errors.Is(err, payment.ErrAttempt) { // for the staff to look at
+		e := payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"}
+		err = cmp.Or(s.RecordRejectedNotification(ctx, e), err)
 	}
-	order, branch, found, err := s.Payments.Owner(ctx, ref)
 	if err != nil {
 		return Result{}, err
-	}
-	if !found {
-		return Result{}, s.rejectUnknown(ctx, m, r)
 	}
 	return s.settle(ctx, branch, Settle{
 		OrderID: order, AttemptID: ref, Method: m, State: r.State, Amount: r.Amount, Currency: r.Currency, Ref: r.Ref,
@@ -101,13 +102,16 @@ func (s *Service) Report(
 	})
 }
 
-// rejectUnknown stores a message about an unknown attempt for the staff, and returns payment.ErrAttempt.
-func (s *Service) rejectUnknown(ctx context.Context, m payment.Method, r payment.Report) error {
-	err := s.RecordRejectedNotification(ctx, payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"})
-	if err != nil {
-		return err
+// owner returns the order and the branch of an attempt, or payment.ErrAttempt for an unknown reference.
+func (s *Service) owner(ctx context.Context, ref string) (order string, branch int64, err error) {
+	found := false
+	if uid.Valid(ref) {
+		order, branch, found, err = s.Payments.Owner(ctx, ref)
 	}
-	return payment.ErrAttempt
+	if err == nil && !found {
+		err = payment.ErrAttempt
+	}
+	return order, branch, err
 }
 
 // RecordRejectedNotification stores a message that could not be applied, with its method, text, headers and verdict, for
@@ -161,26 +165,25 @@ func (s *Service) orderAfterWait(ctx context.Context, id string) (Detail, error)
 // Attempt returns the attempt with a reference, and its order. It checks no access: the reference itself is the
 // permission, since it cannot be guessed (decision 19).
 func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Attempt, error) {
-	if !uid.Valid(ref) {
-		return Detail{}, payment.Attempt{}, payment.ErrAttempt
-	}
-	id, _, found, err := s.Payments.Owner(ctx, ref)
+	id, _, err := s.owner(ctx, ref)
 	if err != nil {
 		return Detail{}, payment.Attempt{}, err
-	}
-	if !found {
-		return Detail{}, payment.Attempt{}, payment.ErrAttempt
 	}
 	d, err := s.order(ctx, id)
 	if err != nil {
 		return d, payment.Attempt{}, err
 	}
-	for _, a := range d.Attempts {
-		if a.ID == ref {
-			return d, a, nil
-		}
+	a, err := d.attempt(ref)
+	return d, a, err
+}
+
+// attempt returns an attempt of the order, or payment.ErrAttempt.
+func (d *Detail) attempt(id string) (payment.Attempt, error) {
+	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.ID == id })
+	if i < 0 {
+		return payment.Attempt{}, payment.ErrAttempt
 	}
-	return d, payment.Attempt{}, payment.ErrAttempt
+	return d.Attempts[i], nil
 }
 
 // captureTimeout is the time limit of a capture. It exceeds the longest time-out of a gateway client, 40 s, so that
@@ -198,7 +201,7 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was 
 		s.logGatewayError(ctx, "a payment could not be confirmed", a, err)
 		return
 	}
-	report, err := s.Gateways[a.Method].Confirm(ctx, r.Attempt)
+	report, err := s.Settings().Gateways[a.Method].Confirm(ctx, r.Attempt)
 	if err != nil { // nothing was captured; the guest may try again
 		s.logGatewayError(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
@@ -233,7 +236,7 @@ const (
 func (s *Service) MockCallback(
 	ctx context.Context, id string, m payment.Method, result MockResult, raw string,
 ) (Order, error) {
-	if err := s.Methods.Check(m); err != nil {
+	if err := s.Settings().Methods.Check(m); err != nil {
 		return Order{}, err
 	}
 	d, err := s.order(ctx, id)

@@ -255,7 +255,7 @@ type Line struct {
 // Step moves an order forward or back in the kitchen, for an actor who may see its branch. If the order is already
 // there or further, it returns the current state.
 func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, error) {
-	d, err := s.StaffOrder(ctx, by, st.OrderID)
+	d, err := s.Order(ctx, Staff(by), st.OrderID)
 	if err != nil {
 		return Order{}, err
 	}
@@ -275,7 +275,7 @@ func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, err
 // MarkItem marks a line of an order as done or not done, for all screens. It is idempotent. Marks raise the order's
 // version, so that boards show them, and publish no event.
 func (s *Service) MarkItem(ctx context.Context, by authz.Actor, m MarkItem) (Order, error) {
-	if _, err := s.StaffOrder(ctx, by, m.OrderID); err != nil {
+	if _, err := s.Order(ctx, Staff(by), m.OrderID); err != nil {
 		return Order{}, err
 	}
 	r, err := s.Ledger.Do(ctx, &m)

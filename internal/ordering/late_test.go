@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +67,8 @@ func TestBatch_acceptLate(t *testing.T) {
 			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
 				t.Errorf("counted %+v", n)
 			}
-			if len(b.Audit) != 1 || b.Audit[0].Action != audit.ActionOrderRevived {
+			if len(b.Audit) != 1 || b.Audit[0].Action != audit.ActionOrderRevived ||
+				!strings.Contains(b.Audit[0].After, `"number":"`) {
 				t.Errorf("audited %+v", b.Audit)
 			}
 			again := b.Decide([]ordering.Command{cash("a", c.amount)})[0]

@@ -15,47 +15,27 @@ import (
 	"comanda/internal/stock"
 )
 
-// Pay starts another payment attempt on an unpaid order of the guest's visit. It returns the order and the payment
+// Pay starts another payment attempt on an unpaid order that the requester may see. It returns the order and the payment
 // page, "" for methods without one. The attempt commits before the gateway is asked for a page. If that fails, the
-// error is returned and the attempt remains; the guest may try again.
-func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method, c Client) (Order, string, error) {
-	if err := s.Methods.Check(m); err != nil {
+// error is returned and the attempt remains; the caller may try again. The checks before the command save an attempt
+// that could not succeed; the command checks the order again.
+func (s *Service) Pay(ctx context.Context, by Requester, id string, m payment.Method, c Client) (Order, string, error) {
+	if err := s.Settings().Methods.Check(m); err != nil {
 		return Order{}, "", err
 	}
-	d, err := s.visible(ctx, g, id)
+	o, err := s.Order(ctx, by, id)
+	if err == nil {
+		err = m.CheckAmount(o.Total, o.Currency)
+	}
 	if err != nil {
-		return Order{}, "", err
-	}
-	return s.addAttempt(ctx, d.Order, m, c)
-}
-
-// MemberPay starts another payment attempt on a member's unpaid order. It returns the order and the payment page, ""
-// for methods without one.
-func (s *Service) MemberPay(
-	ctx context.Context, who authz.Actor, id string, m payment.Method, c Client,
-) (Order, string, error) {
-	if err := s.Methods.Check(m); err != nil {
-		return Order{}, "", err
-	}
-	d, err := s.MemberOrder(ctx, who, id)
-	if err != nil {
-		return Order{}, "", err
-	}
-	return s.addAttempt(ctx, d.Order, m, c)
-}
-
-// addAttempt adds an attempt and returns its payment page. The checks before the command save an attempt that could not
-// succeed; the command checks the order again.
-func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
-	if err := m.CheckAmount(o.Total, o.Currency); err != nil {
 		return Order{}, "", err
 	}
 	// Other statuses go to the ledger, whose refusal names the reason.
-	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayDeadline(&o)) {
+	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayDeadline(&o.Order)) {
 		return Order{}, "", ErrTooLate
 	}
 	r, err := s.Ledger.Do(ctx, &AddAttempt{
-		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m}, Window: s.Config.window(m),
+		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m}, Window: s.Settings().window(m),
 	})
 	if err != nil {
 		return Order{}, "", err
@@ -69,7 +49,7 @@ func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c C
 // payment is refused, because the dishes would not be cooked.
 func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, amount int64, late bool) (Order, error) {
 	// The order is read for its branch; the amount is compared under the ledger's locks.
-	d, err := s.StaffOrder(ctx, by, id)
+	d, err := s.Order(ctx, Staff(by), id)
 	if err != nil {
 		return Order{}, err
 	}

@@ -103,7 +103,7 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart,
 	o.setAttempt(attempt)
 	result, err := s.Ledger.Do(ctx, &Place{
 		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest,
-		Limits: s.Config.Limits,
+		Limits: s.Settings().Limits,
 	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
@@ -112,17 +112,20 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart,
 			s.Admission.DropProvisional(h)
 		}
 	}
-	// The ledger reads only that the branch is paused. The reason and the end are in the catalog.
+	// The ledger reads only that the branch is paused or retired. The reason and the end are in the catalog.
 	if errors.Is(err, catalog.ErrPaused) {
 		err = s.paused(ctx, o.Scope.Branch)
 	}
 	return Receipt{Order: result.Order, New: result.Changed}, err
 }
 
-// paused returns the refusal for a paused branch. It includes the reason if this process's catalog has it already. It
-// may be older than the ledger's state; without it the refusal names no reason.
+// paused returns the refusal for a paused or retired branch. It includes the reason if this process's catalog has it
+// already. It may be older than the ledger's state; without it the refusal names no reason.
 func (s *Service) paused(ctx context.Context, branch int64) error {
 	b, err := s.Catalog.Branch(ctx, branch)
+	if err == nil && b.Retired() {
+		return catalog.ErrRetired
+	}
 	if p := b.Paused(s.Now()); err == nil && p != nil {
 		return p.Refusal()
 	}
@@ -153,7 +156,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	if err := checkItems(r.Items); err != nil {
 		return err
 	}
-	return s.Methods.Check(r.Method)
+	return s.Settings().Methods.Check(r.Method)
 }
 
 // checkItems refuses lines beyond the limits above. They apply to checkouts too, whose lines come from a
@@ -189,14 +192,15 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		return Order{}, err
 	}
 	branch := menu.Branch
-	if !branch.Open {
-		return Order{}, fault.New(fault.Conflict, "branch_closed", "The restaurant takes no orders at the moment.")
-	}
 	now := s.Now()
+	if err := branch.CheckOpen(now); err != nil {
+		return Order{}, err
+	}
 	if p := branch.Paused(now); p != nil {
 		return Order{}, p.Refusal()
 	}
-	window := s.Config.window(r.Method)
+	settings := s.Settings() // once: an order gets its window and its grace from the same settings
+	window := settings.window(r.Method)
 	items, total, err := priced(menu, r.Items)
 	if err != nil {
 		return Order{}, err
@@ -214,7 +218,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
 		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
 		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
-		PayBy: now.Add(window), ExpiresAt: now.Add(window + s.Config.ExpiryGrace),
+		PayBy: now.Add(window), ExpiresAt: now.Add(window + settings.ExpiryGrace),
 		CreatedAt: now, UpdatedAt: now, Version: 1, Items: items,
 	}, nil
 }

@@ -3,8 +3,9 @@ package ordering
 import (
 	"context"
 	"runtime/debug"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/audit"
 	"comanda/internal/authz"
@@ -39,17 +40,15 @@ func (s *Service) CheckPayments(ctx context.Context) error {
 
 // parallel calls do for 0 to n-1, at most gatewayConcurrency at a time, and waits for all calls.
 func (s *Service) parallel(ctx context.Context, n int, do func(i int)) {
-	var wg sync.WaitGroup
-	// A place is taken before the goroutine starts, so at most that many exist.
-	places := make(chan struct{}, gatewayConcurrency)
+	var calls errgroup.Group
+	calls.SetLimit(gatewayConcurrency)
 	for i := range n {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
+		calls.Go(func() error {
 			s.recoverPanic(ctx, func() { do(i) })
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = calls.Wait() // do handles its errors
 }
 
 // recoverPanic logs a panic of do, so that a defect in one gateway client does not end the process. The payment is
@@ -67,7 +66,7 @@ func (s *Service) recoverPanic(ctx context.Context, do func()) {
 // if the order can still be paid; the capture may continue after ctx ends. An attempt in CONFIRMING is captured again
 // only if the caller has claimed it, because a claim succeeds only after the previous capture must have ended.
 func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) error {
-	gateway := s.Gateways[a.Method]
+	gateway := s.Settings().Gateways[a.Method]
 	if gateway == nil {
 		return payment.ErrMethod
 	}
@@ -133,7 +132,7 @@ func (s *Service) Exceptions(ctx context.Context, by authz.Actor, branch int64) 
 // of an approved payment takes longer than ctx lasts. It claims nothing, so it never repeats a capture that may still
 // be running.
 func (s *Service) CheckNow(ctx context.Context, by authz.Actor, order, attempt string) (Detail, error) {
-	a, err := s.staffAttempt(ctx, by, order, attempt)
+	_, a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -151,11 +150,7 @@ func (s *Service) RecordOutcome(
 	if err := checkNote(note); err != nil {
 		return Order{}, err
 	}
-	a, err := s.staffAttempt(ctx, by, order, attempt)
-	if err != nil {
-		return Order{}, err
-	}
-	d, err := s.order(ctx, order)
+	d, a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
 		return Order{}, err
 	}
@@ -171,30 +166,27 @@ func (s *Service) ClearMismatch(ctx context.Context, by authz.Actor, order, atte
 	if err := checkNote(note); err != nil {
 		return Detail{}, err
 	}
-	a, err := s.staffAttempt(ctx, by, order, attempt)
-	if err != nil {
-		return Detail{}, err
-	}
-	d, err := s.order(ctx, order)
+	d, a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
 		return Detail{}, err
 	}
 	e := audit.NewEntry(by, s.Now(), audit.ActionMismatchCleared, "order", order, d.Scope.Branch)
-	e = e.WithAfter(map[string]any{"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note})
+	e = e.WithAfter(map[string]any{
+		"number": ShortNumber(d.Number), "paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note,
+	})
 	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
-// staffAttempt returns an attempt with a remote gateway, of an order that the actor may see. For attempts without a
+// staffAttempt returns an attempt with a remote gateway, and its order, which the actor may see. For attempts without a
 // gateway it returns payment.ErrAttempt: there is nothing to look up.
-func (s *Service) staffAttempt(ctx context.Context, by authz.Actor, order, attempt string) (payment.Attempt, error) {
-	d, err := s.StaffOrder(ctx, by, order)
+func (s *Service) staffAttempt(ctx context.Context, by authz.Actor, order, attempt string) (Detail, payment.Attempt, error) {
+	d, err := s.Order(ctx, Staff(by), order)
 	if err != nil {
-		return payment.Attempt{}, err
+		return d, payment.Attempt{}, err
 	}
-	for _, a := range d.Attempts {
-		if a.ID == attempt && a.Method.Remote() {
-			return a, nil
-		}
+	a, err := d.attempt(attempt)
+	if err == nil && !a.Method.Remote() {
+		err = payment.ErrAttempt
 	}
-	return payment.Attempt{}, payment.ErrAttempt
+	return d, a, err
 }

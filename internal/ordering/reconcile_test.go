@@ -43,8 +43,8 @@ func (g slowGateway) Confirm(ctx context.Context, a payment.Attempt) (payment.Re
 	}
 }
 
-// slowHouse returns a service with one order, whose guest was redirected to the gateway two minutes ago.
-func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, ordering.Detail) {
+// openWithSlowGateway returns a service with one order, whose guest was redirected to the gateway two minutes ago.
+func openWithSlowGateway(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, ordering.Detail) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, 10)
 	r.Currency = money.TWD
@@ -53,9 +53,10 @@ func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, or
 	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, clock)
 	t.Cleanup(led.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: led, Admission: &gate{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
-		Methods: payment.NewMethods(payment.LINEPay), Gateways: map[payment.Method]payment.Gateway{payment.LINEPay: g},
-		Payments: led, Log: slog.New(slog.DiscardHandler), Now: clock,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.LINEPay), Gateways: map[payment.Method]payment.Gateway{payment.LINEPay: g}}
+		},
+		Ledger: led, Admission: &admission{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Payments: led, Log: slog.New(slog.DiscardHandler), Now: clock,
 	}
 	req := request("k")
 	req.Method = payment.LINEPay
@@ -72,7 +73,7 @@ func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, or
 
 func orderOf(t *testing.T, s *ordering.Service, id string) ordering.Detail {
 	t.Helper()
-	d, err := s.StaffOrder(t.Context(), authz.System(), id)
+	d, err := s.Order(t.Context(), ordering.Staff(authz.System()), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestService_confirmsToTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 				g := slowGateway{told: make(chan struct{}), taken: make(chan struct{})}
-				s, d := slowHouse(t, db, g)
+				s, d := openWithSlowGateway(t, db, g)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go func() {

@@ -78,7 +78,7 @@ func (s *Service) Refund(ctx context.Context, by authz.Actor, c Refund) (payment
 	if err != nil {
 		return payment.Refund{}, err
 	}
-	if _, err := s.StaffOrder(ctx, by, c.OrderID); err != nil {
+	if _, err := s.Order(ctx, Staff(by), c.OrderID); err != nil {
 		return payment.Refund{}, err
 	}
 	c.NewID, c.By = s.newID(), by
@@ -95,7 +95,7 @@ func (s *Service) RecordRefundResult(
 	if err := checkNote(note); err != nil {
 		return payment.Refund{}, err
 	}
-	if _, err := s.StaffOrder(ctx, by, order); err != nil {
+	if _, err := s.Order(ctx, Staff(by), order); err != nil {
 		return payment.Refund{}, err
 	}
 	r, err := s.Ledger.Do(ctx, &RecordRefundResult{
@@ -116,10 +116,7 @@ func (b *Batch) createRefund(o *Order, a payment.Attempt, reason payment.RefundR
 		State: payment.RefundDue, Reason: reason, CreatedAt: b.Now,
 	}
 	b.newRefund(r)
-	b.publish(event.OrderRefundDue.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
-		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
-		Currency: r.Currency, Reason: string(reason),
-	}))
+	b.publishRefund(event.OrderRefundDue, o, r)
 }
 
 // newRefund adds a refund to the writes and to the state that later commands of the batch see.
@@ -279,18 +276,23 @@ func (b *Batch) refundChanged(o *Order, r payment.Refund) {
 	o.touch(b.Now)
 	b.changed(o)
 	if r.State == payment.RefundDone {
-		b.publish(event.OrderRefunded.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
-			OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
-			Currency: r.Currency, Reason: string(r.Reason),
-		}))
+		b.publishRefund(event.OrderRefunded, o, r)
 	}
+}
+
+// publishRefund publishes that a refund is due or done.
+func (b *Batch) publishRefund(kind event.Kind[event.RefundDue], o *Order, r payment.Refund) {
+	b.publish(kind.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
+		Currency: r.Currency, Reason: string(r.Reason),
+	}))
 }
 
 // auditRefund records a refund, or the staff's decision about one, in the audit log.
 func (b *Batch) auditRefund(by authz.Actor, action string, o *Order, r payment.Refund) {
 	b.Audit = append(b.Audit, audit.NewEntry(by, b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
-		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
-		"portalReference": r.PortalRef,
+		"number": ShortNumber(o.Number), "refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State,
+		"note": r.Note, "portalReference": r.PortalRef,
 	}))
 }
 
@@ -370,7 +372,7 @@ func refundRequest(r payment.Refund, a payment.Attempt, all []payment.Refund) pa
 func (s *Service) submitRefund(
 	ctx context.Context, r payment.Refund, p payment.RefundRequest,
 ) (payment.RefundOutcome, error) {
-	gateway := s.Gateways[r.Method]
+	gateway := s.Settings().Gateways[r.Method]
 	if gateway == nil {
 		return payment.RefundOutcome{}, payment.ErrMethod // the method is no longer configured
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"comanda/internal/authz"
+	"comanda/internal/cache"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/payment"
@@ -43,13 +45,16 @@ const maxWindow = 24 * time.Hour
 // that their guests see.
 func (c Config) Validate() error {
 	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
-		return fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day.")
+		return fault.InField("payment_window", "window_range",
+			fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day."))
 	}
 	if c.CounterWindow != 0 && (c.CounterWindow < time.Second || c.CounterWindow > maxWindow) {
-		return fault.New(fault.Invalid, "invalid", "The counter window is between one second and a day.")
+		return fault.InField("counter_window", "window_range",
+			fault.New(fault.Invalid, "invalid", "The counter window is between one second and a day."))
 	}
 	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
-		return fault.New(fault.Invalid, "invalid", "The expiry grace is between nothing and an hour.")
+		return fault.InField("expiry_grace", "grace_range",
+			fault.New(fault.Invalid, "invalid", "The expiry grace is between nothing and an hour."))
 	}
 	return nil
 }
@@ -62,6 +67,15 @@ func (c Config) window(m payment.Method) time.Duration {
 	return c.PaymentWindow
 }
 
+// Settings are what the owner may change while orders are placed. A value is not changed after it was returned.
+type Settings struct {
+	Config
+
+	Methods  payment.Methods
+	Gateways map[payment.Method]payment.Gateway // clients of the methods that have a remote gateway
+	ReturnTo string                             // base URL that gateways redirect guests to
+}
+
 // Catalog returns branches, and menu versions whether or not they are still published.
 type Catalog interface {
 	// Branch returns catalog.ErrBranch for an unknown id.
@@ -69,15 +83,6 @@ type Catalog interface {
 	// Version returns catalog.ErrVersion for a version that the branch has never published. It accepts versions that are
 	// replaced by now: a request may be a repetition, and only the ledger refuses them.
 	Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error)
-}
-
-// Admission is the admission cache: it reserves units ahead of the ledger. It never fails: if it cannot decide, the
-// ledger does.
-type Admission interface {
-	// Reserve takes a provisional hold. Only the status Refused ends a request; after any other the ledger decides.
-	Reserve(ctx context.Context, h stock.Hold) stock.AdmissionResult
-	// DropProvisional releases a provisional hold after the ledger has refused the order.
-	DropProvisional(h stock.Hold)
 }
 
 // Recipes returns the stock items that one portion of each menu item consumes.
@@ -93,6 +98,8 @@ type Reader interface {
 	// OfMember and OfVisit return a page, newest first, and the number of all orders.
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
+	// Phones returns the hashes of the phones that ordered in a visit, by their first order.
+	Phones(ctx context.Context, visit string) ([]string, error)
 	// TableOf returns the label of the visit's table, also after the visit has closed; "" if there is none.
 	TableOf(ctx context.Context, visit string) (label string, err error)
 	// Exceptions returns the payments that need the staff, at most limit of each kind, oldest first.
@@ -100,6 +107,9 @@ type Reader interface {
 	// Overdue returns unpaid orders that are past their deadline at now, oldest first. It takes no locks, so an order may
 	// be paid or extended before the caller ends it.
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// ReadyTimes returns how long a branch's orders took from payment to ready: of at most limit orders, those with the
+	// latest step since an instant.
+	ReadyTimes(ctx context.Context, branch int64, since time.Time, limit int) ([]time.Duration, error)
 }
 
 // Detail is an order with its payment attempts, refunds and kitchen steps.
@@ -108,27 +118,28 @@ type Detail struct {
 	Attempts []payment.Attempt
 	Refunds  []payment.Refund
 	Steps    []StepTaken // in the kitchen, oldest first
+
+	// ExpectedAt is when a paid order will likely be ready; zero if it is, or if the kitchen has too few recent orders.
+	ExpectedAt time.Time
 }
 
 // Service implements the use cases of ordering. It is safe for concurrent use.
 type Service struct {
-	Config    Config
+	Settings  func() Settings // returns those in force; they may change between two calls
 	Ledger    Executor
-	Admission Admission
+	Admission stock.Admission
 	Reader    Reader
 	Catalog   Catalog
 	Carts     Carts
 	Recipes   Recipes // nil: dishes consume no stock
-	Methods   payment.Methods
-	Gateways  map[payment.Method]payment.Gateway // clients of the methods that have a remote gateway
 	Payments  Payments
-	ReturnTo  string // base URL that gateways redirect guests to
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by
 	Metrics   *Metrics
 
-	placing  singleflight.Group // requests by key and digest, see once
-	captures sync.WaitGroup     // captures, which may outlive their requests
+	placing      singleflight.Group                // requests by key and digest, see once
+	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
+	captures     sync.WaitGroup                    // captures, which may outlive their requests
 }
 
 // Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by CheckPayments
@@ -155,44 +166,63 @@ type Guest struct {
 	Hash    string // of the customer token
 }
 
-// visible returns an order to a guest of the same visit, and ErrNotFound to any other. An id in a wrong form needs no
-// query. Orders of other visits look like missing ones, so that ids reveal nothing.
-func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, error) {
-	if !uid.Valid(id) {
-		return Detail{}, ErrNotFound
-	}
-	d, found, err := s.Reader.Order(ctx, id)
-	if err != nil {
-		return Detail{}, err
-	}
-	if !found || d.VisitID == "" || d.VisitID != g.VisitID { // a member's order has no visit
-		return Detail{}, ErrNotFound
-	}
-	return d, nil
+// Member is a member who acts on an own order.
+type Member authz.Actor
+
+// Staff is a member of the staff who acts on an order of a branch.
+type Staff authz.Actor
+
+// Requester acts on an order: a Guest, a Member or Staff.
+type Requester interface {
+	// sees reports whether the requester may see an order.
+	sees(o *Order) bool
 }
 
-// Order returns an order of the guest's visit. All phones of a table see all of its orders, whichever phone placed
-// them.
-func (s *Service) Order(ctx context.Context, g Guest, id string) (Detail, error) {
-	return s.visible(ctx, g, id)
-}
+// sees implements Requester. All phones of a table see all orders of its visit. A member's order has no visit.
+func (g Guest) sees(o *Order) bool { return o.VisitID != "" && o.VisitID == g.VisitID }
 
-// Orders returns a page of the visit's orders, newest first, and the total number.
-func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Order, int64, error) {
-	return s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
-}
+// sees implements Requester. UserID 0 marks orders of guests, which no member may read.
+func (m Member) sees(o *Order) bool { return o.UserID != 0 && o.UserID == m.UserID }
 
-// StaffOrder returns an order of a branch that the actor may see. For another branch it returns ErrNotFound, as for a
-// missing order.
-func (s *Service) StaffOrder(ctx context.Context, by authz.Actor, id string) (Detail, error) {
+// sees implements Requester.
+func (s Staff) sees(o *Order) bool { return authz.Actor(s).Sees(o.Scope.Branch) }
+
+// Order returns an order that the requester may see. Any other is answered with ErrNotFound like a missing one, so that
+// ids reveal nothing.
+func (s *Service) Order(ctx context.Context, by Requester, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
-	if err == nil && !by.Sees(d.Scope.Branch) {
+	if err == nil && !by.sees(&d.Order) {
 		return Detail{}, ErrNotFound
+	}
+	if err == nil {
+		s.expect(ctx, &d)
 	}
 	return d, err
 }
 
-// order returns any order, or ErrNotFound. It checks no access: callers compare the branch, the visit or the member.
+// VisitOrder is an order of a visit with the phone that placed it. Phones are numbered from 1 by their first order, so
+// that a table can tell who ordered without names, and a number stays the same for the whole visit.
+type VisitOrder struct {
+	Order
+	Phone int
+	Mine  bool // placed by the guest who reads
+}
+
+// Orders returns a page of the visit's orders, newest first, and the total number.
+func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]VisitOrder, int64, error) {
+	orders, total, err := s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
+	if err != nil || len(orders) == 0 {
+		return nil, total, err
+	}
+	phones, err := s.Reader.Phones(ctx, g.VisitID) // after the orders, so that it contains each order's phone
+	page := make([]VisitOrder, len(orders))
+	for i, o := range orders {
+		page[i] = VisitOrder{Order: o, Phone: slices.Index(phones, o.GuestHash) + 1, Mine: o.GuestHash == g.Hash}
+	}
+	return page, total, err
+}
+
+// order returns any order, or ErrNotFound. An id in a wrong form needs no query. It checks no access.
 func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 	if !uid.Valid(id) {
 		return Detail{}, ErrNotFound
@@ -200,16 +230,6 @@ func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 	d, found, err := s.Reader.Order(ctx, id)
 	if err == nil && !found {
 		err = ErrNotFound
-	}
-	return d, err
-}
-
-// MemberOrder returns an order of a member. For another member's order it returns ErrNotFound, as for a missing one.
-// UserID 0 marks orders of guests, which no member may read.
-func (s *Service) MemberOrder(ctx context.Context, who authz.Actor, id string) (Detail, error) {
-	d, err := s.order(ctx, id)
-	if err == nil && (d.UserID == 0 || d.UserID != who.UserID) {
-		return Detail{}, ErrNotFound
 	}
 	return d, err
 }

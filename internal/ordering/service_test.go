@@ -20,17 +20,17 @@ import (
 	"comanda/internal/stock"
 )
 
-// gate is an admission cache with results set by a test.
-type gate struct {
+// admission is an admission cache with results set by a test.
+type admission struct {
 	orderingtest.NoAdmission
 	try       func(stock.Hold) stock.AdmissionResult
 	mu        sync.Mutex
 	abandoned []string
 }
 
-func (g *gate) Reserve(_ context.Context, h stock.Hold) stock.AdmissionResult { return g.try(h) }
+func (g *admission) Reserve(_ context.Context, h stock.Hold) stock.AdmissionResult { return g.try(h) }
 
-func (g *gate) DropProvisional(h stock.Hold) {
+func (g *admission) DropProvisional(h stock.Hold) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.abandoned = append(g.abandoned, h.ID)
@@ -38,17 +38,26 @@ func (g *gate) DropProvisional(h stock.Hold) {
 
 func admit(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Admitted} }
 
-// service returns an ordering service on a database, with the test's gate.
-func service(t testing.TB, db *sqldb.DB, g *gate, quotas ...int64) (*ordering.Service, *orderingtest.Restaurant, ordering.Guest) {
+// service returns an ordering service on a database, with the test's admission cache.
+func service(t testing.TB, db *sqldb.DB, g *admission, quotas ...int64) (*ordering.Service, *orderingtest.Restaurant, ordering.Guest) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quotas...)
 	l := orderingsql.NewLedger(db, g, db.Now)
 	t.Cleanup(l.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Admission: g, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
-		Methods: payment.NewMethods(payment.Sandbox), Now: db.Now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: l, Admission: g, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Now: db.Now,
 	}
 	return s, r, ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "guest"}
+}
+
+// limited sets the limits of a service.
+func limited(s *ordering.Service, l ordering.Limits) {
+	settings := s.Settings()
+	settings.Limits = l
+	s.Settings = func() ordering.Settings { return settings }
 }
 
 func request(key string, items ...ordering.RequestItem) ordering.Request {
@@ -59,7 +68,7 @@ func request(key string, items ...ordering.RequestItem) ordering.Request {
 }
 
 func TestService_Place_refusesBadRequests(t *testing.T) {
-	g := &gate{try: func(stock.Hold) stock.AdmissionResult { t.Error("the gate was asked"); return stock.AdmissionResult{} }}
+	g := &admission{try: func(stock.Hold) stock.AdmissionResult { t.Error("the gate was asked"); return stock.AdmissionResult{} }}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 10)
 	many := make([]ordering.RequestItem, ordering.MaxLines+1)
 	for i := range many {
@@ -111,8 +120,8 @@ func setQty(items []ordering.RequestItem, qty int64) {
 // I11: equal concurrent requests share one execution, so they never compete with each other for the last unit.
 func TestService_Place_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		var taken atomic.Int64 // the gate admits a single unit
-		g := &gate{try: func(stock.Hold) stock.AdmissionResult {
+		var taken atomic.Int64 // the cache admits a single unit
+		g := &admission{try: func(stock.Hold) stock.AdmissionResult {
 			if taken.Add(1) > 1 {
 				return stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 1}}}
 			}
@@ -140,7 +149,7 @@ func TestService_Place_atOnce(t *testing.T) {
 		if n != 1 || made.Load() != 1 {
 			t.Errorf("%d orders, made %d times", n, made.Load())
 		}
-		// The gate refuses now, but a repetition still returns the confirmed order (I5).
+		// The cache refuses now, but a repetition still returns the confirmed order (I5).
 		if got, err := s.Place(t.Context(), guest, request("same")); err != nil || got.New {
 			t.Errorf("repeated when sold out: %+v, %v", got, err)
 		}
@@ -155,7 +164,7 @@ func TestService_Place_atOnce(t *testing.T) {
 
 // A provisional hold is released if the ledger has refused its order, and only then.
 func TestService_Place_drops_provisional_holds(t *testing.T) {
-	g := &gate{try: admit}
+	g := &admission{try: admit}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 1)
 	first, err := s.Place(t.Context(), guest, request("a"))
 	if err != nil || len(g.abandoned) != 0 {
@@ -174,8 +183,8 @@ func TestService_Place_drops_provisional_holds(t *testing.T) {
 }
 
 func TestService_unpaidOrdersAreLimited(t *testing.T) {
-	s, _, guest := service(t, sqldbtest.SQLite(t), &gate{try: admit}, 100)
-	s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 3}
+	s, _, guest := service(t, sqldbtest.SQLite(t), &admission{try: admit}, 100)
+	limited(s, ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 3})
 	place := func(hash, key string) error {
 		g := guest
 		g.Hash = hash
@@ -194,7 +203,7 @@ func TestService_unpaidOrdersAreLimited(t *testing.T) {
 
 // The whole party sees an order, but only the phone that placed it may cancel it. Other guests do not see it.
 func TestService_ownership(t *testing.T) {
-	s, _, guest := service(t, sqldbtest.SQLite(t), &gate{try: admit}, 10)
+	s, _, guest := service(t, sqldbtest.SQLite(t), &admission{try: admit}, 10)
 	placed, err := s.Place(t.Context(), guest, request("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +227,7 @@ func TestService_ownership(t *testing.T) {
 		"pay":         third(s.Pay(t.Context(), stranger, id, payment.Counter, ordering.Client{})),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),
 		"no id":       second(s.Order(t.Context(), guest, "' OR 1=1 --")),
-		"staff, none": second(s.StaffCancel(t.Context(), authz.System(), "*")),
+		"staff, none": second(s.Cancel(t.Context(), ordering.Staff(authz.System()), "*")),
 	} {
 		if !errors.Is(err, ordering.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)

@@ -66,11 +66,6 @@ type Attempt struct {
 	Checks     int       // number of checks
 }
 
-// Open reports whether money may have moved or still move without a report: whether the outcome is open.
-func (a *Attempt) Open() bool {
-	return a.State == Redirected || a.State == Confirming || a.State == Unknown
-}
-
 // Redirect stores the gateway's page and reference. It reports false if the attempt has a page already, which stays
 // because the guest may be there.
 func (a *Attempt) Redirect(p Page, now time.Time) bool {

@@ -33,7 +33,6 @@ type Balances struct {
 type loadedHold struct {
 	hold  Hold
 	state State
-	was   State // as loaded; empty for a hold made in this batch
 }
 
 // NewBalances returns balances without counters and holds.
@@ -55,7 +54,7 @@ func (b *Balances) LoadItem(t Item, c Count) {
 // LoadHold adds a locked hold in the state that SQL has for it. A hold whose counters are not loaded cannot be changed:
 // operations on it return NotFound.
 func (b *Balances) LoadHold(h Hold, s State) {
-	b.holds[h.ID] = &loadedHold{hold: h, state: s, was: s}
+	b.holds[h.ID] = &loadedHold{hold: h, state: s}
 }
 
 // Outcome is the result of an operation on a hold or a counter. Only Applied changes anything.

@@ -334,20 +334,3 @@ func (r *CommandBatch) reservation(id string) Reservation {
 	}
 	return res
 }
-
-// StatusOf returns the status that the owner sees for a hold's state and reason.
-func StatusOf(state State, reason string) Status {
-	switch {
-	case state == Held:
-		return StatusReserved
-	case state == Confirmed:
-		return StatusConfirmed
-	case state == Returned:
-		return StatusReturned
-	case reason == ReasonExpired:
-		return StatusExpired
-	case reason == ReasonRefused:
-		return StatusRefused
-	}
-	return StatusCancelled
-}

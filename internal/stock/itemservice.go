@@ -235,23 +235,3 @@ func (k *ItemService) Reservations(
 	}
 	return k.Queries.Reservations(ctx, f)
 }
-
-// State returns the hold state and reason that a status stands for, the inverse of StatusOf. It is empty for an
-// unknown status.
-func (s Status) State() (state State, reason string) {
-	switch s {
-	case StatusReserved:
-		return Held, ""
-	case StatusConfirmed:
-		return Confirmed, ""
-	case StatusReturned:
-		return Returned, ""
-	case StatusCancelled:
-		return Released, ReasonCanceled
-	case StatusExpired:
-		return Released, ReasonExpired
-	case StatusRefused:
-		return Released, ReasonRefused
-	}
-	return "", ""
-}

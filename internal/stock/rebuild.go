@@ -38,7 +38,7 @@ type rebuild struct {
 // cache lacks a scope, every order requests one. It returns at once. The times are compared in this process first, so
 // that a storm of requests does not become a storm of claims in SQL, where the same interval holds over all processes.
 func (k *Syncer) rebuildSoon(s Scope) {
-	now := k.now()
+	now := k.cfg.Now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	// After Close no task may begin, because Close waits for those that it can see.
@@ -62,7 +62,7 @@ func (k *Syncer) rebuildSoon(s Scope) {
 		defer cancel()
 		var err error
 		if next, err = k.rebuild(ctx, s, r.failures); err != nil {
-			k.log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
+			k.cfg.Log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
 			r.failures++
 			return
 		}
@@ -92,9 +92,9 @@ func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 // begins are retried soon. A copy that has failed has cost both sides time, so the wait grows with each failure, up to
 // maxRebuildInterval.
 func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
-	begun := k.now()
-	c := &claim{journal: k.store, now: k.now, scope: s, until: begun.Add(rebuildLease)}
-	mine, free, err := k.store.ClaimRebuild(ctx, s, begun, c.until)
+	begun := k.cfg.Now()
+	c := &claim{journal: k.cfg.Store, now: k.cfg.Now, scope: s, until: begun.Add(rebuildLease)}
+	mine, free, err := k.cfg.Store.ClaimRebuild(ctx, s, begun, c.until)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
@@ -106,11 +106,11 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	epoch := ""
 	// The claim is ended even if ctx has ended. Otherwise other processes would wait until it runs out.
 	defer func() {
-		if end := k.store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
+		if end := k.cfg.Store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
 		}
-		if k.observer.Rebuilt != nil {
-			k.observer.Rebuilt(k.now().Sub(begun), err)
+		if k.cfg.Observer.Rebuilt != nil {
+			k.cfg.Observer.Rebuilt(k.cfg.Now().Sub(begun), err)
 		}
 	}()
 	// Read before the cache is touched: if the calendar cannot be read, the scope stays known and usable.
@@ -119,15 +119,15 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 		return begun.Add(rebuildRetryDelay), err
 	}
 	// From here on the scope is unknown until FinishRebuild, also after a failure: orders go on, decided by SQL alone.
-	building, err := k.cache.BeginRebuild(ctx, s)
+	building, err := k.cfg.Cache.BeginRebuild(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
 	if err := k.copyScope(ctx, c, ScopeSnapshot{Scope: s, Epoch: building, Ends: ends}); err != nil {
-		return begun.Add(min(k.rebuildInterval<<min(failures, 3), max(maxRebuildInterval, k.rebuildInterval))), err
+		return begun.Add(min(k.cfg.RebuildInterval<<min(failures, 3), max(maxRebuildInterval, k.cfg.RebuildInterval))), err
 	}
 	epoch = building
-	return begun.Add(k.rebuildInterval), nil
+	return begun.Add(k.cfg.RebuildInterval), nil
 }
 
 // copyScope copies a scope from SQL to the cache while orders continue, without locks and in pieces.
@@ -141,17 +141,17 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 // It may need several rounds of the tail, because orders keep adding entries. Each round deletes what it has loaded, so
 // it ends as soon as tailBatch is more than what is added during one round.
 func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
-	if err := k.store.PrepareRebuild(ctx, im.Scope); err != nil {
+	if err := k.cfg.Store.PrepareRebuild(ctx, im.Scope); err != nil {
 		return err
 	}
-	err := k.store.ReadHolds(ctx, im.Scope, k.now().Add(-endedHoldsWindow), func(holds []HoldState) error {
+	err := k.cfg.Store.ReadHolds(ctx, im.Scope, k.cfg.Now().Add(-endedHoldsWindow), func(holds []HoldState) error {
 		// Before the write and not after it: a process that was suspended must not write into the rebuild of its successor.
 		// The cache would refuse the call as well (G5).
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
 		im.Holds = holds
-		return k.cache.Load(ctx, im)
+		return k.cfg.Cache.Load(ctx, im)
 	})
 	if err != nil {
 		return err
@@ -160,14 +160,14 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
-		rest, entries, more, err := k.store.Snapshot(ctx, im.Scope, tailBatch)
+		rest, entries, more, err := k.cfg.Store.Snapshot(ctx, im.Scope, tailBatch)
 		if err != nil {
 			return err
 		}
 		im.Counts, im.Holds = rest.Counts, rest.Holds
 		if !more {
 			// The entries are deleted only after the scope is known. If this process dies in between, Replay applies them again.
-			if err := k.cache.FinishRebuild(ctx, im); err != nil {
+			if err := k.cfg.Cache.FinishRebuild(ctx, im); err != nil {
 				return err
 			}
 			k.mu.Lock()
@@ -175,10 +175,10 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 			k.mu.Unlock()
 			return nil
 		}
-		if err := k.cache.Load(ctx, im); err != nil {
+		if err := k.cfg.Cache.Load(ctx, im); err != nil {
 			return err
 		}
-		if err := k.store.DeleteQueued(ctx, entries); err != nil {
+		if err := k.cfg.Store.DeleteQueued(ctx, entries); err != nil {
 			return err
 		}
 	}
@@ -216,15 +216,15 @@ func (c *claim) renew(ctx context.Context) error {
 // computes the TTLs of its keys from it, so no key of a scope stays for ever.
 func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	if s.IsStock() {
-		return k.now().Add(stockScopeTTL), nil
+		return k.cfg.Now().Add(stockScopeTTL), nil
 	}
-	return k.endOfDay(ctx, s)
+	return k.cfg.EndOfDay(ctx, s)
 }
 
 // recoverPanic keeps a panic of a background task from ending the process; SQL stays correct without the cache.
 func (k *Syncer) recoverPanic(what string) {
 	if p := recover(); p != nil {
-		k.log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
+		k.cfg.Log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
 			"stack", string(debug.Stack()))
 	}
 }

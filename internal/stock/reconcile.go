@@ -84,8 +84,8 @@ func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 
 func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 	for {
-		now := k.now()
-		due, err := k.cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
+		now := k.cfg.Now()
+		due, err := k.cfg.Cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
 		if err != nil || len(due) == 0 {
 			return nil //nolint:nilerr // Redis is out of reach: Reconcile reports it, and its provisional holds are lost with it
 		}
@@ -93,8 +93,8 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 		if err != nil {
 			return err
 		}
-		if k.observer.Expired != nil {
-			k.observer.Expired(len(due))
+		if k.cfg.Observer.Expired != nil {
+			k.cfg.Observer.Expired(len(due))
 		}
 		k.applyEntries(ctx, entries)
 		if len(due) < expireProvisionalBatch {
@@ -107,14 +107,14 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 // so that the order cannot commit any more. One of a reservation is only removed: its owner may send the same id again.
 // A hold that exists has committed, but the cache was not notified in time: it gets the operation of its state.
 func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
-	look := func(ctx context.Context) ([]HoldState, error) { return k.store.TombstoneProvisional(ctx, due, now) }
+	look := func(ctx context.Context) ([]HoldState, error) { return k.cfg.Store.TombstoneProvisional(ctx, due, now) }
 	if s.IsStock() {
 		look = func(ctx context.Context) ([]HoldState, error) {
 			ids := make([]string, len(due))
 			for i, h := range due {
 				ids[i] = h.ID
 			}
-			return k.store.Holds(ctx, ids)
+			return k.cfg.Store.Holds(ctx, ids)
 		}
 	}
 	states, err := look(ctx)
@@ -138,7 +138,7 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 // scopes returns the scopes to be maintained, with the epochs that the cache must show. Nothing is sold from an older
 // business date.
 func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
-	return k.store.Scopes(ctx, k.now().Add(-maxScopeAge).Format(time.DateOnly))
+	return k.cfg.Store.Scopes(ctx, k.cfg.Now().Add(-maxScopeAge).Format(time.DateOnly))
 }
 
 // Reconcile compares the cache with SQL and rebuilds scopes that are missing, belong to another epoch, or differ
@@ -157,24 +157,24 @@ func (k *Syncer) Reconcile(ctx context.Context) error {
 		}
 		drift += units
 	}
-	if k.observer.Drift != nil {
-		k.observer.Drift(drift)
+	if k.cfg.Observer.Drift != nil {
+		k.cfg.Observer.Drift(drift)
 	}
 	return nil
 }
 
 func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
-	shown, ok, err := k.cache.ReadScope(ctx, s)
+	shown, ok, err := k.cfg.Cache.ReadScope(ctx, s)
 	if err != nil {
 		return 0, nil //nolint:nilerr // out of reach; the connection's own metrics show it
 	}
 	// A scope of stock is renewed long before its TTL ends, because no end of a day ever replaces it.
-	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.now()) < stockRenewBefore {
+	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.cfg.Now()) < stockRenewBefore {
 		k.rebuildSoon(s)
 		return 0, nil
 	}
 	// Read after the cache: a change that is committed in between shows as a difference once, which the next run forgets.
-	truth, err := k.store.Counts(ctx, s)
+	truth, err := k.cfg.Store.Counts(ctx, s)
 	if err != nil {
 		return 0, err
 	}
@@ -187,7 +187,7 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 	}
 	k.mu.Unlock()
 	if same {
-		k.log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date,
+		k.cfg.Log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date,
 			"difference", text)
 		k.rebuildSoon(s)
 	}
@@ -196,9 +196,9 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 
 // Difference compares the counters in SQL with those of the cache: the number of differing units, and a description,
 // empty when they agree. A different cap is in the description but counts no units, because no hold explains it.
-func Difference(ledger, gate []Count) (units int64, text string) {
-	known := make(map[int64]Count, len(gate))
-	for _, c := range gate {
+func Difference(ledger, cache []Count) (units int64, text string) {
+	known := make(map[int64]Count, len(cache))
+	for _, c := range cache {
 		known[c.Item] = c
 	}
 	var b strings.Builder

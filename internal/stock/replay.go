@@ -44,12 +44,12 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 	for _, e := range entries {
 		ops = append(ops, e.Ops...)
 	}
-	applied, err := k.cache.Apply(ctx, ops)
+	applied, err := k.cfg.Cache.Apply(ctx, ops)
 	k.refusals.invalidate(ops) // what was refused while these were on their way may fit now
 	rejected, at := &RejectedError{}, 0
 	t := applyResult{unreachable: err != nil && !errors.As(err, &rejected)}
 	if err != nil {
-		k.log.DebugContext(ctx, "the admission cache did not apply everything", "err", err)
+		k.cfg.Log.DebugContext(ctx, "the admission cache did not apply everything", "err", err)
 	}
 	for _, e := range entries {
 		waits, cause := false, e.DecodeErr
@@ -84,14 +84,14 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 // notify reports the branches of entries to the observer: their availability may have changed, in the cache or, while
 // that is out of reach, in SQL. It comes after the call, so that a display that reloads now reads the new counters.
 func (k *Syncer) notify(entries []OutboxEntry) {
-	if k.observer.Synced == nil {
+	if k.cfg.Observer.Synced == nil {
 		return
 	}
 	var last int64
 	for _, e := range entries {
 		if e.Scope.Branch != last { // mostly all are of one branch; a duplicate is harmless
 			last = e.Scope.Branch
-			k.observer.Synced(last)
+			k.cfg.Observer.Synced(last)
 		}
 	}
 }
@@ -108,17 +108,17 @@ func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) 
 // scope.
 func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 	// Usually a later order deletes the entries in its own transaction. Here go those after which no order came.
-	if err := k.store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
+	if err := k.cfg.Store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
 		return err
 	}
 	for after := ""; ; {
-		entries, err := k.store.Unapplied(ctx, k.now().Add(-young), after, replayBatch)
+		entries, err := k.cfg.Store.Unapplied(ctx, k.cfg.Now().Add(-young), after, replayBatch)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		after = entries[len(entries)-1].ID
 		t := k.applyEntries(ctx, entries)
-		if err := errors.Join(k.store.DeleteQueued(ctx, k.DrainApplied()), k.recordRejected(ctx, t.rejected)); err != nil {
+		if err := errors.Join(k.cfg.Store.DeleteQueued(ctx, k.DrainApplied()), k.recordRejected(ctx, t.rejected)); err != nil {
 			return err
 		}
 		// While the cache is out of reach, further pages would fail like this one. The next round begins at the first page
@@ -133,27 +133,27 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 // changes are contained in the scope's snapshot, so a rebuild of the scope applies them. A dead entry changes nothing
 // in what can be sold, because SQL has the change. It is kept so that an operator sees the cause.
 func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
-	now, dead := k.now(), 0
+	now, dead := k.cfg.Now(), 0
 	failures := make([]queue.Failure, len(rejected))
 	for i, e := range rejected {
 		failures[i] = retries.Failed(e.ID, e.Attempts, e.Attempts+1, now, e.cause)
 	}
-	if err := k.store.RecordFailures(ctx, now, failures...); err != nil {
+	if err := k.cfg.Store.RecordFailures(ctx, now, failures...); err != nil {
 		return err
 	}
 	for i, e := range rejected {
 		if !failures[i].Dead {
-			k.log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", e.ID, "branch", e.Scope.Branch,
-				"date", e.Scope.Date, "attempts", e.Attempts+1, "err", e.cause)
+			k.cfg.Log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", e.ID,
+				"branch", e.Scope.Branch, "date", e.Scope.Date, "attempts", e.Attempts+1, "err", e.cause)
 			continue
 		}
 		dead++
-		k.log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt", "entry", e.ID,
-			"branch", e.Scope.Branch, "date", e.Scope.Date, "err", e.cause)
+		k.cfg.Log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt",
+			"entry", e.ID, "branch", e.Scope.Branch, "date", e.Scope.Date, "err", e.cause)
 		k.rebuildSoon(e.Scope)
 	}
-	if dead > 0 && k.observer.DeadLettered != nil {
-		k.observer.DeadLettered(dead)
+	if dead > 0 && k.cfg.Observer.DeadLettered != nil {
+		k.cfg.Observer.DeadLettered(dead)
 	}
 	return nil
 }

@@ -28,6 +28,41 @@ const (
 	ReasonRefused  = "REFUSED"
 )
 
+// statuses are the states and reasons of holds that the statuses stand for.
+var statuses = []struct {
+	status Status
+	state  State
+	reason string // of a released hold
+}{
+	{StatusReserved, Held, ""},
+	{StatusConfirmed, Confirmed, ""},
+	{StatusReturned, Returned, ""},
+	{StatusExpired, Released, ReasonExpired},
+	{StatusRefused, Released, ReasonRefused},
+	{StatusCancelled, Released, ReasonCanceled},
+}
+
+// StatusOf returns the status that the owner sees for a hold's state and reason.
+func StatusOf(state State, reason string) Status {
+	for _, s := range statuses {
+		if s.state == state && (s.reason == "" || s.reason == reason) {
+			return s.status
+		}
+	}
+	return StatusCancelled
+}
+
+// State returns the hold state and reason that a status stands for, the inverse of StatusOf. It is empty for an
+// unknown status.
+func (s Status) State() (state State, reason string) {
+	for _, t := range statuses {
+		if t.status == s {
+			return t.state, t.reason
+		}
+	}
+	return "", ""
+}
+
 // Limits of a reservation's life.
 const (
 	DefaultTTL = 300 * time.Second

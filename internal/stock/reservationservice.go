@@ -26,9 +26,12 @@ type ReservationStore interface {
 	Items(ctx context.Context, branch int64, skus []string) ([]Item, error)
 }
 
-// Admission is the admission cache ahead of SQL; Syncer implements it.
+// Admission is the admission cache: it reserves units ahead of SQL; Syncer implements it. It never fails: if it cannot
+// decide, SQL does.
 type Admission interface {
+	// Reserve takes a provisional hold. Only the status Refused ends a request; after any other SQL decides.
 	Reserve(ctx context.Context, h Hold) AdmissionResult
+	// DropProvisional releases a provisional hold after SQL has refused it.
 	DropProvisional(h Hold)
 }
 

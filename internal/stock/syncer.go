@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -99,14 +100,7 @@ type Observer struct {
 // mu guards applied, rebuilds and suspects. It is held for a few instructions only, never during a call of the cache or
 // of SQL.
 type Syncer struct {
-	cache           AdmissionCache
-	store           SyncStore
-	endOfDay        func(ctx context.Context, s Scope) (time.Time, error) // end of a scope's business day
-	now             func() time.Time
-	log             *slog.Logger
-	observer        Observer
-	rebuildInterval time.Duration
-
+	cfg       SyncerConfig
 	committed chan []OutboxEntry
 	refusals  recentRefusals
 	check     refusalCheck
@@ -141,16 +135,11 @@ const committedQueue = 4096
 // NewSyncer returns a syncer. The caller runs its loops; Close stops rebuilds in progress. It makes no call and starts
 // no goroutine.
 func NewSyncer(c SyncerConfig) *Syncer {
-	if c.RebuildInterval == 0 {
-		c.RebuildInterval = 10 * time.Second
-	}
+	c.RebuildInterval = cmp.Or(c.RebuildInterval, 10*time.Second)
 	life, end := context.WithCancel(context.Background())
 	return &Syncer{
-		check: refusalCheck{read: c.Store.Counts, now: c.Now},
-		cache: c.Cache, store: c.Store, endOfDay: c.EndOfDay, now: c.Now, log: c.Log, observer: c.Observer,
-		rebuildInterval: c.RebuildInterval,
-		committed:       make(chan []OutboxEntry, committedQueue),
-		rebuilds:        map[Scope]*rebuild{}, suspects: map[Scope]string{}, ctx: life, cancel: end,
+		cfg: c, check: refusalCheck{read: c.Store.Counts, now: c.Now}, committed: make(chan []OutboxEntry, committedQueue),
+		rebuilds: map[Scope]*rebuild{}, suspects: map[Scope]string{}, ctx: life, cancel: end,
 	}
 }
 
@@ -190,17 +179,17 @@ func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 // process, one call of Redis, and only for a refusal the counters in SQL, which concurrent refusals share (decision
 // 12).
 func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
-	if short, ok := k.refusals.lookup(h, k.now()); ok {
+	if short, ok := k.refusals.lookup(h, k.cfg.Now()); ok {
 		return AdmissionResult{Status: Refused, Short: short}
 	}
-	v, err := k.cache.Reserve(ctx, h)
+	v, err := k.cfg.Cache.Reserve(ctx, h)
 	if err != nil {
-		k.log.WarnContext(ctx, "the admission cache was called with an invalid hold", "err", err)
+		k.cfg.Log.WarnContext(ctx, "the admission cache was called with an invalid hold", "err", err)
 		return AdmissionResult{Status: Cold}
 	}
 	if v.Status == Cold {
-		if k.observer.Cold != nil {
-			k.observer.Cold()
+		if k.cfg.Observer.Cold != nil {
+			k.cfg.Observer.Cold()
 		}
 	}
 	// Cold without Missing means that Redis is slow or down. A rebuild would only make it slower.
@@ -211,13 +200,13 @@ func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 		return v
 	}
 	if v.Short = k.check.shortages(ctx, h, v.Short); v.Short == nil {
-		if k.observer.Overruled != nil {
-			k.observer.Overruled()
+		if k.cfg.Observer.Overruled != nil {
+			k.cfg.Observer.Overruled()
 		}
 		return AdmissionResult{Status: Cold}
 	}
 	// Only a refusal that SQL has confirmed is repeated, so a provisional hold of a dead process does not refuse guests.
-	k.refusals.add(h.Scope, v.Short, k.now())
+	k.refusals.add(h.Scope, v.Short, k.cfg.Now())
 	return v
 }
 
@@ -276,14 +265,14 @@ func (k *Syncer) DrainApplied() []string {
 // The cache returns the requested items that it has. SQL returns every counter of the scope, whatever was requested.
 // Both are for display: no order may be decided by them.
 func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, fromGate bool, err error) {
-	counts, ok, err := k.cache.Counts(ctx, s, items)
+	counts, ok, err := k.cfg.Cache.Counts(ctx, s, items)
 	if err == nil && ok {
 		return counts, true, nil
 	}
 	if err == nil {
 		k.rebuildSoon(s)
 	}
-	counts, err = k.store.Counts(ctx, s)
+	counts, err = k.cfg.Store.Counts(ctx, s)
 	return counts, false, err
 }
 

@@ -3,15 +3,10 @@ package carthttp
 
 import (
 	"context"
-	"net/http"
-	"strconv"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/catalog"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 )
 
@@ -19,28 +14,13 @@ type routes struct{ carts *cart.Service }
 
 // Register registers the routes.
 func Register(a *httpapi.API, carts *cart.Service) {
-	r := routes{carts}
-	tags := []string{"Cart"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "cart-get", Method: http.MethodGet, Path: "/cart", Tags: tags,
-		Summary: "The member's cart, priced by the current menu",
-	}, httpapi.Member, r.get)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "cart-add", Method: http.MethodPost, Path: "/cart/add-dish", Tags: tags,
-		Summary: "Put a dish into the cart; the same dish again raises its quantity", DefaultStatus: http.StatusCreated,
-	}, httpapi.Member, r.add)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "cart-set", Method: http.MethodPatch, Path: "/cart/items/{cartDetailId}", Tags: tags,
-		Summary: "Change the quantity of a dish",
-	}, httpapi.Member, r.set)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "cart-remove", Method: http.MethodDelete, Path: "/cart/items/{cartDetailId}", Tags: tags,
-		Summary: "Remove a dish from the cart", DefaultStatus: http.StatusOK,
-	}, httpapi.Member, r.remove)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "cart-empty", Method: http.MethodDelete, Path: "/cart", Tags: tags,
-		Summary: "Empty the cart", DefaultStatus: http.StatusOK,
-	}, httpapi.Member, r.empty)
+	r, ops := routes{carts}, a.Operations("Cart", httpapi.Member)
+	httpapi.Register(ops, "cart-get", "GET /cart", "The member's cart, priced by the current menu", r.get)
+	httpapi.Register(ops, "cart-add", "POST /cart/add-dish",
+		"Put a dish into the cart; the same dish again raises its quantity", r.add, httpapi.Created)
+	httpapi.Register(ops, "cart-set", "PATCH /cart/items/{cartDetailId}", "Change the quantity of a dish", r.set)
+	httpapi.Register(ops, "cart-remove", "DELETE /cart/items/{cartDetailId}", "Remove a dish from the cart", r.remove)
+	httpapi.Register(ops, "cart-empty", "DELETE /cart", "Empty the cart", r.empty)
 }
 
 func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {
@@ -84,35 +64,21 @@ type item struct {
 	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is not on the menu any more."`
 }
 
-func decimal(id int64) string { return strconv.FormatInt(id, 10) }
-
 func viewOf(v cart.View, l httpapi.Language) view {
-	b := view{
-		BranchID: decimal(v.Branch.ID), MenuVersionID: decimal(v.MenuVersionID), Currency: string(v.Currency),
-		Items: make([]item, len(v.Items)), TotalPrice: v.Total, Version: v.Version,
+	return view{
+		ID: httpapi.IDOrNull(v.ID), BranchID: httpapi.FormatID(v.Branch.ID),
+		MenuVersionID: httpapi.FormatID(v.MenuVersionID), Currency: string(v.Currency),
+		Items: httpapi.Views(v.Items, func(it cart.Item) item { return itemOf(v, it, l) }), TotalPrice: v.Total,
+		Version: v.Version,
 	}
-	if v.ID != 0 {
-		id := decimal(v.ID)
-		b.ID = &id
-	}
-	for i, it := range v.Items {
-		b.Items[i] = itemOf(v, it, l)
-	}
-	return b
 }
 
 func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 	out := item{
-		ID: decimal(it.ID), CartID: decimal(v.ID), DishID: decimal(it.DishID), Name: it.Names.In(preferred(l, v.Branch)...),
-		Quantity: it.Quantity, Price: it.Price, Total: it.Total, Was: it.Line.Price, PriceChanged: it.PriceChanged(),
-		IsSoldOut: it.SoldOut(), IsAvailable: it.Available,
-	}
-	if it.ItemID != 0 {
-		id := decimal(it.ItemID)
-		out.ItemID = &id
-	}
-	if it.ImageURL != "" {
-		out.ImageURL = &it.ImageURL
+		ID: httpapi.FormatID(it.ID), CartID: httpapi.FormatID(v.ID), DishID: httpapi.FormatID(it.DishID),
+		ItemID: httpapi.IDOrNull(it.ItemID), ImageURL: httpapi.OrNull(it.ImageURL),
+		Name: it.Names.In(preferred(l, v.Branch)...), Quantity: it.Quantity, Price: it.Price, Total: it.Total,
+		Was: it.Line.Price, PriceChanged: it.PriceChanged(), IsSoldOut: it.SoldOut(), IsAvailable: it.Available,
 	}
 	if it.Limited {
 		out.Remaining = &it.Left
@@ -125,28 +91,13 @@ type getInput struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"The branch whose menu prices the cart; by default the cart's own."`
 }
 
-func (r routes) get(ctx context.Context, in *getInput) (*httpapi.Output[view], error) {
-	branch, err := parse(in.BranchID)
+func (r routes) get(ctx context.Context, in *getInput) (view, error) {
+	branch, err := httpapi.ParseOptionalID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return view{}, err
 	}
 	v, err := r.carts.Get(ctx, authz.ActorOf(ctx), branch)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(viewOf(v, in.Language)), nil
-}
-
-// parse parses an id; an empty text is 0.
-func parse(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, fault.New(fault.Invalid, "invalid", "An id must be a positive whole number.")
-	}
-	return id, nil
+	return viewOf(v, in.Language), err
 }
 
 type addInput struct {
@@ -158,20 +109,17 @@ type addInput struct {
 	}
 }
 
-func (r routes) add(ctx context.Context, in *addInput) (*httpapi.Output[item], error) {
-	dish, err := parse(in.Body.DishID)
+func (r routes) add(ctx context.Context, in *addInput) (item, error) {
+	dish, err := httpapi.ParseOptionalID(in.Body.DishID)
 	if err != nil {
-		return nil, err
+		return item{}, err
 	}
-	branch, err := parse(in.Body.BranchID)
+	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
 	if err != nil {
-		return nil, err
+		return item{}, err
 	}
 	v, it, err := r.carts.Add(ctx, authz.ActorOf(ctx), dish, in.Body.Quantity, branch)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(itemOf(v, it, in.Language)), nil
+	return itemOf(v, it, in.Language), err
 }
 
 type setInput struct {
@@ -182,16 +130,13 @@ type setInput struct {
 	}
 }
 
-func (r routes) set(ctx context.Context, in *setInput) (*httpapi.Output[item], error) {
-	id, err := parse(in.ID)
+func (r routes) set(ctx context.Context, in *setInput) (item, error) {
+	id, err := httpapi.ParseOptionalID(in.ID)
 	if err != nil {
-		return nil, err
+		return item{}, err
 	}
 	v, it, err := r.carts.SetQuantity(ctx, authz.ActorOf(ctx), id, in.Body.Quantity)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(itemOf(v, it, in.Language)), nil
+	return itemOf(v, it, in.Language), err
 }
 
 type removeInput struct {
@@ -199,24 +144,16 @@ type removeInput struct {
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-func (r routes) remove(ctx context.Context, in *removeInput) (*httpapi.Output[view], error) {
-	id, err := parse(in.ID)
+func (r routes) remove(ctx context.Context, in *removeInput) (view, error) {
+	id, err := httpapi.ParseOptionalID(in.ID)
 	if err != nil {
-		return nil, err
+		return view{}, err
 	}
 	v, err := r.carts.Remove(ctx, authz.ActorOf(ctx), id)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(viewOf(v, in.Language)), nil
+	return viewOf(v, in.Language), err
 }
 
-type emptyInput struct{ httpapi.Language }
-
-func (r routes) empty(ctx context.Context, in *emptyInput) (*httpapi.Output[view], error) {
+func (r routes) empty(ctx context.Context, in *httpapi.Language) (view, error) {
 	v, err := r.carts.Empty(ctx, authz.ActorOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(viewOf(v, in.Language)), nil
+	return viewOf(v, *in), err
 }

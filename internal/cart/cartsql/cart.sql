@@ -4,7 +4,7 @@ WHERE d.cart_id /*pg: = ANY (ARRAY(SELECT c.id FROM cart c WHERE c.user_id = ANY
     /*sqlite: IN (SELECT c.id FROM cart c WHERE c.user_id IN (SELECT id FROM @rows($1: id int))) */
 
 -- name: branch_first
-SELECT b.id FROM branch b ORDER BY b.is_open DESC, b.id LIMIT 1
+SELECT b.id FROM branch b WHERE b.retired_at IS NULL ORDER BY b.is_open DESC, b.id LIMIT 1
 
 -- name: cart_count_dish
 -- Members' carts that have a dish and are, or may be, priced by a branch's menu.

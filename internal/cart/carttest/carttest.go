@@ -29,11 +29,12 @@ var Stmts = sqldb.Load(fstest.MapFS{
 	"items_copy.sql": {Data: []byte(`
 		INSERT INTO menu_version_item (version_id, item_id, price)
 		SELECT $2, item_id, price FROM menu_version_item WHERE version_id = $1`)},
-	"item_price.sql":  {Data: []byte(`UPDATE menu_version_item SET price = $3 WHERE version_id = $1 AND item_id = $2`)},
-	"item_drop.sql":   {Data: []byte(`DELETE FROM menu_version_item WHERE version_id = $1 AND item_id = $2`)},
-	"branch_open.sql": {Data: []byte(`UPDATE branch SET is_open = $2 WHERE id = $1`)},
-	"dish_names.sql":  {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
-	"touch.sql":       {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
+	"item_price.sql":   {Data: []byte(`UPDATE menu_version_item SET price = $3 WHERE version_id = $1 AND item_id = $2`)},
+	"item_drop.sql":    {Data: []byte(`DELETE FROM menu_version_item WHERE version_id = $1 AND item_id = $2`)},
+	"branch_open.sql":  {Data: []byte(`UPDATE branch SET is_open = $2 WHERE id = $1`)},
+	"branch_hours.sql": {Data: []byte(`UPDATE branch SET hours = $2 WHERE id = $1`)},
+	"dish_names.sql":   {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
+	"touch.sql":        {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
 	"rows.sql": {Data: []byte(`
 		SELECT (SELECT count(*) FROM cart), (SELECT count(*) FROM cart_detail), (SELECT count(*) FROM order_info),
 		       (SELECT count(*) FROM hold), (SELECT count(*) FROM idempotency), (SELECT count(*) FROM payment_attempt)`)},
@@ -126,6 +127,13 @@ func (h *Fixture) publish(t testing.TB, change string, args ...any) {
 func (h *Fixture) SetOpen(t testing.TB, branch int64, open bool) {
 	t.Helper()
 	h.run(t, "branch_open", branch, map[bool]int{true: 1}[open])
+	h.invalidate(t)
+}
+
+// SetHours sets the opening hours of a branch, as stored.
+func (h *Fixture) SetHours(t testing.TB, branch int64, hours string) {
+	t.Helper()
+	h.run(t, "branch_hours", branch, hours)
 	h.invalidate(t)
 }
 

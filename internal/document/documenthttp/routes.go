@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/document"
 	"comanda/internal/fault"
@@ -27,32 +24,16 @@ var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not foun
 
 // Register registers the routes.
 func Register(a *httpapi.API, documents Reader) {
-	o := &routes{documents}
-	tags := []string{"Menus"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "category-list", Method: http.MethodGet, Path: "/categories", Tags: tags,
-		Summary: "The categories of all menus",
-	}, httpapi.Public, o.categories)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "dish-list", Method: http.MethodGet, Path: "/dishes", Tags: tags,
-		Summary: "What the house cooks, on whatever menu it stands",
-	}, httpapi.Public, o.dishes)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "dish-get", Method: http.MethodGet, Path: "/dishes/{id}", Tags: tags,
-		Summary: "One dish",
-	}, httpapi.Public, o.dish)
+	o, ops := &routes{documents}, a.Operations("Menus", httpapi.Public)
+	httpapi.Register(ops, "category-list", "GET /categories", "The categories of all menus", o.categories)
+	httpapi.Register(ops, "dish-list", "GET /dishes", "What the house cooks, on whatever menu it stands", o.dishes)
+	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "One dish", o.dish)
 }
 
 type routes struct{ documents Reader }
 
-// Language is the requested language of names. It is exported because huma reads exported parts only.
-type Language struct {
-	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
-	AcceptLanguage string `header:"Accept-Language"`
-}
-
-// text returns the text in the requested language, or the best alternative.
-func (l Language) text(texts map[string]string) string {
+// textIn returns the text in the requested language, or the best alternative.
+func textIn(l httpapi.Language, texts map[string]string) string {
 	if text := texts[l.Locale]; text != "" {
 		return text
 	}
@@ -89,31 +70,26 @@ type texts struct {
 	Descriptions map[string]string `json:"descriptions"`
 }
 
-type list[T any] struct {
-	Items []T `json:"items"`
-	Total int `json:"total"`
-}
-
 type categoriesIn struct {
-	Language
+	httpapi.Language
 	httpapi.Paging
 }
 
-func (o *routes) categories(ctx context.Context, in *categoriesIn) (*httpapi.Output[list[category]], error) {
+func (o *routes) categories(ctx context.Context, in *categoriesIn) (httpapi.List[category], error) {
 	docs, total, err := o.documents.Find(ctx, document.Category, nil,
-		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
+		document.Page{Offset: in.Offset(), Limit: in.Size})
 	if err != nil {
-		return nil, err
+		return httpapi.List[category]{}, err
 	}
-	out := httpapi.OutputOf(list[category]{[]category{}, total})
+	out := httpapi.List[category]{Items: []category{}, Total: total}
 	for _, d := range docs {
 		var c category
 		var t texts
 		if err := decode(d, &c, &t); err != nil {
-			return nil, err
+			return httpapi.List[category]{}, err
 		}
-		c.Name, c.Description = in.text(t.Names), in.text(t.Descriptions)
-		out.Body.Items = append(out.Body.Items, c)
+		c.Name, c.Description = textIn(in.Language, t.Names), textIn(in.Language, t.Descriptions)
+		out.Items = append(out.Items, c)
 	}
 	return out, nil
 }
@@ -129,14 +105,14 @@ func decode(d document.Document, views ...any) error {
 }
 
 type dishesIn struct {
-	Language
+	httpapi.Language
 	httpapi.Paging
 	CategoryID string `query:"categoryId" text:"exact" maxLength:"19"`
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 }
 
 // dishes lists dishes by id. A search reads all of them instead.
-func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[list[dish]], error) {
+func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
 	filter := document.Filter{}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
@@ -146,17 +122,17 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (*httpapi.Output[list
 		return o.search(ctx, in, filter, q)
 	}
 	docs, total, err := o.documents.Find(ctx, document.Dish, filter,
-		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
+		document.Page{Offset: in.Offset(), Limit: in.Size})
 	if err != nil {
-		return nil, err
+		return httpapi.List[dish]{}, err
 	}
-	out := httpapi.OutputOf(list[dish]{[]dish{}, total})
+	out := httpapi.List[dish]{Items: []dish{}, Total: total}
 	for _, d := range docs {
 		one, _, err := dishOf(d, in.Language)
 		if err != nil {
-			return nil, err
+			return httpapi.List[dish]{}, err
 		}
-		out.Body.Items = append(out.Body.Items, one)
+		out.Items = append(out.Items, one)
 	}
 	return out, nil
 }
@@ -169,17 +145,17 @@ const (
 // search reads all dishes: there are few, and their documents are in memory.
 func (o *routes) search(
 	ctx context.Context, in *dishesIn, filter document.Filter, q string,
-) (*httpapi.Output[list[dish]], error) {
+) (httpapi.List[dish], error) {
 	var found []dish
 	for from := 0; from < maxSearched; from += searchPage {
 		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
 		if err != nil {
-			return nil, err
+			return httpapi.List[dish]{}, err
 		}
 		for _, d := range docs {
 			one, t, err := dishOf(d, in.Language)
 			if err != nil {
-				return nil, err
+				return httpapi.List[dish]{}, err
 			}
 			if t.contains(q) {
 				found = append(found, one)
@@ -189,7 +165,7 @@ func (o *routes) search(
 			break
 		}
 	}
-	return httpapi.OutputOf(list[dish]{append([]dish{}, httpapi.PageOf(in.Paging, found)...), len(found)}), nil
+	return httpapi.ListOf(httpapi.PageOf(in.Paging, found), len(found), func(d dish) dish { return d }), nil
 }
 
 func (t texts) contains(q string) bool {
@@ -202,27 +178,27 @@ func (t texts) contains(q string) bool {
 }
 
 // dishOf returns a dish in the requested language, and its texts in all languages for the search.
-func dishOf(d document.Document, l Language) (one dish, t texts, err error) {
+func dishOf(d document.Document, l httpapi.Language) (one dish, t texts, err error) {
 	if err := decode(d, &one, &t); err != nil {
 		return one, t, err
 	}
-	one.Name, one.Description = l.text(t.Names), l.text(t.Descriptions)
+	one.Name, one.Description = textIn(l, t.Names), textIn(l, t.Descriptions)
 	return one, t, nil
 }
 
 type dishIn struct {
-	Language
+	httpapi.Language
 	ID string `path:"id" maxLength:"19"`
 }
 
-func (o *routes) dish(ctx context.Context, in *dishIn) (*httpapi.Output[dish], error) {
+func (o *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
 	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
-		return nil, err
+		return dish{}, err
 	}
 	if !found {
-		return nil, ErrDishNotFound
+		return dish{}, ErrDishNotFound
 	}
 	one, _, err := dishOf(d, in.Language)
-	return httpapi.OutputOf(one), err
+	return one, err
 }

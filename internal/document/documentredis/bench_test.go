@@ -27,7 +27,7 @@ func benchRig(b *testing.B) *fixture {
 	debug.SetGCPercent(300) // as the program does
 	redis, server := redisdbtest.Real(b)
 	r := newFixture(sqldbtest.Postgres(b), redis)
-	documenttest.Must(b, r.house.Fill(b.Context(), benchUsers, benchOrders))
+	documenttest.Must(b, r.data.Fill(b.Context(), benchUsers, benchOrders))
 	r.server = server
 	return r
 }

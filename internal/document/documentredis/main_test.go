@@ -28,14 +28,14 @@ type fixture struct {
 	server    *testenv.Server // nil where it is not the test's own
 	sql       *documentsql.Store
 	store     *Store
-	house     documenttest.Writer
+	data      documenttest.Writer
 	projector *document.Projector
 	plane     *document.Generation
 	reader    *document.Reader
 }
 
 func newFixture(db *sqldb.DB, redis *redisdb.DB) *fixture {
-	r := &fixture{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.Writer{DB: db}}
+	r := &fixture{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), data: documenttest.Writer{DB: db}}
 	r.projector = &document.Projector{Source: r.sql, Outbox: r.sql, Writer: r.store, Now: db.Now}
 	r.plane = &document.Generation{Store: r.sql, Markers: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
 	r.reader = &document.Reader{Source: r.sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}

@@ -44,7 +44,7 @@ type orderRow struct {
 
 // TestModel: after any history Redis and SQL say the same, and at any moment readers never see what is not in SQL.
 func TestModel(t *testing.T) {
-	testenv.SequencesOf(t, testenv.Size(20, 400)) // each empties two stores and fills them again
+	testenv.SequencesOf(t, testenv.Size(12, 400)) // each empties two stores and fills them again
 	each(t, func(t *testing.T, r *fixture) {
 		rapid.Check(t, func(rt *rapid.T) {
 			m := &machine{fixture: r, sub: t, other: newFixture(r.db, r.redis)}
@@ -70,12 +70,12 @@ func (m *machine) begin(t *rapid.T) {
 	m.users, m.dishes, m.carts = map[int64]documenttest.User{}, map[int64]int64{}, map[int64]int64{}
 	m.details, m.rights, m.orders = map[int64]int64{}, map[int64]bool{}, map[string]orderRow{}
 	m.keeps = rapid.Bool().Draw(t, "Redis loses nothing")
-	documenttest.Must(m.sub, m.house.Clear(ctx))
+	documenttest.Must(m.sub, m.data.Clear(ctx))
 	flush(m.sub, m.fixture)
-	documenttest.Must(m.sub, m.house.PutRole(ctx, 1, "USER"), m.house.PutRole(ctx, 2, "CHEF"), m.house.PutCategory(ctx, 1, "A"),
-		m.house.PutCategory(ctx, 2, "B"))
+	documenttest.Must(m.sub, m.data.PutRole(ctx, 1, "USER"), m.data.PutRole(ctx, 2, "CHEF"), m.data.PutCategory(ctx, 1, "A"),
+		m.data.PutCategory(ctx, 2, "B"))
 	for p := range int64(3) {
-		documenttest.Must(m.sub, m.house.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
+		documenttest.Must(m.sub, m.data.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
 	}
 	m.look(t)
 }
@@ -113,7 +113,7 @@ func (m *machine) putUser(t *rapid.T) {
 			t.Skip("taken")
 		}
 	}
-	must(t, m.house.PutUser(m.sub.Context(), u))
+	must(t, m.data.PutUser(m.sub.Context(), u))
 	m.users[u.ID] = u
 }
 
@@ -139,13 +139,13 @@ func (m *machine) deleteUser(t *rapid.T) {
 			t.Skip("has a cart")
 		}
 	}
-	must(t, m.house.DeleteUser(m.sub.Context(), id))
+	must(t, m.data.DeleteUser(m.sub.Context(), id))
 	delete(m.users, id)
 }
 
 func (m *machine) putDish(t *rapid.T) {
 	id, category := rapid.Int64Range(1, plates).Draw(t, "dish"), rapid.Int64Range(1, 2).Draw(t, "category")
-	must(t, m.house.PutDish(m.sub.Context(), id, category, "dish"))
+	must(t, m.data.PutDish(m.sub.Context(), id, category, "dish"))
 	m.dishes[id] = category
 }
 
@@ -156,33 +156,33 @@ func (m *machine) putCart(t *rapid.T) {
 			t.Skip("has one")
 		}
 	}
-	must(t, m.house.PutCart(m.sub.Context(), id, owner))
+	must(t, m.data.PutCart(m.sub.Context(), id, owner))
 	m.carts[id] = owner
 }
 
 func (m *machine) putDetail(t *rapid.T) {
 	cart, dish := one(t, m.carts), one(t, m.dishes)
 	id := cart*100 + dish
-	must(t, m.house.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
+	must(t, m.data.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
 	m.details[id] = cart
 }
 
 func (m *machine) deleteDetail(t *rapid.T) {
 	id := one(t, m.details)
-	must(t, m.house.DeleteDetail(m.sub.Context(), id))
+	must(t, m.data.DeleteDetail(m.sub.Context(), id))
 	delete(m.details, id)
 }
 
 func (m *machine) deleteCart(t *rapid.T) {
 	id := one(t, m.carts)
-	must(t, m.house.DeleteCart(m.sub.Context(), id))
+	must(t, m.data.DeleteCart(m.sub.Context(), id))
 	delete(m.carts, id)
 	maps.DeleteFunc(m.details, func(_, cart int64) bool { return cart == id })
 }
 
 func (m *machine) grant(t *rapid.T) {
 	right, give := rapid.Int64Range(1, 3).Draw(t, "right"), rapid.Bool().Draw(t, "give")
-	must(t, m.house.Grant(m.sub.Context(), 2, right, give))
+	must(t, m.data.Grant(m.sub.Context(), 2, right, give))
 	if m.rights[right] = give; !give {
 		delete(m.rights, right)
 	}
@@ -200,9 +200,9 @@ func (m *machine) putOrder(t *rapid.T) {
 	if was, there := m.orders[id]; there {
 		row.user = was.user // an order never changes hands
 	}
-	must(t, m.house.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
+	must(t, m.data.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
 	if _, there := m.orders[id]; !there {
-		must(t, m.house.PutLine(m.sub.Context(), id, 1, 1))
+		must(t, m.data.PutLine(m.sub.Context(), id, 1, 1))
 	}
 	m.orders[id] = row
 }

@@ -13,17 +13,17 @@ import (
 func TestProjector_deletion_overtakes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		ctx, must := t.Context(), documenttest.Must
-		must(t, r.house.PutRole(ctx, 1, "USER"))
+		must(t, r.data.PutRole(ctx, 1, "USER"))
 		user := documenttest.User{ID: 7, Role: 1}
-		must(t, r.house.PutUser(ctx, user))
+		must(t, r.data.PutUser(ctx, user))
 		r.project(t) // the memo is at version 1
 		for n := range 3 {
 			user.Username = "an" + strconv.Itoa(n)
-			must(t, r.house.PutUser(ctx, user))
+			must(t, r.data.PutUser(ctx, user))
 		}
 		late, err := r.sql.Read(ctx, document.User, []string{"7"})
 		must(t, err)
-		must(t, r.house.DeleteUser(ctx, 7))
+		must(t, r.data.DeleteUser(ctx, 7))
 		r.project(t)
 		a, err := r.store.Apply(ctx, late)
 		must(t, err)
@@ -38,9 +38,9 @@ func TestProjector_deletion_overtakes(t *testing.T) {
 func TestProjector_total_too_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		ctx, must := t.Context(), documenttest.Must
-		must(t, r.house.PutRole(ctx, 1, "USER"), r.house.PutUser(ctx, documenttest.User{ID: 7, Role: 1}),
-			r.house.PutCategory(ctx, 1, "A"), r.house.PutDish(ctx, 5, 1, "B"), r.house.PutCart(ctx, 4, 7),
-			r.house.PutDetail(ctx, 8, 4, 5, 1<<31))
+		must(t, r.data.PutRole(ctx, 1, "USER"), r.data.PutUser(ctx, documenttest.User{ID: 7, Role: 1}),
+			r.data.PutCategory(ctx, 1, "A"), r.data.PutDish(ctx, 5, 1, "B"), r.data.PutCart(ctx, 4, 7),
+			r.data.PutDetail(ctx, 8, 4, 5, 1<<31))
 		_, err := r.db.Exec(ctx, documenttest.Statement("UPDATE cart_detail SET price = 9007199254740992"))
 		must(t, err)
 		r.project(t)

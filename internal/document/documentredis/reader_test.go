@@ -44,8 +44,8 @@ func reading(t *testing.T, r *fixture) (*document.Reader, *asked) {
 	t.Helper()
 	fill(t, r, anOrder(1))
 	documenttest.Must(t,
-		r.house.PutUser(t.Context(), documenttest.User{ID: 457, Username: "chi", Email: "chi@example.com", Role: 1, Province: "Riyadh", City: "Hue"}),
-		r.house.PutUser(t.Context(), documenttest.User{ID: 458, Role: 1, Province: "riyadh", City: "RIYADH", Registered: true}))
+		r.data.PutUser(t.Context(), documenttest.User{ID: 457, Username: "chi", Email: "chi@example.com", Role: 1, Province: "Riyadh", City: "Hue"}),
+		r.data.PutUser(t.Context(), documenttest.User{ID: 458, Role: 1, Province: "riyadh", City: "RIYADH", Registered: true}))
 	r.project(t)
 	r.watch(t)
 	r.whole(t, true)

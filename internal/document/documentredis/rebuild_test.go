@@ -53,7 +53,7 @@ var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
 func crowded(t *testing.T, r *fixture) (documents int) {
 	t.Helper()
-	documenttest.Must(t, r.house.Fill(t.Context(), users, orders))
+	documenttest.Must(t, r.data.Fill(t.Context(), users, orders))
 	r.project(t)
 	return 1 + users + 4*orders
 }
@@ -108,7 +108,7 @@ func TestRebuild_resumes(t *testing.T) {
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		documenttest.Must(t, r.house.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
+		documenttest.Must(t, r.data.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
 		done := 0
 		b := r.builder()
 		b.Report = func(p document.Progress) { done = p.Done }
@@ -191,7 +191,7 @@ func TestRebuild_during_writes(t *testing.T) {
 				for n := int64(0); ctx.Err() == nil; n++ {
 					id := 1 + 2*(n*37%int64(users/2)) + w
 					u := documenttest.User{ID: id, Email: "n" + digit(int(n%10)) + "w" + digit(int(w)) + "@example.com", Role: 1, City: "c" + digit(int(n%5))}
-					if err := r.house.PutUser(t.Context(), u); err != nil {
+					if err := r.data.PutUser(t.Context(), u); err != nil {
 						continue // the address is another's by now
 					}
 					if err := r.projector.RunOnce(t.Context()); err != nil {
@@ -216,10 +216,10 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 	each(t, func(t *testing.T, later *fixture) {
 		ctx := t.Context()
 		fill(t, later, anOrder(1))
-		documenttest.Must(t, later.house.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
-			later.house.PutUser(ctx, documenttest.User{ID: 457, Email: "new@example.com", Role: 1}),
-			later.house.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
-			later.house.DeleteDetail(ctx, 456), later.house.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
+		documenttest.Must(t, later.data.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
+			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "new@example.com", Role: 1}),
+			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
+			later.data.DeleteDetail(ctx, 456), later.data.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
 		later.project(t)
 		r := newFixture(sqldbtest.SQLite(t), later.redis) // as it was before
 		fill(t, r, anOrder(1))
@@ -228,7 +228,7 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 		}
 		documenttest.Must(t, r.builder().Build(ctx))
 		r.clean(t)
-		documenttest.Must(t, r.house.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
+		documenttest.Must(t, r.data.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
 		r.project(t)
 		r.clean(t)
 		wantKeys(t, r.store, map[string]string{"user:457": "v1", "user:index:email:newer@example.com": "", "cartDetail:456": "v1"})

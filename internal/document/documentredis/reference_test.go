@@ -119,7 +119,7 @@ func says(t testing.TB, doc string, values map[string]string) {
 // they hold, and which disappear ("").
 func TestReference_flows(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		ctx, h, order := t.Context(), r.house, anOrder(1)
+		ctx, h, order := t.Context(), r.data, anOrder(1)
 		documenttest.Must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 7, Role: 1, Email: "an@example.com"}),
 			h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"))
 		cart := map[string]string{
@@ -195,7 +195,7 @@ func queries(t *testing.T, r *fixture, order string) {
 	if d := cmp.Diff([]string{order, order + "-1," + order + "-2", order}, got); d != "" || sql.n != 0 {
 		t.Errorf("with %d questions to SQL: %s", sql.n, d)
 	}
-	documenttest.Must(t, r.house.PutCart(t.Context(), 124, 7), r.house.PutDetail(t.Context(), 458, 124, 789, 1))
+	documenttest.Must(t, r.data.PutCart(t.Context(), 124, 7), r.data.PutDetail(t.Context(), 458, 124, 789, 1))
 	r.project(t)
 	cart, found, err := reader.FindUnique(t.Context(), document.Cart, "user", "7")
 	if err != nil || !found || cart.ID != "124" || of(document.CartDetail, document.Filter{"cart": cart.ID}) != "458" || sql.n != 0 {
@@ -206,7 +206,7 @@ func queries(t *testing.T, r *fixture, order string) {
 // fill goes through the flows of the reference: a user with a cart of two dishes and an order of two lines.
 func fill(t *testing.T, r *fixture, order string) {
 	t.Helper()
-	ctx, h := t.Context(), r.house
+	ctx, h := t.Context(), r.data
 	documenttest.Must(t, h.PutRole(ctx, 1, "ADMIN"), h.PutPermission(ctx, 1, "View Users"),
 		h.PutPermission(ctx, 2, "Create Order"), h.PutPermission(ctx, 3, "View Orders"),
 		h.Grant(ctx, 1, 1, true), h.Grant(ctx, 1, 2, true), h.Grant(ctx, 1, 3, true),

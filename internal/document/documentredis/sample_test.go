@@ -115,7 +115,7 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
 	each(t, func(t *testing.T, r *fixture) {
-		documenttest.Must(t, r.house.Fill(t.Context(), 30, 10))
+		documenttest.Must(t, r.data.Fill(t.Context(), 30, 10))
 		fill(t, r, anOrder(1))
 		documenttest.Must(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
@@ -129,8 +129,8 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
 				n++
 				u := documenttest.User{ID: 1 + int64(n%30), Email: fmt.Sprintf("n%d@example.com", n), Role: 1, City: "c" + digit(n%5)}
-				must(rt, r.house.PutUser(t.Context(), u))
-				must(rt, r.house.PutDish(t.Context(), 789+int64(n%2), 1, "Phở "+digit(n%10)))
+				must(rt, r.data.PutUser(t.Context(), u))
+				must(rt, r.data.PutDish(t.Context(), 789+int64(n%2), 1, "Phở "+digit(n%10)))
 				if rapid.Bool().Draw(rt, "projected before") {
 					must(rt, r.projector.RunOnce(t.Context()))
 				}
@@ -152,7 +152,7 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 // some have gone.
 func TestSampler_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		documenttest.Must(t, r.house.Fill(t.Context(), 450, 300))
+		documenttest.Must(t, r.data.Fill(t.Context(), 450, 300))
 		documenttest.Must(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
 		list := document.User.Keys.List()
@@ -201,10 +201,10 @@ func TestSampler_projector_behind(t *testing.T) {
 		fill(t, r, anOrder(1))
 		w := watchedRig(t, r)
 		documenttest.Must(t,
-			r.house.PutUser(t.Context(), documenttest.User{ID: 500, Email: "new@example.com", Role: 1, City: "Riyadh"}),
-			r.house.PutUser(t.Context(), documenttest.User{ID: 456, Email: "changed@example.com", Role: 1, City: "Hue"}),
-			r.house.PutDish(t.Context(), 800, 1, "Bún"), r.house.DeleteDetail(t.Context(), 456),
-			r.house.PutOrder(t.Context(), anOrder(9), "PLACED", 456, "VNPAY9"), r.house.PutLine(t.Context(), anOrder(9), 1, 789))
+			r.data.PutUser(t.Context(), documenttest.User{ID: 500, Email: "new@example.com", Role: 1, City: "Riyadh"}),
+			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "changed@example.com", Role: 1, City: "Hue"}),
+			r.data.PutDish(t.Context(), 800, 1, "Bún"), r.data.DeleteDetail(t.Context(), 456),
+			r.data.PutOrder(t.Context(), anOrder(9), "PLACED", 456, "VNPAY9"), r.data.PutLine(t.Context(), anOrder(9), 1, 789))
 		claimed, err := r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2) // by one who has died since
 		documenttest.Must(t, err)
 		if len(claimed) != 2 {
@@ -244,7 +244,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 		n := 0
 		rename := func() {
 			n++
-			documenttest.Must(t, r.house.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
+			documenttest.Must(t, r.data.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
 		}
 		looks := 0
 		w.sampler.Counts = &interferingSource{r.sql, func() { looks++; r.project(t) }, rename}
@@ -272,7 +272,7 @@ func TestSampler_during_writes(t *testing.T) {
 				}
 			})
 		}
-		for range testenv.Size(8, 200) {
+		for range testenv.Size(4, 200) {
 			w.pass(t)
 			w.quiet(t)
 		}
@@ -299,12 +299,12 @@ func (w *watched) write(t *testing.T, k, n int64) {
 	ctx := t.Context()
 	id := 3 + 2*(n*37%int64(users/2-2)) + k
 	u := documenttest.User{ID: id, Email: fmt.Sprintf("w%dn%d@example.com", k, n%50), Role: 1, City: "c" + digit(int(n%5))}
-	_ = w.house.PutUser(ctx, u) // the address may be another's by now
+	_ = w.data.PutUser(ctx, u) // the address may be another's by now
 	switch n % 5 {
 	case 0:
-		_ = w.house.PutCart(ctx, id, id) // the account may have one
+		_ = w.data.PutCart(ctx, id, id) // the account may have one
 	case 3:
-		documenttest.Must(t, w.house.DeleteCart(ctx, id))
+		documenttest.Must(t, w.data.DeleteCart(ctx, id))
 	}
 	if err := w.projector.RunOnce(ctx); err != nil {
 		t.Error(err)
@@ -344,13 +344,13 @@ func TestSampler_readers(t *testing.T) {
 	})
 }
 
-// A house whose documents do not fit into Redis loses some all the time. No reader misses a document meanwhile, and
+// A database whose documents do not fit into Redis loses some all the time. No reader misses a document meanwhile, and
 // once there is room everything is back.
 func TestSampler_evictions(t *testing.T) {
 	redis, server := evicting(t)
 	r := newFixture(sqldbtest.Postgres(t), redis)
 	r.server = server
-	documenttest.Must(t, r.house.Fill(t.Context(), 1500, 500))
+	documenttest.Must(t, r.data.Fill(t.Context(), 1500, 500))
 	documenttest.Must(t, r.builder().Build(t.Context()))
 	w := watchedRig(t, r)
 	for i := range 200 {

@@ -88,12 +88,9 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 
 // texts is Texts in exchanges of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
-	if len(keys) <= s.step {
-		return s.db.Texts(ctx, keys)
-	}
 	all := make([]string, 0, len(keys))
-	for from := 0; from < len(keys); from += s.step {
-		texts, err := s.db.Texts(ctx, keys[from:min(from+s.step, len(keys))])
+	for some := range slices.Chunk(keys, s.step) {
+		texts, err := s.db.Texts(ctx, some)
 		if err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ func TestVerify_finds(t *testing.T) {
 func TestVerify_ignores_expected_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
-		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123))
+		documenttest.Must(t, r.data.DeleteCart(t.Context(), 123))
 		r.project(t)
 		if held(t, r.store, "memo:{cart:123}") == "" {
 			t.Error("no tombstone")
@@ -112,8 +112,8 @@ func TestVerify_ignores_expected_keys(t *testing.T) {
 func TestVerify_rechecks(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
-		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123),
-			r.house.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
+		documenttest.Must(t, r.data.DeleteCart(t.Context(), 123),
+			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
 		looks := 0
 		v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(ctx context.Context) error {
 			if looks++; looks < 2 {

@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
 )
 
 // Metrics are the consumers' metrics.
@@ -16,17 +17,12 @@ type Metrics struct {
 // NewMetrics registers the consumers' metrics with reg; if reg is nil they are not exported. The buckets of the
 // duration reach from 1 ms to 16 s, because a batch of hundreds of events may take seconds.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	f := promauto.With(reg)
+	f := telemetry.Metrics(reg)
 	return &Metrics{
-		messages: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "consumer_message_total",
-			Help: "Events by consumer and result: ok, dup, retry or dead.",
-		}, []string{"consumer", "result"}),
-		duration: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "consumer_handle_duration_seconds",
-			Help:    "Duration of handling a batch of events.",
-			Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
-		}, []string{"consumer"}),
+		messages: f.Counters("consumer_message_total", "Events by consumer and result: ok, dup, retry or dead.",
+			"consumer", "result"),
+		duration: f.Histograms("consumer_handle_duration_seconds", "Duration of handling a batch of events.",
+			prometheus.ExponentialBuckets(0.001, 4, 8), "consumer"),
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
 )
 
 // Metrics are the relay's metrics.
@@ -20,20 +21,13 @@ type Metrics struct {
 
 // NewMetrics registers the relay's metrics with reg; if reg is nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	f := promauto.With(reg)
-	total := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "outbox_publish_total", Help: "Events by result: published, refused by the publisher, or dead letter.",
-	}, []string{"result"})
+	f := telemetry.Metrics(reg)
+	total := f.Counters("outbox_publish_total", "Events by result: published, refused by the publisher, or dead letter.",
+		"result")
 	return &Metrics{
-		pending: f.NewGauge(prometheus.GaugeOpts{
-			Name: "outbox_pending", Help: "Events waiting to be published.",
-		}),
-		oldest: f.NewGauge(prometheus.GaugeOpts{
-			Name: "outbox_oldest_age_seconds", Help: "Age of the oldest event waiting to be published.",
-		}),
-		letters: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "dlq_messages", Help: "Dead letters waiting for a replay, by consumer.",
-		}, []string{"consumer"}),
+		pending:   f.Gauge("outbox_pending", "Events waiting to be published."),
+		oldest:    f.Gauge("outbox_oldest_age_seconds", "Age of the oldest event waiting to be published."),
+		letters:   f.Gauges("dlq_messages", "Dead letters waiting for a replay, by consumer.", "consumer"),
 		published: total.WithLabelValues("ok"),
 		refused:   total.WithLabelValues("refused"),
 		dead:      total.WithLabelValues("dead"),

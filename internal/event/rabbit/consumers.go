@@ -74,9 +74,6 @@ func (c *Consumers) Run(ctx context.Context) error {
 	return nil
 }
 
-// Connected reports whether there is a connection.
-func (c *Consumers) Connected() bool { return c.link.up.Load() }
-
 // subscribeAll starts consuming every queue of this installation. external are the subscriptions to messages of other
 // systems.
 func (c *Consumers) subscribeAll(ctx context.Context, s *session) (subs, external []*subscription, err error) {

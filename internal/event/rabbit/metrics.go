@@ -2,7 +2,8 @@ package rabbit
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
 )
 
 // Metrics are the metrics of the broker connections. The role is publisher or consumer. The gauges reflect the latest
@@ -16,27 +17,11 @@ type Metrics struct {
 
 // NewMetrics registers the metrics with reg; if reg is nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	f := promauto.With(reg)
+	f := telemetry.Metrics(reg)
 	return &Metrics{
-		connected: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_connected", Help: "1 while the connection to the broker is up, by role.",
-		}, []string{"role"}),
-		blocked: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_blocked", Help: "1 while the broker blocks publishers.",
-		}, []string{"role"}),
-		lost: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "rabbit_connection_lost_total", Help: "Lost connections to the broker.",
-		}, []string{"role"}),
-		differing: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_queue_differs", Help: "1 if the queue exists with other arguments than Comanda declares.",
-		}, []string{"queue"}),
+		connected: f.Gauges("rabbit_connected", "1 while the connection to the broker is up, by role.", "role"),
+		blocked:   f.Gauges("rabbit_blocked", "1 while the broker blocks publishers.", "role"),
+		lost:      f.Counters("rabbit_connection_lost_total", "Lost connections to the broker.", "role"),
+		differing: f.Gauges("rabbit_queue_differs", "1 if the queue exists with other arguments than Comanda declares.", "queue"),
 	}
-}
-
-// gaugeValue returns 1 for true and 0 for false.
-func gaugeValue(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }

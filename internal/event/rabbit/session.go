@@ -48,7 +48,7 @@ type link struct {
 // setUp records whether the connection is up, for readiness and metrics.
 func (l *link) setUp(up bool) {
 	l.up.Store(up)
-	l.metrics.connected.WithLabelValues(l.role).Set(gaugeValue(up))
+	l.metrics.connected.WithLabelValues(l.role).Set(telemetry.Truth(up))
 }
 
 // newLink validates everything that can be validated without a broker, so that a mistake in the configuration fails the
@@ -128,7 +128,7 @@ func (l *link) open(ctx context.Context) (*session, error) {
 func (s *session) accept(ctx context.Context, differing map[string]string) {
 	for _, q := range s.topology.queues {
 		reason, differs := differing[q.name]
-		s.metrics.differing.WithLabelValues(q.name).Set(gaugeValue(differs))
+		s.metrics.differing.WithLabelValues(q.name).Set(telemetry.Truth(differs))
 		if differs {
 			s.log.ErrorContext(ctx, "a queue exists with other arguments and is used as it is; delete it when it is "+
 				"empty so that it is declared again", "queue", q.name, "delete", "rabbitmqctl delete_queue "+q.name,
@@ -150,7 +150,7 @@ func (s *session) watch() {
 		defer gauge.Set(0)
 		for a := range alarms {
 			s.blocked.Store(a.Active)
-			gauge.Set(gaugeValue(a.Active))
+			gauge.Set(telemetry.Truth(a.Active))
 			if !a.Active {
 				s.log.Info("the broker accepts messages again")
 				continue

@@ -8,8 +8,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// dollars parses an amount of LINE Pay's simulator. The village uses whole amounts only.
-func (v *village) dollars(s string) int64 {
+// dollars parses an amount of LINE Pay's simulator. The soak uses whole amounts only.
+func (v *soak) dollars(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
 		v.t.Error(err)
@@ -18,7 +18,7 @@ func (v *village) dollars(s string) int64 {
 }
 
 // takenAt returns the amounts captured by the gateways, by attempt.
-func (v *village) takenAt() map[string]int64 {
+func (v *soak) takenAt() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range v.vnpay.Payments() {
 		if p.State == "PAID" {
@@ -34,7 +34,7 @@ func (v *village) takenAt() map[string]int64 {
 }
 
 // refundedAt returns the amounts refunded by the gateways, by attempt.
-func (v *village) refundedAt() map[string]int64 {
+func (v *soak) refundedAt() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range v.vnpay.Payments() {
 		all[p.TxnRef] += p.Refunded
@@ -47,7 +47,7 @@ func (v *village) refundedAt() map[string]int64 {
 }
 
 // audit compares the database with the gateways, and the database's totals with each other.
-func (v *village) audit() {
+func (v *soak) audit() {
 	v.t.Helper()
 	v.balanced()
 	review := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'REVIEW'")
@@ -84,7 +84,7 @@ func (v *village) audit() {
 	v.varied(sums)
 }
 
-func (v *village) same(what string, ours, theirs map[string]int64) {
+func (v *soak) same(what string, ours, theirs map[string]int64) {
 	v.t.Helper()
 	if maps.Equal(ours, theirs) {
 		return
@@ -103,7 +103,7 @@ func (v *village) same(what string, ours, theirs map[string]int64) {
 }
 
 // varied checks that the random stories covered every important outcome.
-func (v *village) varied(sums map[string]int64) {
+func (v *soak) varied(sums map[string]int64) {
 	v.t.Helper()
 	seen := v.table(`
 		SELECT 'report ' || source || ' ' || verdict, count(*) FROM payment_event GROUP BY source, verdict

@@ -76,11 +76,15 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	t.Cleanup(g.ledger.Stop)
 	reader, kitchen := orderingsql.NewOrders(r.DB), r.Catalog(t)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: g.ledger, Reader: reader, Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: g.ledger, Reader: reader, Catalog: kitchen, Now: now,
 	}
 	boards := &ordering.BoardHub{
-		Reader: reader, Catalog: kitchen, Changes: g.ledger, Warn: 10 * time.Minute, Late: 20 * time.Minute, Interval: every,
-		Log: slog.New(slog.DiscardHandler), Now: now,
+		Reader: reader, Catalog: kitchen, Changes: g.ledger, Interval: every,
+		Ages: func() (warn, late time.Duration) { return 10 * time.Minute, 20 * time.Minute },
+		Log:  slog.New(slog.DiscardHandler), Now: now,
 	}
 	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -342,6 +346,37 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
 				t.Errorf("%s: %s, %v", want.step, got.text, events)
 			}
+		}
+	})
+}
+
+// TestBoard_guestSeesWhenReady checks that a paid order says when it will be ready once the kitchen has had five orders
+// ready, and no longer when it is ready itself.
+func TestBoard_guestSeesWhenReady(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, c *clock) {
+		cook := func(id string) {
+			g.ask(t, "cook", "POST", "/api/orders/"+id+"/start", "").want(t, 200, "")
+			g.ask(t, "cook", "POST", "/api/orders/"+id+"/ready", "").want(t, 200, "")
+		}
+		seen := func(id string) any {
+			return g.ask(t, "cook", "GET", "/cis/order/"+id, "").want(t, 200, "").body["expectedAt"]
+		}
+		for i := range 5 {
+			o := g.paid(t, fmt.Sprint("cooked", i))
+			if at := seen(o.ID); at != nil {
+				t.Fatalf("after %d orders the next is expected at %v", i, at)
+			}
+			c.pass(10 * time.Minute)
+			cook(o.ID)
+		}
+		o := g.paid(t, "next")
+		c.pass(time.Minute)
+		if got, want := seen(o.ID), o.PaidAt.Add(10*time.Minute).UTC().Format("2006-01-02T15:04:05.999Z07:00"); got != want {
+			t.Errorf("expected at %v, want %s", got, want)
+		}
+		cook(o.ID)
+		if at := seen(o.ID); at != nil {
+			t.Errorf("a ready order is expected at %v", at)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package orderinghttp
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"comanda/internal/authz"
@@ -35,7 +34,7 @@ type createItem struct {
 
 // request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
 func (b createBody) request() (ordering.Request, error) {
-	version, err := parseID(b.MenuVersionID)
+	version, err := httpapi.ParseID(b.MenuVersionID)
 	if err != nil {
 		return ordering.Request{}, err
 	}
@@ -44,22 +43,13 @@ func (b createBody) request() (ordering.Request, error) {
 		ClientTxnID: b.ClientTxnID, MenuVersionID: version, VisitID: b.VisitID, ExpectedTotal: b.ExpectedTotal,
 	}
 	for i, it := range b.Items {
-		id, err := parseID(it.ItemID)
+		id, err := httpapi.ParseID(it.ItemID)
 		if err != nil {
 			return ordering.Request{}, err
 		}
 		r.Items[i] = ordering.RequestItem{ItemID: id, Qty: it.Qty, Notes: it.Notes}
 	}
 	return r, nil
-}
-
-// parseID parses an id of a path, query or body. The patterns admit 18 digits, which fit into 64 bits.
-func parseID(s string) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
-	}
-	return id, nil
 }
 
 // Summary is an order in the response to placing it. It is exported, like every embedded response type, because huma
@@ -92,9 +82,7 @@ func summaryOf(o ordering.Order) Summary {
 
 // at returns the summary with the address of the payment page, if there is one.
 func (s Summary) at(page string) Summary {
-	if page != "" {
-		s.Payment.RedirectURL = &page
-	}
+	s.Payment.RedirectURL = httpapi.OrNull(page)
 	return s
 }
 
@@ -109,6 +97,7 @@ type Detail struct {
 	Refunded     int64        `json:"refunded" doc:"Part of totalPrice that is refunded or about to be."`
 	Refunds      []refund     `json:"refunds,omitempty"`
 	Timeline     []occurrence `json:"timeline"`
+	ExpectedAt   *time.Time   `json:"expectedAt,omitempty" doc:"When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell."`
 }
 
 // item is one line of an order. Its price is that of the order, not of today's menu. Amount is price times quantity.
@@ -147,14 +136,10 @@ type refund struct {
 
 // refundOf returns a refund without its note, which only the staff may read.
 func refundOf(r payment.Refund) refund {
-	out := refund{
+	return refund{
 		ID: r.ID, PaymentID: r.AttemptID, Amount: r.Amount, Currency: string(r.Currency), State: string(r.State),
-		Reason: string(r.Reason), CreatedAt: r.CreatedAt,
+		Reason: string(r.Reason), CreatedAt: r.CreatedAt, DoneAt: httpapi.TimeOrNull(r.DoneAt),
 	}
-	if !r.DoneAt.IsZero() {
-		out.DoneAt = &r.DoneAt
-	}
-	return out
 }
 
 // occurrence is one entry of an order's timeline.
@@ -163,20 +148,19 @@ type occurrence struct {
 	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE,REFUNDED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED"`
 }
 
+func attemptOf(a payment.Attempt) Attempt {
+	return Attempt{
+		ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
+		CreatedAt: a.CreatedAt, SettledAt: httpapi.TimeOrNull(a.SettledAt),
+	}
+}
+
 func detailOf(d ordering.Detail) Detail {
 	out := Detail{
 		Summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
 		CancelReason: string(d.CancelReason), MoreTime: d.ExtensionsLeft(), Items: itemsOf(d.Items),
-		Payments: make([]Attempt, len(d.Attempts)), Timeline: timelineOf(d),
-	}
-	for i, a := range d.Attempts {
-		out.Payments[i] = Attempt{
-			ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
-			CreatedAt: a.CreatedAt,
-		}
-		if !a.SettledAt.IsZero() {
-			out.Payments[i].SettledAt = &d.Attempts[i].SettledAt
-		}
+		Payments: httpapi.Views(d.Attempts, attemptOf), Timeline: timelineOf(d),
+		ExpectedAt: httpapi.TimeOrNull(d.ExpectedAt),
 	}
 	for _, r := range d.Refunds {
 		out.Refunds = append(out.Refunds, refundOf(r))
@@ -184,19 +168,14 @@ func detailOf(d ordering.Detail) Detail {
 	return out
 }
 
-// decimal formats an id for JSON.
-func decimal(id int64) string { return strconv.FormatInt(id, 10) }
-
 // itemsOf returns the lines with the names that the kitchen reads.
 func itemsOf(items []ordering.Item) []item {
-	out := make([]item, len(items))
-	for i, it := range items {
-		out[i] = item{
-			ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), Name: it.Name,
+	return httpapi.Views(items, func(it ordering.Item) item {
+		return item{
+			ItemID: httpapi.FormatID(it.ItemID), DishID: httpapi.FormatID(it.DishID), Name: it.Name,
 			Price: it.Price, Qty: it.Qty, Amount: it.Price * it.Qty, Notes: it.Notes,
 		}
-	}
-	return out
+	})
 }
 
 // timelineOf returns the events of an order by time. A revived order shows its cancellation and its payment; steps that
@@ -267,12 +246,12 @@ type staffDetail struct {
 }
 
 // staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
-func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.Output[staffDetail], error) {
+func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (staffDetail, error) {
 	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
 	if d.VisitID != "" {
 		var err error
 		if out.TableLabel, err = r.orders.Reader.TableOf(ctx, d.VisitID); err != nil {
-			return nil, err
+			return staffDetail{}, err
 		}
 	}
 	for i, f := range d.Refunds {
@@ -282,20 +261,20 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*httpapi.
 	if to := visibleReceiver(ctx, d.Receiver); to.Name != "" {
 		out.Receiver = staffReceiverOf(to)
 	}
-	return httpapi.OutputOf(out), nil
+	return out, nil
 }
 
 // errNoReceiver is returned for an order at a table, which has no receiver.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
 // receiver returns the receiver of one order. Its route is the permission for all other places that show receivers.
-func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffReceiver], error) {
-	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
+func (r routes) receiver(ctx context.Context, in *httpapi.ByText) (staffReceiver, error) {
+	d, err := r.orders.Order(ctx, ordering.Staff(authz.ActorOf(ctx)), in.ID)
 	switch {
 	case err != nil:
-		return nil, err
+		return staffReceiver{}, err
 	case d.Kind == ordering.DineIn:
-		return nil, errNoReceiver
+		return staffReceiver{}, errNoReceiver
 	}
-	return httpapi.OutputOf(*staffReceiverOf(d.Receiver)), nil
+	return *staffReceiverOf(d.Receiver), nil
 }

@@ -2,11 +2,7 @@ package orderinghttp
 
 import (
 	"context"
-	"net/http"
-	"strconv"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
@@ -28,14 +24,11 @@ type Changes interface {
 
 // registerEvents registers the streams of one order, for guests and for members.
 func (r routes) registerEvents(a *httpapi.API) {
-	httpapi.RegisterStream[eventsInput, Detail](a, huma.Operation{
-		OperationID: "order-events", Method: http.MethodGet, Path: "/cis/order/{id}/events", Tags: []string{"Orders"},
-		Summary: "An order as it changes: first as it is, then after every change; the id is its version",
-	}, httpapi.Guest, r.events)
-	httpapi.RegisterStream[memberEventsInput, memberDetail](a, huma.Operation{
-		OperationID: "member-order-events", Method: http.MethodGet, Path: "/orders/{id}/events", Tags: []string{"Orders"},
-		Summary: "One of one's own orders as it changes: first as it is, then after every change; the id is its version",
-	}, httpapi.Member, r.memberEvents)
+	guests, members := a.Operations("Orders", httpapi.Guest), a.Operations("Orders", httpapi.Member)
+	httpapi.RegisterStream[eventsInput, Detail](guests, "order-events", "GET /cis/order/{id}/events",
+		"An order as it changes: first as it is, then after every change; the id is its version", r.events)
+	httpapi.RegisterStream[memberEventsInput, memberDetail](members, "member-order-events", "GET /orders/{id}/events",
+		"One of one's own orders as it changes: first as it is, then after every change; the id is its version", r.memberEvents)
 }
 
 type eventsInput struct {
@@ -79,16 +72,16 @@ type memberEventsInput struct {
 func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
 	by := authz.ActorOf(ctx)
 	changed, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
-	d, err := r.orders.MemberOrder(ctx, by, in.ID)
+	d, err := r.orders.Order(ctx, ordering.Member(by), in.ID)
 	if err != nil {
 		end()
 		return httpapi.Feed{}, err
 	}
 	return httpapi.Feed{Key: by.String() + " " + by.Session, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
 		read := func(ctx context.Context) (ordering.Detail, error) {
-			return r.orders.MemberOrder(ctx, authz.ActorOf(ctx), in.ID)
+			return r.orders.Order(ctx, ordering.Member(authz.ActorOf(ctx)), in.ID)
 		}
-		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language).Body }
+		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language) }
 		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, s.Admitted, read, show})
 	}}, nil
 }
@@ -107,7 +100,7 @@ type followedOrder struct {
 // the server stops, or access ends.
 func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followedOrder) {
 	for {
-		if id := strconv.FormatInt(f.order.Version, 10); id != f.seen {
+		if id := httpapi.FormatID(f.order.Version); id != f.seen {
 			if s.Send(httpapi.Event{ID: id, Name: "order", Data: f.show(f.order)}) != nil {
 				return
 			}

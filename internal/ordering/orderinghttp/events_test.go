@@ -97,8 +97,10 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
 	}
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
-		Methods: payment.NewMethods(payment.Sandbox), Now: now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Now: now,
 	}
 	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {

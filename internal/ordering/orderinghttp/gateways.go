@@ -30,10 +30,11 @@ type LINEPay interface {
 	Read(rawQuery string) (ref, transaction string, err error)
 }
 
-// Gateways configures the routes that payment gateways call. A nil gateway has no routes.
+// Gateways configures the routes that payment gateways call. Their accounts may change while the process runs, so each
+// request asks for the gateway. The routes of one that is not configured answer 404.
 type Gateways struct {
-	VNPay   VNPay
-	LINEPay LINEPay
+	VNPay   func() (VNPay, bool)
+	LINEPay func() (LINEPay, bool)
 
 	// OrderPage is the address of an order in the guest app, without the order's id; MemberPage is the same for
 	// members. Empty without an app.
@@ -45,24 +46,37 @@ type gateways struct {
 	Gateways
 }
 
-// RegisterGateways registers the routes of the configured gateways. Their paths are those of the reference and are not
+// RegisterGateways registers the routes of the gateways. Their paths are those of the reference and are not
 // part of the API document.
 func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r := gateways{orders, g}
 	handle := func(pattern string, h http.HandlerFunc) {
 		a.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Gateway, Handler: h, MaxBodyBytes: maxNotification})
 	}
-	if g.VNPay != nil {
-		handle("GET /payment/vnpay/ipn", r.ipn)
-		handle("POST /payment/vnpay/callback", r.callback)
-		handle("GET /payment/vnpay/return", r.vnpayReturn)
+	vnpay := func(pattern string, serve func(http.ResponseWriter, *http.Request, VNPay)) {
+		handle(pattern, with(g.VNPay, serve))
 	}
-	if g.LINEPay != nil {
-		handle("GET /payment/linepay/confirm", r.confirm)
-		handle("GET /payment/linepay/cancel", r.cancel)
-	}
+	vnpay("GET /payment/vnpay/ipn", r.ipn)
+	vnpay("POST /payment/vnpay/callback", r.callback)
+	vnpay("GET /payment/vnpay/return", r.vnpayReturn)
+	handle("GET /payment/linepay/confirm", with(g.LINEPay, r.confirm))
+	handle("GET /payment/linepay/cancel", with(g.LINEPay, r.cancel))
 	r.registerPage(a)
 }
+
+// with calls serve with the configured gateway, or answers 404.
+func with[G any](configured func() (G, bool), serve func(http.ResponseWriter, *http.Request, G)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		gateway, ok := configured()
+		if !ok {
+			httpapi.Fail(w, r, errNoGateway)
+			return
+		}
+		serve(w, r, gateway)
+	}
+}
+
+var errNoGateway = fault.New(fault.NotFound, "not_found", "This payment service is not configured.")
 
 const maxNotification = 8 << 10 // bytes of a callback's body
 
@@ -77,34 +91,34 @@ const (
 )
 
 // ipn handles VNPay's server-to-server call. Its response is always 200; the code is in the body.
-func (g gateways) ipn(w http.ResponseWriter, r *http.Request) {
-	g.handleNotification(w, r, r.URL.RawQuery)
+func (g gateways) ipn(w http.ResponseWriter, r *http.Request, v VNPay) {
+	g.handleNotification(w, r, v, r.URL.RawQuery)
 }
 
 // callback is ipn under the reference's path. It also accepts the parameters as a form.
-func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
+func (g gateways) callback(w http.ResponseWriter, r *http.Request, v VNPay) {
 	query := r.URL.RawQuery
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			g.answer(w, r, ipnError)
+			g.answer(w, v, ipnError)
 			return
 		}
 		query = string(body)
 	}
-	g.handleNotification(w, r, query)
+	g.handleNotification(w, r, v, query)
 }
 
 // handleNotification responds only after the reported state is committed: VNPay repeats the call after any code except
 // 00 and 02.
-func (g gateways) handleNotification(w http.ResponseWriter, r *http.Request, query string) {
-	g.answer(w, r, g.handleVNPay(r.Context(), query, headersOf(r)))
+func (g gateways) handleNotification(w http.ResponseWriter, r *http.Request, v VNPay, query string) {
+	g.answer(w, v, g.handleVNPay(r.Context(), v, query, headersOf(r)))
 }
 
 // handleVNPay verifies and applies a notification, and returns the response code. Forged and foreign messages
 // are stored for the staff, within a rate limit.
-func (g gateways) handleVNPay(ctx context.Context, query, headers string) string {
-	ref, report, err := g.VNPay.Read(query)
+func (g gateways) handleVNPay(ctx context.Context, v VNPay, query, headers string) string {
+	ref, report, err := v.Read(query)
 	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
 	// Faults are equal by code, so this matches vnpay.ErrForm, which this package must not import.
@@ -150,15 +164,15 @@ func (g gateways) recordRejected(ctx context.Context, e payment.Event) error {
 }
 
 // answer writes a response code in VNPay's format. A client that has disconnected is no error: VNPay repeats the call.
-func (g gateways) answer(w http.ResponseWriter, _ *http.Request, code string) {
+func (g gateways) answer(w http.ResponseWriter, v VNPay, code string) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": g.VNPay.Message(code)})
+	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": v.Message(code)})
 }
 
 // vnpayReturn changes nothing. Browsers may call it never, once or repeatedly, before or after the IPN call. The
 // signature is verified, because the query comes from the browser.
-func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request) {
-	ref, _, err := g.VNPay.Read(r.URL.RawQuery)
+func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request, v VNPay) {
+	ref, _, err := v.Read(r.URL.RawQuery)
 	if err != nil {
 		httpapi.Fail(w, r, errReturn)
 		return
@@ -174,8 +188,8 @@ const confirmWait = 8 * time.Second
 
 // confirm handles the redirect of a guest who approved a LINE Pay payment. It needs no cookie, because the redirect may
 // reach a different browser from the one that placed the order.
-func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
-	ref, transaction, err := g.LINEPay.Read(r.URL.RawQuery)
+func (g gateways) confirm(w http.ResponseWriter, r *http.Request, l LINEPay) {
+	ref, transaction, err := l.Read(r.URL.RawQuery)
 	if err != nil {
 		httpapi.Fail(w, r, errReturn)
 		return
@@ -197,8 +211,8 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 
 // cancel handles the redirect of a guest who canceled at LINE Pay. It changes nothing: the redirect is not signed, so
 // the state comes from LINE Pay itself.
-func (g gateways) cancel(w http.ResponseWriter, r *http.Request) {
-	ref, _, err := g.LINEPay.Read(r.URL.RawQuery)
+func (g gateways) cancel(w http.ResponseWriter, r *http.Request, l LINEPay) {
+	ref, _, err := l.Read(r.URL.RawQuery)
 	if err != nil {
 		httpapi.Fail(w, r, errReturn)
 		return

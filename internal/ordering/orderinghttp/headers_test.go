@@ -10,7 +10,7 @@ import (
 )
 
 // bring sends a request with headers of the form "name: value" to a gateway's route.
-func (h *house) bring(address string, headers ...string) {
+func (h *testServer) bring(address string, headers ...string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody)
 	if err != nil {
@@ -24,7 +24,7 @@ func (h *house) bring(address string, headers ...string) {
 }
 
 // wantHeaders checks the recorded headers of the reports with a verdict.
-func (h *house) wantHeaders(verdict string, want ...string) {
+func (h *testServer) wantHeaders(verdict string, want ...string) {
 	h.t.Helper()
 	got := h.read("SELECT headers FROM payment_event WHERE verdict = '" + verdict + "'")
 	if len(got) != 1 || got[0] != strings.Join(want, "\n") {
@@ -40,7 +40,7 @@ func TestGateways_headers(t *testing.T) {
 	secrets := []string{
 		"Authorization: Bearer tea", "Cookie: session=tea", "X-LINE-Authorization: tea", "Proxy-Authorization: tea", "X-Tea: tea",
 	}
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		ipn := "/payment/vnpay/ipn?"
 		brought := append([]string{"User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"}, secrets...)
@@ -53,7 +53,7 @@ func TestGateways_headers(t *testing.T) {
 		h.bring(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
 		h.wantHeaders("FORGED", here, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
 	})
-	in(t, money.TWD, func(h *house) {
+	in(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		confirm := "/payment/linepay/confirm?orderId=" + h.ref(o.ID) + "&transactionId="
 		h.press(o.Payment.RedirectURL, "leave")
@@ -67,7 +67,7 @@ func TestGateways_headers(t *testing.T) {
 // TestGateways_headersAreBounded checks that the recorded headers stay within their limits, regardless of the request's
 // size.
 func TestGateways_headersAreBounded(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		var many []string
 		for i := range 100 {
 			many = append(many, "X-Line-"+strings.Repeat("a", 200)+string(rune('0'+i/10))+string(rune('0'+i%10))+": "+strings.Repeat("é", 100))

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
@@ -21,15 +19,11 @@ const admitEvery = 5 * time.Second
 
 // Board registers the kitchen board's routes: one read and one event stream.
 func Board(a *httpapi.API, boards *ordering.BoardHub) {
-	b := boardRoutes{boards}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "board-get", Method: http.MethodGet, Path: "/api/boards/{branchId}", Tags: []string{"Orders"},
-		Summary: "What a branch's kitchen has to do, and has done lately",
-	}, httpapi.Staff, b.get)
-	httpapi.RegisterStream[boardEventsInput, board](a, huma.Operation{
-		OperationID: "board-events", Method: http.MethodGet, Path: "/api/boards/{branchId}/events", Tags: []string{"Orders"},
-		Summary: "A branch's board as it changes: first as it is, then the whole of it after every change; the id is the board's",
-	}, httpapi.Staff, b.events)
+	b, ops := boardRoutes{boards}, a.Operations("Orders", httpapi.Staff)
+	httpapi.RegisterOutput(ops, "board-get", "GET /api/boards/{branchId}",
+		"What a branch's kitchen has to do, and has done lately", b.get)
+	httpapi.RegisterStream[boardEventsInput, board](ops, "board-events", "GET /api/boards/{branchId}/events",
+		"A branch's board as it changes: first as it is, then the whole of it after every change; the id is the board's", b.events)
 }
 
 // boardRoutes handles the board's requests. It is safe for concurrent use, like the hub.
@@ -48,8 +42,8 @@ type boardOutput struct {
 
 // boardBranch parses a branch id. A malformed id returns the same error as an unknown branch.
 func boardBranch(s string) (int64, error) {
-	id, err := parseID(s)
-	if err != nil || id <= 0 {
+	id, err := httpapi.ParseID(s)
+	if err != nil {
 		return 0, catalog.ErrBranch
 	}
 	return id, nil
@@ -61,11 +55,9 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 	if err != nil {
 		return nil, err
 	}
-	var station int64
-	if in.Station != "" {
-		if station, err = parseID(in.Station); err != nil {
-			return nil, err
-		}
+	station, err := httpapi.ParseOptionalID(in.Station)
+	if err != nil {
+		return nil, err
 	}
 	b, err := r.hub.Get(ctx, authz.ActorOf(ctx), branch)
 	if err != nil {
@@ -208,23 +200,23 @@ type boardView struct {
 
 // boardOf returns the part of a board that l selects.
 func (r boardRoutes) boardOf(b *ordering.Board, l boardView) board {
+	warn, late := r.hub.Ages()
 	out := board{
-		ID: b.ID, BranchID: decimal(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
+		ID: b.ID, BranchID: httpapi.FormatID(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
 		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
-		AllDay: []dishCount{}, Stations: make([]station, len(b.Stations)),
-		Thresholds: thresholds{int64(r.hub.Warn / time.Second), int64(r.hub.Late / time.Second)},
+		AllDay: httpapi.Views(b.AllDay(l.only), func(d ordering.DishCount) dishCount {
+			return dishCount{httpapi.FormatID(d.DishID), httpapi.FormatID(d.Category), d.Name, d.Qty}
+		}),
+		Stations: httpapi.Views(b.Stations, func(s ordering.Station) station {
+			return station{httpapi.FormatID(s.Category), s.Names.In(b.Locales...)}
+		}),
+		Thresholds: thresholds{int64(warn / time.Second), int64(late / time.Second)},
 	}
 	for i := range b.Awaiting {
 		o := &b.Awaiting[i]
 		if t := ticketOf(b, o, l); len(t.Items) > 0 {
 			out.Awaiting = append(out.Awaiting, awaiting{t, o.Total, string(o.Currency), o.PayBy})
 		}
-	}
-	for _, d := range b.AllDay(l.only) {
-		out.AllDay = append(out.AllDay, dishCount{decimal(d.DishID), decimal(d.Category), d.Name, d.Qty})
-	}
-	for i, s := range b.Stations {
-		out.Stations[i] = station{decimal(s.Category), s.Names.In(b.Locales...)}
 	}
 	return out
 }
@@ -246,14 +238,11 @@ func ticketsOf(b *ordering.Board, list []ordering.Ticket, l boardView) []Ticket 
 func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 	t := Ticket{
 		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
-		PlacedAt: o.CreatedAt, Items: []ticketItem{},
+		PlacedAt: o.CreatedAt, PaidAt: httpapi.TimeOrNull(o.PaidAt), Items: []ticketItem{},
 	}
 	if l.receivers {
 		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)
 		t.ReceiverAddress, t.ReceiverNote = text.Printable(o.Receiver.Address), text.Printable(o.Receiver.Note)
-	}
-	if !o.PaidAt.IsZero() {
-		t.PaidAt = &o.PaidAt
 	}
 	// Index counts all items of the order, because marks refer to it.
 	for i, it := range o.Items {
@@ -262,9 +251,9 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 			continue
 		}
 		t.Items = append(t.Items, ticketItem{
-			Index: i, ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), CategoryID: decimal(category),
-			Name: text.Printable(it.Name), Qty: it.Qty, Notes: text.Printable(it.Notes), Done: !it.DoneAt.IsZero(),
-			Voided: o.Voided(),
+			Index: i, ItemID: httpapi.FormatID(it.ItemID), DishID: httpapi.FormatID(it.DishID),
+			CategoryID: httpapi.FormatID(category), Name: text.Printable(it.Name), Qty: it.Qty,
+			Notes: text.Printable(it.Notes), Done: !it.DoneAt.IsZero(), Voided: o.Voided(),
 		})
 	}
 	return t
@@ -272,6 +261,7 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 
 // registerSteps registers the kitchen's and the waiters' actions on orders.
 func (r routes) registerSteps(a *httpapi.API) {
+	ops := a.Operations("Orders", httpapi.Staff)
 	for _, s := range []struct {
 		kind          ordering.StepKind
 		path, summary string
@@ -282,17 +272,11 @@ func (r routes) registerSteps(a *httpapi.API) {
 		{ordering.Serve, "serve", "Note that an order is served, or handed over"},
 		{ordering.Recall, "recall", "Take an order one step back in the kitchen"},
 	} {
-		httpapi.Register(a, huma.Operation{
-			OperationID: "order-" + s.path, Method: http.MethodPost, Path: "/api/orders/{id}/" + s.path, Tags: []string{"Orders"},
-			Summary: s.summary,
-		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*httpapi.Output[Progress], error) {
-			return r.step(ctx, s.kind, in)
-		})
+		httpapi.Register(ops, "order-"+s.path, "POST /api/orders/{id}/"+s.path, s.summary,
+			func(ctx context.Context, in *stepInput) (Progress, error) { return r.step(ctx, s.kind, in) })
 	}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-item-done", Method: http.MethodPost, Path: "/api/orders/{id}/items/{index}/done",
-		Tags: []string{"Orders"}, Summary: "Tick a line of an order off in the kitchen, or on again",
-	}, httpapi.Staff, r.markItem)
+	httpapi.Register(ops, "order-item-done", "POST /api/orders/{id}/items/{index}/done",
+		"Tick a line of an order off in the kitchen, or on again", r.markItem)
 }
 
 // stepInput is a request for a step. The body is optional: without it no version is checked.
@@ -318,27 +302,20 @@ type Progress struct {
 }
 
 func progressOf(o *ordering.Order) Progress {
-	p := Progress{
+	return Progress{
 		ID: o.ID, Number: ordering.ShortNumber(o.Number), Status: string(o.Status), PaymentStatus: string(o.PaymentStatus),
-		Voided: o.Voided(), Cleared: o.VoidSeen, Version: o.Version,
+		Voided: o.Voided(), Cleared: o.VoidSeen, StepAt: httpapi.TimeOrNull(o.SteppedAt), Version: o.Version,
 	}
-	if !o.SteppedAt.IsZero() {
-		p.StepAt = &o.SteppedAt
-	}
-	return p
 }
 
 // step takes one step. Conflicts carry the order's status and version.
-func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*httpapi.Output[Progress], error) {
+func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (Progress, error) {
 	s := ordering.Step{OrderID: in.ID, Kind: kind}
 	if in.Body != nil {
 		s.Version = in.Body.Version
 	}
 	o, err := r.orders.Step(ctx, authz.ActorOf(ctx), s)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(progressOf(&o)), nil
+	return progressOf(&o), err
 }
 
 type markInput struct {
@@ -351,12 +328,9 @@ type markInput struct {
 }
 
 // markItem sets or removes the mark of one line, for all screens.
-func (r routes) markItem(ctx context.Context, in *markInput) (*httpapi.Output[Progress], error) {
+func (r routes) markItem(ctx context.Context, in *markInput) (Progress, error) {
 	o, err := r.orders.MarkItem(ctx, authz.ActorOf(ctx), ordering.MarkItem{
 		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(progressOf(&o)), nil
+	return progressOf(&o), err
 }

@@ -2,7 +2,6 @@ package orderinghttp
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -28,18 +27,16 @@ type lists struct{ listing Listing }
 // Lists registers the staff's lists of orders and payments.
 func Lists(a *httpapi.API, listing Listing) {
 	l := lists{listing}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-orders", Method: http.MethodGet, Path: "/api/orders", Tags: []string{"Orders"},
-		Summary: "The orders of a branch, the newest first",
-		Description: "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +
+	describe := func(op *huma.Operation) {
+		op.Description = "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +
 			"receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it " +
 			"finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the " +
-			"permission to see receivers.",
-	}, httpapi.Staff, l.orders)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-payments", Method: http.MethodGet, Path: "/api/payments", Tags: []string{"Payments"},
-		Summary: "The attempts to pay a branch's orders, those of the newest orders first",
-	}, httpapi.Staff, l.payments)
+			"permission to see receivers."
+	}
+	httpapi.Register(a.Operations("Orders", httpapi.Staff), "staff-orders", "GET /api/orders",
+		"The orders of a branch, the newest first", l.orders, describe)
+	httpapi.Register(a.Operations("Payments", httpapi.Staff), "staff-payments", "GET /api/payments",
+		"The attempts to pay a branch's orders, those of the newest orders first", l.payments)
 }
 
 type staffOrdersInput struct {
@@ -51,8 +48,7 @@ type staffOrdersInput struct {
 	Q             string `query:"q" text:"line" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
 	Search        string `query:"search" text:"line" maxLength:"60" doc:"A number, a table, or the receiver's name or phone."`
 	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"The orders of one visit; not together with search."`
-	Page          int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size          int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 // staffOrder is one order of a list. Attempts and steps are left out; the details have them.
@@ -68,19 +64,10 @@ type staffOrder struct {
 	Items        []item     `json:"items"`
 }
 
-type staffOrdersOutput struct {
-	Body struct {
-		Items []staffOrder `json:"items"`
-		Page  int          `json:"page"`
-		Size  int          `json:"size"`
-		Total int64        `json:"total"`
-	}
-}
-
 // branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch. A branch of
 // others looks like a missing one.
 func branchOf(ctx context.Context, text string) (int64, error) {
-	branch, err := parseID(text)
+	branch, err := httpapi.ParseID(text)
 	if err == nil && !authz.ActorOf(ctx).Sees(branch) {
 		err = catalog.ErrBranch
 	}
@@ -88,37 +75,30 @@ func branchOf(ctx context.Context, text string) (int64, error) {
 }
 
 // orders returns a page of a branch's orders. All filters apply at once.
-func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOutput, error) {
+func (l lists) orders(ctx context.Context, in *staffOrdersInput) (httpapi.Listed[staffOrder], error) {
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[staffOrder]{}, err
 	}
 	number, err := ordering.ParseNumber(in.Q)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[staffOrder]{}, err
 	}
 	if in.Search != "" && in.VisitID != "" {
-		return nil, fault.New(fault.Invalid, "invalid", "Search for orders, or list those of a visit.")
+		return httpapi.Listed[staffOrder]{}, fault.New(fault.Invalid, "invalid", "Search for orders, or list those of a visit.")
 	}
 	page, total, err := l.listing.Listed(ctx, ordering.OrderFilter{
 		Branch: branch, Dates: ordering.Dates{From: in.BizDate, To: in.BizDate}, Status: ordering.Status(in.Status),
 		PaymentStatus: ordering.PaymentStatus(in.PaymentStatus), CancelReason: ordering.CancelReason(in.CancelReason),
-		Number: number, Visit: in.VisitID, Search: searchOf(ctx, in.Search), Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+		Number: number, Visit: in.VisitID, Search: searchOf(ctx, in.Search), Limit: in.Size, Offset: in.Offset(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &staffOrdersOutput{}
-	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffOrder, len(page)), in.Page, in.Size, total
-	for i, o := range page {
-		out.Body.Items[i] = staffOrder{
+	return httpapi.ListedOf(httpapi.Paging(in.ShortPaging), page, total, func(o ordering.ListedOrder) staffOrder {
+		return staffOrder{
 			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table,
-			ReceiverName: visibleReceiver(ctx, o.Receiver).Name,
-			CancelReason: string(o.CancelReason), Refunded: o.Refunded, CreatedAt: o.CreatedAt, PaidAt: reached(o.PaidAt),
-			Items: itemsOf(o.Items),
+			ReceiverName: visibleReceiver(ctx, o.Receiver).Name, CancelReason: string(o.CancelReason), Refunded: o.Refunded,
+			CreatedAt: o.CreatedAt, PaidAt: httpapi.TimeOrNull(o.PaidAt), Items: itemsOf(o.Items),
 		}
-	}
-	return out, nil
+	}), err
 }
 
 // searchOf parses a search text. It returns nil if the text is blank.
@@ -133,22 +113,13 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 	return &s
 }
 
-// reached returns nil for the zero time, which JSON encodes as null.
-func reached(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 type staffPaymentsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date of the orders."`
 	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one, included."`
 	Method   string `query:"method" text:"exact" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
 	State    string `query:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
-	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 type staffPayment struct {
@@ -159,38 +130,20 @@ type staffPayment struct {
 	GatewayRef string `json:"gatewayRef" doc:"What the gateway calls it; empty while it has not said."`
 }
 
-type staffPaymentsOutput struct {
-	Body struct {
-		Items []staffPayment `json:"items"`
-		Page  int            `json:"page"`
-		Size  int            `json:"size"`
-		Total int64          `json:"total"`
-	}
-}
-
 // payments returns a page of a branch's attempts, by the business dates of their orders.
-func (l lists) payments(ctx context.Context, in *staffPaymentsInput) (*staffPaymentsOutput, error) {
+func (l lists) payments(ctx context.Context, in *staffPaymentsInput) (httpapi.Listed[staffPayment], error) {
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[staffPayment]{}, err
 	}
 	page, total, err := l.listing.ListedAttempts(ctx, ordering.AttemptFilter{
 		Branch: branch, Dates: ordering.Dates{From: in.From, To: in.To}, Method: payment.Method(in.Method),
-		State: payment.State(in.State), Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+		State: payment.State(in.State), Limit: in.Size, Offset: in.Offset(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &staffPaymentsOutput{}
-	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffPayment, len(page)), in.Page, in.Size, total
-	for i, a := range page {
-		out.Body.Items[i] = staffPayment{
-			Attempt: Attempt{
-				ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
-				CreatedAt: a.CreatedAt, SettledAt: reached(a.SettledAt),
-			},
-			OrderID: a.OrderID, Number: ordering.ShortNumber(a.Number), BizDate: a.BizDate, GatewayRef: a.GatewayRef,
+	return httpapi.ListedOf(httpapi.Paging(in.ShortPaging), page, total, func(a ordering.ListedAttempt) staffPayment {
+		return staffPayment{
+			Attempt: attemptOf(a.Attempt), OrderID: a.OrderID, Number: ordering.ShortNumber(a.Number), BizDate: a.BizDate,
+			GatewayRef: a.GatewayRef,
 		}
-	}
-	return out, nil
+	}), err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // byPortal refunds an amount in the gateway's portal and returns the portal's reference.
-func (h *house) byPortal(m payment.Method, amount int64) string {
+func (h *testServer) byPortal(m payment.Method, amount int64) string {
 	h.t.Helper()
 	if m == payment.VNPay {
 		if number := h.vnpay.RefundInPortal(h.vnpay.Payments()[0].TxnRef, amount); number != "" {
@@ -26,7 +26,7 @@ func (h *house) byPortal(m payment.Method, amount int64) string {
 }
 
 // note records a refund that was made in the portal. Amount 0 refunds the rest.
-func (h *house) note(order string, amount int64, reference string, want int) {
+func (h *testServer) note(order string, amount int64, reference string, want int) {
 	h.t.Helper()
 	body := map[string]any{"reason": "the guest called", "byHand": true, "reference": reference}
 	if amount != 0 {
@@ -38,7 +38,7 @@ func (h *house) note(order string, amount int64, reference string, want int) {
 // TestRefund_notedByHand checks that a refund that the staff made in the portal is recorded once and never sent, and
 // that a later refund is distinguished from it.
 func TestRefund_notedByHand(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		number := h.byPortal(m, 3000)
 		h.note(o.ID, 3000, number, http.StatusCreated)
@@ -50,7 +50,8 @@ func TestRefund_notedByHand(t *testing.T) {
 		h.wantExceptions()
 		h.wantsMore(paid, "order PLACED/PAID refunded 3000", "refund STAFF 3000 DONE", "event order.refunded")
 		audited := h.read("SELECT after FROM audit_log WHERE action = 'refund_decided'")
-		if len(audited) != 1 || !strings.Contains(audited[0], `"portalReference":"`+number+`"`) {
+		if len(audited) != 1 || !strings.Contains(audited[0], `"portalReference":"`+number+`"`) ||
+			!strings.Contains(audited[0], `"number":"A-001"`) {
 			h.t.Errorf("the audit log says %v", audited)
 		}
 
@@ -73,7 +74,7 @@ func TestRefund_notedByHand(t *testing.T) {
 // TestRefund_notedByHandMisread checks that a mistyped portal reference blocks nothing: the amount identifies the
 // refund.
 func TestRefund_notedByHandMisread(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.byPortal(m, 3000)
 		h.note(o.ID, 3000, "2026112100000000009", http.StatusCreated)
@@ -88,7 +89,7 @@ func TestRefund_notedByHandMisread(t *testing.T) {
 // TestRefund_notedByHandRefused checks that a refund by hand needs a reference, a refund to be sent must not have one,
 // and counter payments have no portal.
 func TestRefund_notedByHandRefused(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		for _, reference := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
 			h.note(o.ID, 1000, reference, http.StatusUnprocessableEntity)
@@ -96,10 +97,10 @@ func TestRefund_notedByHandRefused(t *testing.T) {
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds", map[string]any{"reason": "cold", "reference": "14000009"},
 			http.StatusUnprocessableEntity, nil)
 		h.note(o.ID, 10_001, "14000009", http.StatusConflict)
-		atTill := h.orderOf(payment.VNPay, 5)
-		h.note(atTill.ID, 1000, "14000009", http.StatusConflict) // not paid yet
-		h.ask(http.MethodPost, "/api/orders/"+atTill.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 5000}, http.StatusCreated, nil)
-		h.note(atTill.ID, 1000, "14000009", http.StatusUnprocessableEntity)
+		atCounter := h.orderOf(payment.VNPay, 5)
+		h.note(atCounter.ID, 1000, "14000009", http.StatusConflict) // not paid yet
+		h.ask(http.MethodPost, "/api/orders/"+atCounter.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 5000}, http.StatusCreated, nil)
+		h.note(atCounter.ID, 1000, "14000009", http.StatusUnprocessableEntity)
 		if all := h.read("SELECT id FROM refund"); len(all) != 0 {
 			h.t.Errorf("refunds were noted: %v", all)
 		}

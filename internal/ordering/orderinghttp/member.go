@@ -2,9 +2,6 @@ package orderinghttp
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
@@ -14,31 +11,17 @@ import (
 
 // registerMember registers the members' order routes. The access token identifies the member.
 func (r routes) registerMember(a *httpapi.API) {
-	tags := []string{"Members"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "checkout", Method: http.MethodPost, Path: "/cart/checkout", Tags: []string{"Cart"},
-		Summary: "Turn one's cart into an order", DefaultStatus: http.StatusCreated,
-	}, httpapi.Member, r.checkOut)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "member-orders", Method: http.MethodGet, Path: "/orders", Tags: tags,
-		Summary: "One's own orders, the newest first",
-	}, httpapi.Member, r.memberOrders)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "member-order", Method: http.MethodGet, Path: "/orders/{id}", Tags: tags,
-		Summary: "One of one's own orders",
-	}, httpapi.Member, r.memberOrder)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "member-order-cancel", Method: http.MethodPost, Path: "/orders/{id}/cancel", Tags: tags,
-		Summary: "Cancel one's own unpaid order",
-	}, httpapi.Member, r.memberCancel)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "member-order-pay", Method: http.MethodPost, Path: "/orders/{id}/pay", Tags: tags,
-		Summary: "Start another payment attempt on one's own order",
-	}, httpapi.Member, r.memberPay)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "member-order-more-time", Method: http.MethodPost, Path: "/orders/{id}/more-time", Tags: tags,
-		Summary: "Five more minutes to pay one's own order, twice",
-	}, httpapi.Member, r.memberMoreTime)
+	ops := a.Operations("Members", httpapi.Member)
+	httpapi.RegisterOutput(a.Operations("Cart", httpapi.Member), "checkout", "POST /cart/checkout",
+		"Turn one's cart into an order", r.checkOut, httpapi.Created)
+	httpapi.Register(ops, "member-orders", "GET /orders", "One's own orders, the newest first", r.memberOrders)
+	httpapi.Register(ops, "member-order", "GET /orders/{id}", "One of one's own orders", r.memberOrder)
+	httpapi.Register(ops, "member-order-cancel", "POST /orders/{id}/cancel",
+		"Cancel one's own unpaid order", r.memberCancel)
+	httpapi.Register(ops, "member-order-pay", "POST /orders/{id}/pay",
+		"Start another payment attempt on one's own order", r.memberPay)
+	httpapi.Register(ops, "member-order-more-time", "POST /orders/{id}/more-time",
+		"Five more minutes to pay one's own order, twice", r.memberMoreTime)
 }
 
 type checkoutInput struct {
@@ -74,7 +57,7 @@ func (b checkoutBody) checkout() (ordering.Checkout, error) {
 	}
 	var err error
 	if b.BranchID != "" {
-		c.Branch, err = parseID(b.BranchID)
+		c.Branch, err = httpapi.ParseID(b.BranchID)
 	}
 	return c, err
 }
@@ -89,13 +72,8 @@ type checkedOut struct {
 	PaymentURL    *string `json:"paymentUrl"`
 }
 
-type checkoutOutput struct {
-	Status int
-	Body   checkedOut
-}
-
 // checkOut turns the member's cart into an order: 201 for a new one, 200 for a repetition.
-func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutput, error) {
+func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*httpapi.Creation[checkedOut], error) {
 	c, err := in.Body.checkout()
 	if err == nil {
 		err = r.orders.CheckForm(c)
@@ -113,23 +91,16 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutpu
 		return nil, err
 	}
 	o := receipt.Order
-	out := &checkoutOutput{Status: http.StatusOK, Body: checkedOut{
+	return httpapi.CreationOf(receipt.New, checkedOut{
 		OrderID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
 		Status: string(o.Status), PaymentStatus: string(o.PaymentStatus),
-	}}
-	if receipt.New {
-		out.Status = http.StatusCreated
-	}
-	if page := r.page(ctx, o, in.Device); page != "" {
-		out.Body.PaymentURL = &page
-	}
-	return out, nil
+		PaymentURL: httpapi.OrNull(r.page(ctx, o, in.Device)),
+	}), nil
 }
 
 type memberOrdersInput struct {
 	httpapi.Language
-	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 type receiver struct {
@@ -152,40 +123,21 @@ type memberOrder struct {
 func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
-		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
+		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: httpapi.FormatID(o.Scope.Branch),
 		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email, r.Note}, Items: itemsIn(o.Items, l),
 	}
 }
 
-type memberOrdersOutput struct {
-	Body struct {
-		Items []memberOrder `json:"items"`
-		Page  int           `json:"page"`
-		Size  int           `json:"size"`
-		Total int64         `json:"total"`
-	}
-}
-
-func (r routes) memberOrders(ctx context.Context, in *memberOrdersInput) (*memberOrdersOutput, error) {
-	orders, total, err := r.orders.MemberOrders(ctx, authz.ActorOf(ctx), in.Size, (in.Page-1)*in.Size)
-	if err != nil {
-		return nil, err
-	}
-	out := &memberOrdersOutput{}
-	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]memberOrder, len(orders)), in.Page, in.Size, total
-	for i, o := range orders {
-		out.Body.Items[i] = memberOrderOf(o, in.Language)
-	}
-	return out, nil
-}
-
-type memberInput struct {
-	ID string `path:"id" maxLength:"64"`
+func (r routes) memberOrders(ctx context.Context, in *memberOrdersInput) (httpapi.Listed[memberOrder], error) {
+	orders, total, err := r.orders.MemberOrders(ctx, authz.ActorOf(ctx), in.Size, in.Offset())
+	return httpapi.ListedOf(httpapi.Paging(in.ShortPaging), orders, total, func(o ordering.Order) memberOrder {
+		return memberOrderOf(o, in.Language)
+	}), err
 }
 
 type memberReadInput struct {
 	httpapi.Language
-	ID string `path:"id" maxLength:"64"`
+	httpapi.ByText
 }
 
 // memberDetail is an order with everything that its member may see.
@@ -197,25 +149,19 @@ type memberDetail struct {
 }
 
 // memberDetailOf returns the details of an order for its own member; streams use it too.
-func memberDetailOf(d ordering.Detail, l httpapi.Language) *httpapi.Output[memberDetail] {
+func memberDetailOf(d ordering.Detail, l httpapi.Language) memberDetail {
 	o := memberOrderOf(d.Order, l)
-	return httpapi.OutputOf(memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver})
+	return memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver}
 }
 
-func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*httpapi.Output[memberDetail], error) {
-	d, err := r.orders.MemberOrder(ctx, authz.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return memberDetailOf(d, in.Language), nil
+func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (memberDetail, error) {
+	d, err := r.orders.Order(ctx, ordering.Member(authz.ActorOf(ctx)), in.ID)
+	return memberDetailOf(d, in.Language), err
 }
 
-func (r routes) memberCancel(ctx context.Context, in *memberInput) (*httpapi.Output[canceled], error) {
-	o, err := r.orders.MemberCancel(ctx, authz.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return canceledOf(o), nil
+func (r routes) memberCancel(ctx context.Context, in *httpapi.ByText) (canceled, error) {
+	o, err := r.orders.Cancel(ctx, ordering.Member(authz.ActorOf(ctx)), in.ID)
+	return canceledOf(o), err
 }
 
 type memberPayInput struct {
@@ -226,14 +172,11 @@ type memberPayInput struct {
 	}
 }
 
-func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*httpapi.Output[Summary], error) {
-	o, page, err := r.orders.MemberPay(
-		ctx, authz.ActorOf(ctx), in.ID, payment.Method(in.Body.Method), in.client(),
+func (r routes) memberPay(ctx context.Context, in *memberPayInput) (Summary, error) {
+	o, page, err := r.orders.Pay(
+		ctx, ordering.Member(authz.ActorOf(ctx)), in.ID, payment.Method(in.Body.Method), in.client(),
 	)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(summaryOf(o).at(page)), nil
+	return summaryOf(o).at(page), err
 }
 
 type memberMoreTimeInput struct {
@@ -242,10 +185,7 @@ type memberMoreTimeInput struct {
 	Body moreTime
 }
 
-func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*httpapi.Output[memberDetail], error) {
-	d, err := r.orders.MemberExtendDeadline(ctx, authz.ActorOf(ctx), in.ID, in.Body.PayBy)
-	if err != nil {
-		return nil, err
-	}
-	return memberDetailOf(d, in.Language), nil
+func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (memberDetail, error) {
+	d, err := r.orders.ExtendDeadline(ctx, ordering.Member(authz.ActorOf(ctx)), in.ID, in.Body.PayBy)
+	return memberDetailOf(d, in.Language), err
 }

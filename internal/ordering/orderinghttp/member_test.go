@@ -83,8 +83,10 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
 	t.Cleanup(l.Stop)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Admission: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
-		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: l, Admission: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts, Now: h.Clock.Now,
 	}
 	var err error
 	s.server, err = httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -387,7 +389,7 @@ func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
 		if err := s.keeper.ReplayAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		counts, fromGate, err := s.keeper.Counts(t.Context(), today, []int64{101})
-		return err == nil && fromGate && len(counts) == 1 && counts[0].Held == held && counts[0].Used == 0
+		counts, fromCache, err := s.keeper.Counts(t.Context(), today, []int64{101})
+		return err == nil && fromCache && len(counts) == 1 && counts[0].Held == held && counts[0].Used == 0
 	})
 }

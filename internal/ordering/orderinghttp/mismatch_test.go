@@ -16,7 +16,7 @@ import (
 )
 
 // wantMismatches checks the staff's list of amount mismatches, each as "asked captured state".
-func (h *house) wantMismatches(want ...string) {
+func (h *testServer) wantMismatches(want ...string) {
 	h.t.Helper()
 	var e struct {
 		Mismatches []struct {
@@ -39,13 +39,13 @@ func (h *house) wantMismatches(want ...string) {
 }
 
 // clear clears the mismatches of an order's payment and checks the status.
-func (h *house) clear(order, reason string, want int) {
+func (h *testServer) clear(order, reason string, want int) {
 	h.t.Helper()
 	h.ask(http.MethodPost, "/api/orders/"+order+"/payments/"+h.ref(order)+"/mismatch", map[string]string{"reason": reason}, want, nil)
 }
 
 // cleared returns the number of audit log entries about cleared mismatches that contain text.
-func (h *house) cleared(text string) int {
+func (h *testServer) cleared(text string) int {
 	h.t.Helper()
 	n := 0
 	for _, after := range h.read("SELECT after FROM audit_log WHERE action = 'payment_mismatch_cleared'") {
@@ -74,7 +74,7 @@ func (c *tally) Count(labels ...string) {
 // TestPayment_mismatch checks that an amount that was captured but not requested pays for nothing and stays on the
 // staff's list until cleared, once per amount despite repeated reports.
 func TestPayment_mismatch(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		var told tally
 		h.orders.Metrics = &ordering.Metrics{Created: &tally{}, Transition: &tally{}, Callback: &told}
 		o := h.order(payment.VNPay)
@@ -112,7 +112,7 @@ func TestPayment_mismatch(t *testing.T) {
 // TestPayment_mismatchAtLINEPay checks that an attempt for which LINE Pay captured too little is under review and the
 // staff see the amount. Repeated checks change nothing.
 func TestPayment_mismatchAtLINEPay(t *testing.T) {
-	in(t, money.TWD, func(h *house) {
+	in(t, money.TWD, func(h *testServer) {
 		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
@@ -129,7 +129,7 @@ func TestPayment_mismatchAtLINEPay(t *testing.T) {
 // TestPayment_mismatchOfNobody checks that clearing a payment without a mismatch writes no audit entry, and that
 // unknown payments and orders are not found.
 func TestPayment_mismatchOfNobody(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.clear(o.ID, "nothing to be seen", http.StatusOK)
 		if n := h.cleared(""); n != 0 {

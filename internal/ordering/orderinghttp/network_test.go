@@ -34,13 +34,13 @@ func (*sockets) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
 }
 
-// wires is a network within the process. Tests with many thousands of requests use it.
-type wires struct {
+// memoryNetwork is a network within the process. Tests with many thousands of requests use it.
+type memoryNetwork struct {
 	mu      sync.Mutex
 	servers map[string]http.Handler
 }
 
-func (w *wires) listen(*testing.T) (url string, serve func(http.Handler)) {
+func (w *memoryNetwork) listen(*testing.T) (url string, serve func(http.Handler)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.servers == nil {
@@ -55,11 +55,11 @@ func (w *wires) listen(*testing.T) (url string, serve func(http.Handler)) {
 	}
 }
 
-func (w *wires) client() *http.Client { return &http.Client{Transport: w} }
+func (w *memoryNetwork) client() *http.Client { return &http.Client{Transport: w} }
 
 // RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler results in a connection
 // error.
-func (w *wires) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+func (w *memoryNetwork) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	w.mu.Lock()
 	server := w.servers[r.URL.Host]
 	w.mu.Unlock()

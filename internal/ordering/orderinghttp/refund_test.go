@@ -16,7 +16,7 @@ import (
 )
 
 // refund requests a refund as the staff and checks the status. Amount 0 refunds the rest.
-func (h *house) refund(order string, amount int64, want int) {
+func (h *testServer) refund(order string, amount int64, want int) {
 	h.t.Helper()
 	body := map[string]any{"reason": "cold"}
 	if amount != 0 {
@@ -26,7 +26,7 @@ func (h *house) refund(order string, amount int64, want int) {
 }
 
 // finish sets the state of the newest refund.
-func (h *house) finish(order string, state payment.RefundState, want int) {
+func (h *testServer) finish(order string, state payment.RefundState, want int) {
 	h.t.Helper()
 	all := h.read("SELECT id FROM refund")
 	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds/"+all[len(all)-1],
@@ -34,7 +34,7 @@ func (h *house) finish(order string, state payment.RefundState, want int) {
 }
 
 // paid places an order of 10,000 and pays it through a gateway.
-func (h *house) paid(m payment.Method) placed {
+func (h *testServer) paid(m payment.Method) placed {
 	h.t.Helper()
 	o := h.order(m)
 	h.press(o.Payment.RedirectURL, "pay")
@@ -42,7 +42,7 @@ func (h *house) paid(m payment.Method) placed {
 }
 
 // back returns the amount that the gateway has refunded, and in how many parts.
-func (h *house) back(m payment.Method) (amount string, pieces int) {
+func (h *testServer) back(m payment.Method) (amount string, pieces int) {
 	if m == payment.VNPay {
 		p := h.vnpay.Payments()[0]
 		return formatted(p.Refunded), p.Refunds
@@ -59,15 +59,15 @@ func formatted(n int64) string {
 	return text
 }
 
-func (h *house) wantBack(m payment.Method, amount string, pieces int) {
+func (h *testServer) wantBack(m payment.Method, amount string, pieces int) {
 	h.t.Helper()
 	if got, n := h.back(m); got != amount || n != pieces {
 		h.t.Errorf("%s has given back %s in %d pieces, want %s in %d", m, got, n, amount, pieces)
 	}
 }
 
-// refunding runs a test with a house of each gateway, and with the result of books for a paid order.
-func refunding(t *testing.T, test func(h *house, m payment.Method, paid []string)) {
+// refunding runs a test with a testServer of each gateway, and with the result of books for a paid order.
+func refunding(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
 	t.Helper()
 	for _, c := range []struct {
 		method   payment.Method
@@ -77,7 +77,7 @@ func refunding(t *testing.T, test func(h *house, m payment.Method, paid []string
 		{payment.VNPay, money.VND, paidByVNPay[1:]}, {payment.LINEPay, money.TWD, paidByLINEPay[1:]},
 	} {
 		t.Run(string(c.method), func(t *testing.T) {
-			in(t, c.currency, func(h *house) { test(h, c.method, c.paid) })
+			in(t, c.currency, func(h *testServer) { test(h, c.method, c.paid) })
 		})
 	}
 }
@@ -86,7 +86,7 @@ var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "000
 
 // TestRefund_parts checks that partial refunds add up, and that a refund beyond the rest is rejected.
 func TestRefund_parts(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		for _, amount := range []any{0, -1, "3000", 0.5} { // the rest is requested by omitting the field
 			body := map[string]any{"amount": amount, "reason": "cold"}
@@ -115,7 +115,7 @@ func TestRefund_parts(t *testing.T) {
 
 // TestRefund_again checks that a partial refund requested again after a lost response is sent once.
 func TestRefund_again(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		ask := func(key string, amount int64, want int) (got struct{ ID, State string }) {
 			h.t.Helper()
@@ -149,7 +149,7 @@ func TestRefund_again(t *testing.T) {
 
 // TestRefund_note checks that only the staff see the note of a refund.
 func TestRefund_note(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, _ []string) {
+	refunding(t, func(h *testServer, m payment.Method, _ []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		type shown struct {
@@ -168,7 +168,7 @@ func TestRefund_note(t *testing.T) {
 }
 
 // breakRefunds drops the responses to the next refunds. With moves, the gateway refunds before.
-func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
+func (h *testServer) breakRefunds(m payment.Method, times int, moves bool) {
 	h.t.Helper()
 	if m == payment.LINEPay {
 		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Spoil: linepaysim.Lost, Moves: moves})
@@ -179,7 +179,7 @@ func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
 
 // TestRefund_sentAgain checks that a refund with a lost response is sent again and refunded once.
 func TestRefund_sentAgain(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 3, true)
@@ -203,7 +203,7 @@ func TestRefund_sentAgain(t *testing.T) {
 
 // TestRefund_refused checks that a rejected refund can be sent again or recorded as made by hand.
 func TestRefund_refused(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		refuse := func(code string) {
 			h.t.Helper()
 			h.vnpayFaults(vnpaysim.Faults{RefundCode: code})
@@ -236,11 +236,11 @@ func TestRefund_refused(t *testing.T) {
 
 // TestRefund_givenUp checks that a refund is given up after days without its gateway and can then be made by hand.
 func TestRefund_givenUp(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		if m == payment.VNPay {
-			delete(h.orders.Gateways, m) // as if the gateway were not configured any more
+			delete(h.settings.Gateways, m) // as if the gateway were not configured any more
 		} else {
 			h.lineFaults(linepaysim.Fault{Spoil: linepaysim.Broken})
 		}
@@ -254,7 +254,7 @@ func TestRefund_givenUp(t *testing.T) {
 }
 
 // exceptions returns the refunds on the staff's list of exceptions.
-func (h *house) exceptions() []string {
+func (h *testServer) exceptions() []string {
 	h.t.Helper()
 	var e struct {
 		Refunds []struct {
@@ -271,7 +271,7 @@ func (h *house) exceptions() []string {
 	return all
 }
 
-func (h *house) wantExceptions(want ...string) {
+func (h *testServer) wantExceptions(want ...string) {
 	h.t.Helper()
 	if got := h.exceptions(); !slices.Equal(got, want) {
 		h.t.Errorf("the staff are to look at %q, want %q", got, want)
@@ -281,7 +281,7 @@ func (h *house) wantExceptions(want ...string) {
 // TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
 // have checked it.
 func TestRefund_neverHeard(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 100, false)
@@ -309,7 +309,7 @@ func TestRefund_neverHeard(t *testing.T) {
 // TestRefund_killedAtTheLastTry checks that a refund whose process was killed during the last try is found and closed,
 // and that the refunds behind it are sent.
 func TestRefund_killedAtTheLastTry(t *testing.T) {
-	refunding(t, func(h *house, m payment.Method, paid []string) {
+	refunding(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refund(o.ID, 3000, http.StatusCreated)
@@ -334,7 +334,7 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 // TestRefund_partUnheard checks that a partial refund with an unknown outcome at VNPay is not sent on another day,
 // because that could refund twice.
 func TestRefund_partUnheard(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refunds(time.Second)
@@ -363,7 +363,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 	lost := func(moves bool) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
-	in(t, money.TWD, func(h *house) {
+	in(t, money.TWD, func(h *testServer) {
 		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lost(true)}, "not sent": {lost(false)}} {
 			h.run(name, func() {
 				o := h.paid(payment.LINEPay)
@@ -394,7 +394,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 // TestRefund_portalNotNoted checks that an unrecorded refund in the portal stops later refunds until the staff have
 // checked it.
 func TestRefund_portalNotNoted(t *testing.T) {
-	in(t, money.TWD, func(h *house) {
+	in(t, money.TWD, func(h *testServer) {
 		o := h.paid(payment.LINEPay)
 		h.byPortal(payment.LINEPay, 3000)
 		h.refund(o.ID, 3000, http.StatusCreated)
@@ -413,7 +413,7 @@ func TestRefund_portalNotNoted(t *testing.T) {
 
 // TestRefund_counter checks that a counter payment is refunded at the counter, at once.
 func TestRefund_counter(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.refund(o.ID, 0, http.StatusConflict)
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusCreated, nil)
@@ -433,7 +433,7 @@ func TestRefund_counter(t *testing.T) {
 // TestPayment_judged checks that the result that the staff read in a gateway's console counts like the gateway's own
 // report.
 func TestPayment_judged(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "07"), "00")
 		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
@@ -448,7 +448,7 @@ func TestPayment_judged(t *testing.T) {
 
 // TestPayment_askedNow checks that the staff can have the gateway queried at once.
 func TestPayment_askedNow(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
 		h.press(o.Payment.RedirectURL, "leave")

@@ -5,10 +5,7 @@ package orderinghttp
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
@@ -45,38 +42,20 @@ func Register(
 	a *httpapi.API, orders *ordering.Service, guests Guests, daybook Daybook, changes Changes,
 ) {
 	r := routes{orders, guests, daybook, changes}
-	tags := []string{"Orders"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-create", Method: http.MethodPost, Path: "/cis/order/create", Tags: tags,
-		Summary: "Place an order", DefaultStatus: http.StatusCreated,
-	}, httpapi.Guest, r.create)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-get", Method: http.MethodGet, Path: "/cis/order/{id}", Tags: tags,
-		Summary: "One order of the guest's visit",
-	}, httpapi.Guest, r.get)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-cancel", Method: http.MethodPost, Path: "/cis/order/{id}/cancel", Tags: tags,
-		Summary: "Cancel an unpaid order",
-	}, httpapi.Guest, r.cancel)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-pay", Method: http.MethodPost, Path: "/cis/order/{id}/pay", Tags: tags,
-		Summary: "Start another payment attempt",
-	}, httpapi.Guest, r.pay)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "order-more-time", Method: http.MethodPost, Path: "/cis/order/{id}/more-time", Tags: tags,
-		Summary: "Five more minutes to pay an order, twice",
-	}, httpapi.Guest, r.moreTime)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "visit-orders", Method: http.MethodGet, Path: "/cis/visit/{visitId}/orders", Tags: tags,
-		Summary: "The orders of the guest's visit, the newest first",
-	}, httpapi.Guest, r.ofVisit)
+	ops := a.Operations("Orders", httpapi.Guest)
+	httpapi.RegisterOutput(ops, "order-create", "POST /cis/order/create", "Place an order", r.create, httpapi.Created)
+	httpapi.Register(ops, "order-get", "GET /cis/order/{id}", "One order of the guest's visit", r.get)
+	httpapi.Register(ops, "order-cancel", "POST /cis/order/{id}/cancel", "Cancel an unpaid order", r.cancel)
+	httpapi.Register(ops, "order-pay", "POST /cis/order/{id}/pay", "Start another payment attempt", r.pay)
+	httpapi.Register(ops, "order-more-time", "POST /cis/order/{id}/more-time",
+		"Five more minutes to pay an order, twice", r.moreTime)
+	httpapi.Register(ops, "visit-orders", "GET /cis/visit/{visitId}/orders",
+		"The orders of the guest's visit, the newest first", r.ofVisit)
 	r.registerEvents(a)
 	// It is public and pays any order, so it must not exist in a real restaurant.
-	if orders.Methods.Sandbox() {
-		httpapi.Register(a, huma.Operation{
-			OperationID: "mock-callback", Method: http.MethodPost, Path: "/cis/payments/mock-callback", Tags: tags,
-			Summary: "Play a gateway's report; only where the sandbox is enabled",
-		}, httpapi.Public, r.mockCallback)
+	if orders.Settings().Methods.Sandbox() {
+		httpapi.Register(a.Operations("Orders", httpapi.Public), "mock-callback", "POST /cis/payments/mock-callback",
+			"Play a gateway's report; only where the sandbox is enabled", r.mockCallback)
 	}
 	r.registerStaff(a)
 	r.registerSteps(a)
@@ -103,14 +82,9 @@ type createInput struct {
 	Body createBody
 }
 
-type createOutput struct {
-	Status int
-	Body   Summary
-}
-
 // create places an order: 201 for a new one, 200 for the repetition of a request. The page of a gateway is part of the
 // response where there is one.
-func (r routes) create(ctx context.Context, in *createInput) (*createOutput, error) {
+func (r routes) create(ctx context.Context, in *createInput) (*httpapi.Creation[Summary], error) {
 	g, err := r.guests.Resolve(ctx, token(in.CustomerToken, in.Body.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -130,11 +104,7 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	if err != nil {
 		return nil, err
 	}
-	out := &createOutput{Status: http.StatusOK, Body: summaryOf(receipt.Order).at(r.page(ctx, receipt.Order, in.Device))}
-	if receipt.New {
-		out.Status = http.StatusCreated
-	}
-	return out, nil
+	return httpapi.CreationOf(receipt.New, summaryOf(receipt.Order).at(r.page(ctx, receipt.Order, in.Device))), nil
 }
 
 // limited applies the rate limits per phone and per visit. Repeated requests count, because they cost as much. Invalid
@@ -148,7 +118,7 @@ func limited(ctx context.Context, g visit.Guest) error {
 
 type orderInput struct {
 	httpapi.GuestHeader
-	ID string `path:"id" maxLength:"64"`
+	httpapi.ByText
 }
 
 type readInput struct {
@@ -158,16 +128,13 @@ type readInput struct {
 }
 
 // get returns an order of the guest's visit, whichever phone placed it.
-func (r routes) get(ctx context.Context, in *readInput) (*httpapi.Output[Detail], error) {
+func (r routes) get(ctx context.Context, in *readInput) (Detail, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return Detail{}, err
 	}
 	d, err := r.orders.Order(ctx, guestOf(g), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(guestDetailOf(d, in.Language)), nil
+	return guestDetailOf(d, in.Language), err
 }
 
 // canceled is the response to a cancellation, the same for guests, members and staff.
@@ -177,21 +144,18 @@ type canceled struct {
 	PaymentStatus string `json:"paymentStatus"`
 }
 
-func canceledOf(o ordering.Order) *httpapi.Output[canceled] {
-	return httpapi.OutputOf(canceled{o.ID, string(o.Status), string(o.PaymentStatus)})
+func canceledOf(o ordering.Order) canceled {
+	return canceled{o.ID, string(o.Status), string(o.PaymentStatus)}
 }
 
 // cancel also accepts a guest whose visit closed recently: a cancellation only releases units.
-func (r routes) cancel(ctx context.Context, in *orderInput) (*httpapi.Output[canceled], error) {
+func (r routes) cancel(ctx context.Context, in *orderInput) (canceled, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return canceled{}, err
 	}
 	o, err := r.orders.Cancel(ctx, guestOf(g), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return canceledOf(o), nil
+	return canceledOf(o), err
 }
 
 type payInput struct {
@@ -204,16 +168,13 @@ type payInput struct {
 }
 
 // pay starts another attempt. It may wait for the gateway, which makes the page.
-func (r routes) pay(ctx context.Context, in *payInput) (*httpapi.Output[Summary], error) {
+func (r routes) pay(ctx context.Context, in *payInput) (Summary, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return Summary{}, err
 	}
 	o, page, err := r.orders.Pay(ctx, guestOf(g), in.ID, payment.Method(in.Body.Method), in.client())
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(summaryOf(o).at(page)), nil
+	return summaryOf(o).at(page), err
 }
 
 // moreTime identifies the deadline to extend, so that a repeated request extends it only once.
@@ -229,57 +190,47 @@ type moreTimeInput struct {
 }
 
 // moreTime extends the deadline. It returns the order, so that the app shows the new deadline without another request.
-func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*httpapi.Output[Detail], error) {
+func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (Detail, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return Detail{}, err
 	}
 	d, err := r.orders.ExtendDeadline(ctx, guestOf(g), in.ID, in.Body.PayBy)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(guestDetailOf(d, in.Language)), nil
+	return guestDetailOf(d, in.Language), err
 }
 
 type visitInput struct {
 	httpapi.GuestHeader
 	httpapi.Language
 	VisitID string `path:"visitId" maxLength:"64"`
-	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size    int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 type listed struct {
 	Summary
 	Items []item `json:"items"`
+	Phone int    `json:"phone" doc:"Which of the table's phones ordered, counted from 1 by their first orders."`
+	Mine  bool   `json:"mine" doc:"Whether the phone that asks ordered."`
 }
 
-type visitOutput struct {
-	Body struct {
-		Orders []listed `json:"orders"`
-		Total  int64    `json:"total"`
-	}
+type visitOrders struct {
+	Orders []listed `json:"orders"`
+	Total  int64    `json:"total"`
 }
 
 // ofVisit returns a page of the visit's orders with their lines, newest first.
-func (r routes) ofVisit(ctx context.Context, in *visitInput) (*visitOutput, error) {
+func (r routes) ofVisit(ctx context.Context, in *visitInput) (visitOrders, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
-		return nil, err
+		return visitOrders{}, err
 	}
 	if in.VisitID != g.VisitID { // another visit is reported like an unknown one
-		return nil, visit.ErrVisit
+		return visitOrders{}, visit.ErrVisit
 	}
-	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, (in.Page-1)*in.Size)
-	if err != nil {
-		return nil, err
-	}
-	out := &visitOutput{}
-	out.Body.Orders, out.Body.Total = make([]listed, len(orders)), total
-	for i, o := range orders {
-		out.Body.Orders[i] = listed{summaryOf(o), itemsIn(o.Items, in.Language)}
-	}
-	return out, nil
+	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, in.Offset())
+	return visitOrders{httpapi.Views(orders, func(o ordering.VisitOrder) listed {
+		return listed{summaryOf(o.Order), itemsIn(o.Items, in.Language), o.Phone, o.Mine}
+	}), total}, err
 }
 
 type mockInput struct {
@@ -292,25 +243,18 @@ type mockBody struct {
 	Result  string `json:"result" enum:"SUCCESS,CANCEL,FAIL"`
 }
 
-type mockOutput struct {
-	Body struct {
-		OrderID       string `json:"orderId"`
-		PaymentStatus string `json:"paymentStatus"`
-	}
+type mocked struct {
+	OrderID       string `json:"orderId"`
+	PaymentStatus string `json:"paymentStatus"`
 }
 
 // mockCallback stores its own body as the message of the gateway.
-func (r routes) mockCallback(ctx context.Context, in *mockInput) (*mockOutput, error) {
+func (r routes) mockCallback(ctx context.Context, in *mockInput) (mocked, error) {
 	raw, err := json.Marshal(in.Body)
 	if err != nil {
-		return nil, fault.Wrap("record mock callback", err)
+		return mocked{}, fault.Wrap("record mock callback", err)
 	}
 	o, err := r.orders.MockCallback(ctx, in.Body.OrderID, payment.Method(in.Body.Method),
 		ordering.MockResult(in.Body.Result), string(raw))
-	if err != nil {
-		return nil, err
-	}
-	out := &mockOutput{}
-	out.Body.OrderID, out.Body.PaymentStatus = o.ID, string(o.PaymentStatus)
-	return out, nil
+	return mocked{o.ID, string(o.PaymentStatus)}, err
 }

@@ -2,14 +2,9 @@ package orderinghttp
 
 import (
 	"context"
-	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/authz"
-	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
@@ -19,49 +14,30 @@ import (
 // registerStaff registers the routes of waiters and cashiers. Each is a permission: its tag is the module, and its
 // summary the permission's name.
 func (r routes) registerStaff(a *httpapi.API) {
-	tags := []string{"Orders"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-order-get", Method: http.MethodGet, Path: "/api/orders/{id}", Tags: tags,
-		Summary: "One order",
-	}, httpapi.Staff, r.staffGet)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-order-receiver", Method: receiverRoute.Method, Path: receiverRoute.Path,
-		Tags:    []string{"Receivers"},
-		Summary: "Name, phone and address of who receives an order, and the note for the courier, wherever they are shown",
-	}, httpapi.Staff, r.receiver)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-order-cancel", Method: http.MethodPost, Path: "/api/orders/{id}/cancel", Tags: tags,
-		Summary: "Cancel an unpaid order",
-	}, httpapi.Staff, r.staffCancel)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-order-pay", Method: http.MethodPost, Path: "/api/orders/{id}/payments", Tags: tags,
-		Summary: "Take money at the counter", DefaultStatus: http.StatusCreated,
-	}, httpapi.Staff, r.takeAtCounter)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-day", Method: http.MethodGet, Path: "/api/reports/day", Tags: []string{"Reports"},
-		Summary: "The figures of a branch's business date",
-	}, httpapi.Staff, r.day)
-}
-
-type staffOrderInput struct {
-	ID string `path:"id" maxLength:"64"`
+	ops := a.Operations("Orders", httpapi.Staff)
+	httpapi.Register(ops, "staff-order-get", "GET /api/orders/{id}", "One order", r.staffGet)
+	httpapi.Register(a.Operations("Receivers", httpapi.Staff), "staff-order-receiver",
+		receiverRoute.Method+" "+receiverRoute.Path,
+		"Name, phone and address of who receives an order, and the note for the courier, wherever they are shown", r.receiver)
+	httpapi.Register(ops, "staff-order-cancel", "POST /api/orders/{id}/cancel", "Cancel an unpaid order", r.staffCancel)
+	httpapi.Register(ops, "staff-order-pay", "POST /api/orders/{id}/payments",
+		"Take money at the counter", r.takeAtCounter, httpapi.Created)
+	httpapi.Register(a.Operations("Reports", httpapi.Staff), "staff-day", "GET /api/reports/day",
+		"The figures of a branch's business date", r.day)
 }
 
 // staffGet returns an order of a branch in which the caller works.
-func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*httpapi.Output[staffDetail], error) {
-	d, err := r.orders.StaffOrder(ctx, authz.ActorOf(ctx), in.ID)
+func (r routes) staffGet(ctx context.Context, in *httpapi.ByText) (staffDetail, error) {
+	d, err := r.orders.Order(ctx, ordering.Staff(authz.ActorOf(ctx)), in.ID)
 	if err != nil {
-		return nil, err
+		return staffDetail{}, err
 	}
 	return r.staffDetailOf(ctx, d)
 }
 
-func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*httpapi.Output[canceled], error) {
-	o, err := r.orders.StaffCancel(ctx, authz.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return canceledOf(o), nil
+func (r routes) staffCancel(ctx context.Context, in *httpapi.ByText) (canceled, error) {
+	o, err := r.orders.Cancel(ctx, ordering.Staff(authz.ActorOf(ctx)), in.ID)
+	return canceledOf(o), err
 }
 
 type counterInput struct {
@@ -74,15 +50,15 @@ type counterInput struct {
 }
 
 // takeAtCounter records money that the staff have taken, and returns the order as it is then.
-func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*httpapi.Output[staffDetail], error) {
+func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (staffDetail, error) {
 	if payment.Method(in.Body.Method) != payment.Counter {
-		return nil, payment.ErrMethod
+		return staffDetail{}, payment.ErrMethod
 	}
 	o, err := r.orders.TakeAtCounter(ctx, authz.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Late)
 	if err != nil {
-		return nil, err
+		return staffDetail{}, err
 	}
-	return r.staffGet(ctx, &staffOrderInput{ID: o.ID})
+	return r.staffGet(ctx, &httpapi.ByText{ID: o.ID})
 }
 
 type dayInput struct {
@@ -90,65 +66,41 @@ type dayInput struct {
 	Date     string `query:"date" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`
 }
 
-type dayOutput struct {
-	Body struct {
-		BranchID string `json:"branchId"`
-		BizDate  string `json:"bizDate"`
-		Placed   int64  `json:"placed"`
-		Paid     int64  `json:"paid"`
-		Canceled int64  `json:"canceled"`
-		Revenue  int64  `json:"revenue" doc:"Minor units of the branch's currency."`
-	}
+type day struct {
+	BranchID string `json:"branchId"`
+	BizDate  string `json:"bizDate"`
+	Placed   int64  `json:"placed"`
+	Paid     int64  `json:"paid"`
+	Canceled int64  `json:"canceled"`
+	Revenue  int64  `json:"revenue" doc:"Minor units of the branch's currency."`
 }
 
 // day returns the totals that the daybook has counted so far. Other branches look like missing ones.
-func (r routes) day(ctx context.Context, in *dayInput) (*dayOutput, error) {
-	branch, err := parseID(in.BranchID)
+func (r routes) day(ctx context.Context, in *dayInput) (day, error) {
+	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
-		return nil, err
-	}
-	if !authz.ActorOf(ctx).Sees(branch) {
-		return nil, catalog.ErrBranch
+		return day{}, err
 	}
 	d, err := r.daybook.Day(ctx, stock.Scope{Branch: branch, Date: in.Date})
-	if err != nil {
-		return nil, err
-	}
-	out := &dayOutput{}
-	out.Body.BranchID, out.Body.BizDate = strconv.FormatInt(branch, 10), in.Date
-	out.Body.Placed, out.Body.Paid, out.Body.Canceled, out.Body.Revenue = d.Placed, d.Paid, d.Canceled, d.Revenue
-	return out, nil
+	return day{in.BranchID, in.Date, d.Placed, d.Paid, d.Canceled, d.Revenue}, err
 }
 
 // registerCashier registers the routes for payment exceptions and refunds. They form a module of their own, so that a
 // restaurant can decide which of its staff may use them.
 func (r routes) registerCashier(a *httpapi.API) {
-	tags := []string{"Payments"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "payment-exceptions", Method: http.MethodGet, Path: "/api/payments/exceptions", Tags: tags,
-		Summary: "Payments with an unknown outcome or a wrong amount, and refunds that are due",
-	}, httpapi.Staff, r.exceptions)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "refund-create", Method: http.MethodPost, Path: "/api/orders/{id}/refunds", Tags: tags,
-		Summary:       "Refund a paid order in full or in part, or record a refund made by hand",
-		DefaultStatus: http.StatusCreated,
-	}, httpapi.Staff, r.refund)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "refund-finish", Method: http.MethodPost, Path: "/api/orders/{id}/refunds/{refundId}", Tags: tags,
-		Summary: "Send a refund, or record that it was made by hand",
-	}, httpapi.Staff, r.finishRefund)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "payment-check", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/check", Tags: tags,
-		Summary: "Ask the gateway what has become of a payment",
-	}, httpapi.Staff, r.checkPayment)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "payment-judge", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}", Tags: tags,
-		Summary: "Note what the gateway's own console says about a payment",
-	}, httpapi.Staff, r.judgePayment)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "payment-mismatch-clear", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/mismatch",
-		Tags: tags, Summary: "Resolve a payment with a wrong amount",
-	}, httpapi.Staff, r.clearMismatch)
+	ops := a.Operations("Payments", httpapi.Staff)
+	httpapi.Register(ops, "payment-exceptions", "GET /api/payments/exceptions",
+		"Payments with an unknown outcome or a wrong amount, and refunds that are due", r.exceptions)
+	httpapi.Register(ops, "refund-create", "POST /api/orders/{id}/refunds",
+		"Refund a paid order in full or in part, or record a refund made by hand", r.refund, httpapi.Created)
+	httpapi.Register(ops, "refund-finish", "POST /api/orders/{id}/refunds/{refundId}",
+		"Send a refund, or record that it was made by hand", r.finishRefund)
+	httpapi.Register(ops, "payment-check", "POST /api/orders/{id}/payments/{paymentId}/check",
+		"Ask the gateway what has become of a payment", r.checkPayment)
+	httpapi.Register(ops, "payment-judge", "POST /api/orders/{id}/payments/{paymentId}",
+		"Note what the gateway's own console says about a payment", r.judgePayment)
+	httpapi.Register(ops, "payment-mismatch-clear", "POST /api/orders/{id}/payments/{paymentId}/mismatch",
+		"Resolve a payment with a wrong amount", r.clearMismatch)
 }
 
 type refundInput struct {
@@ -164,13 +116,13 @@ type refundInput struct {
 }
 
 // refund records the refund and returns at once: a gateway is asked later, by the loop.
-func (r routes) refund(ctx context.Context, in *refundInput) (*httpapi.Output[refund], error) {
+func (r routes) refund(ctx context.Context, in *refundInput) (refund, error) {
 	b := in.Body
 	f, err := r.orders.Refund(ctx, authz.ActorOf(ctx), ordering.Refund{
 		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
 		ClientTxnID: b.ClientTxnID,
 	})
-	return httpapi.Answer(refundOf, f, err)
+	return refundOf(f), err
 }
 
 type finishInput struct {
@@ -182,11 +134,11 @@ type finishInput struct {
 	}
 }
 
-func (r routes) finishRefund(ctx context.Context, in *finishInput) (*httpapi.Output[refund], error) {
+func (r routes) finishRefund(ctx context.Context, in *finishInput) (refund, error) {
 	f, err := r.orders.RecordRefundResult(
 		ctx, authz.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
 	)
-	return httpapi.Answer(refundOf, f, err)
+	return refundOf(f), err
 }
 
 type paymentInput struct {
@@ -195,10 +147,10 @@ type paymentInput struct {
 }
 
 // checkPayment queries the gateway now, and waits for its response.
-func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*httpapi.Output[staffDetail], error) {
+func (r routes) checkPayment(ctx context.Context, in *paymentInput) (staffDetail, error) {
 	d, err := r.orders.CheckNow(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
-		return nil, err
+		return staffDetail{}, err
 	}
 	return r.staffDetailOf(ctx, d)
 }
@@ -213,14 +165,14 @@ type judgeInput struct {
 }
 
 // judgePayment records what the gateway's console shows, for attempts that no request can clear up any more.
-func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*httpapi.Output[staffDetail], error) {
+func (r routes) judgePayment(ctx context.Context, in *judgeInput) (staffDetail, error) {
 	o, err := r.orders.RecordOutcome(
 		ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
 	)
 	if err != nil {
-		return nil, err
+		return staffDetail{}, err
 	}
-	return r.staffGet(ctx, &staffOrderInput{ID: o.ID})
+	return r.staffGet(ctx, &httpapi.ByText{ID: o.ID})
 }
 
 type clearInput struct {
@@ -232,10 +184,10 @@ type clearInput struct {
 }
 
 // clearMismatch removes a payment from the list of mismatches. It moves no money.
-func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*httpapi.Output[staffDetail], error) {
+func (r routes) clearMismatch(ctx context.Context, in *clearInput) (staffDetail, error) {
 	d, err := r.orders.ClearMismatch(ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
 	if err != nil {
-		return nil, err
+		return staffDetail{}, err
 	}
 	return r.staffDetailOf(ctx, d)
 }
@@ -266,39 +218,25 @@ type mismatch struct {
 	CapturedCurrency string `json:"capturedCurrency"`
 }
 
-type exceptionsOutput struct {
-	Body struct {
-		Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
-		Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
-		Mismatches []mismatch  `json:"mismatches" doc:"Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
-	}
+type exceptions struct {
+	Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
+	Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
+	Mismatches []mismatch  `json:"mismatches" doc:"Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
 }
 
-func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exceptionsOutput, error) {
-	branch, err := parseID(in.BranchID)
+func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (exceptions, error) {
+	branch, err := httpapi.ParseID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return exceptions{}, err
 	}
 	e, err := r.orders.Exceptions(ctx, authz.ActorOf(ctx), branch)
-	if err != nil {
-		return nil, err
-	}
-	out := &exceptionsOutput{}
-	out.Body.Payments, out.Body.Refunds = exceptionsOf(e.Attempts), exceptionsOf(e.Refunds)
-	out.Body.Mismatches = make([]mismatch, len(e.Mismatches))
-	for i, m := range e.Mismatches {
-		out.Body.Mismatches[i] = mismatch{exceptionOf(m), m.Captured, string(m.CapturedIn)}
-	}
-	return out, nil
+	return exceptions{
+		httpapi.Views(e.Attempts, exceptionOf), httpapi.Views(e.Refunds, exceptionOf), httpapi.Views(e.Mismatches, mismatchOf),
+	}, err
 }
 
-// exceptionsOf returns an empty list rather than nil, which JSON would encode as null.
-func exceptionsOf(all []ordering.Exception) []Exception {
-	out := make([]Exception, len(all))
-	for i, e := range all {
-		out[i] = exceptionOf(e)
-	}
-	return out
+func mismatchOf(m ordering.Exception) mismatch {
+	return mismatch{exceptionOf(m), m.Captured, string(m.CapturedIn)}
 }
 
 func exceptionOf(e ordering.Exception) Exception {

@@ -54,9 +54,9 @@ func TestMoneyBalances(t *testing.T) {
 	})
 }
 
-// village is a house with two branches: one charges dong through VNPay, the other dollars through LINE Pay.
-type village struct {
-	*house
+// soak is a testServer with two branches: one charges dong through VNPay, the other dollars through LINE Pay.
+type soak struct {
+	*testServer
 
 	random *rand.Rand
 	broken bool // the database fails
@@ -83,7 +83,7 @@ func (p parties) ResolveForRead(ctx context.Context, token string) (visit.Guest,
 	return p.Resolve(ctx, token)
 }
 
-func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
+func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	t.Helper()
 	// Some orders find the item sold out, some only when a late payment restores them.
 	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts)
@@ -93,16 +93,16 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
 		r.Currency = c
 		k[branch], p[fmt.Sprint(branch)] = r.Catalog(t), visit.Guest{BranchID: branch, VisitID: r.Visit, TokenHash: "phone"}
 	}
-	v := &village{house: openHouse(t, db, k, p, &wires{}), random: rand.New(rand.NewPCG(*seed, 0))}
+	v := &soak{testServer: openTestServer(t, db, k, p, &memoryNetwork{}), random: rand.New(rand.NewPCG(*seed, 0))}
 	v.t = t
 	// The window is a third of a story's duration, without grace, so that many payments come late.
-	v.orders.Config.PaymentWindow, v.orders.Config.ExpiryGrace = 5*time.Minute, time.Second
+	v.settings.PaymentWindow, v.settings.ExpiryGrace = 5*time.Minute, time.Second
 	return v
 }
 
 // tale is one order with its guest's view of it.
 type tale struct {
-	v      *village
+	v      *soak
 	random *rand.Rand
 	branch int64
 	item   int64
@@ -112,7 +112,7 @@ type tale struct {
 }
 
 // live runs one cohort of stories in rounds. Time passes between the rounds.
-func (v *village) live(cohort int) {
+func (v *soak) live(cohort int) {
 	v.t.Helper()
 	some := make([]*tale, together)
 	for i := range some {
@@ -133,7 +133,7 @@ func (v *village) live(cohort int) {
 }
 
 // all runs one action of every story, up to abreast at the same time.
-func (v *village) all(some []*tale) {
+func (v *soak) all(some []*tale) {
 	work := make(chan *tale)
 	var hands sync.WaitGroup
 	for range abreast {
@@ -151,7 +151,7 @@ func (v *village) all(some []*tale) {
 }
 
 // turn runs the background jobs of two processes concurrently.
-func (v *village) turn() {
+func (v *soak) turn() {
 	var all sync.WaitGroup
 	for range 2 {
 		for range 2 { // one round processes at most 64
@@ -163,14 +163,14 @@ func (v *village) turn() {
 	all.Wait()
 }
 
-func (v *village) noted(err error) {
+func (v *soak) noted(err error) {
 	if err != nil && !v.broken {
 		v.t.Error(err)
 	}
 }
 
 // trouble selects the faults of the next round.
-func (v *village) trouble() {
+func (v *soak) trouble() {
 	v.t.Helper()
 	f := vnpaysim.Faults{
 		ReturnFirst: v.random.IntN(4) == 0, AtOnce: v.random.IntN(2) == 0, Repeat: v.random.IntN(3),
@@ -216,7 +216,7 @@ func linePayTrouble(r *rand.Rand) linepaysim.Fault {
 	return f
 }
 
-func (v *village) mend() {
+func (v *soak) mend() {
 	v.t.Helper()
 	if v.broken {
 		v.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
@@ -311,7 +311,7 @@ func (s *tale) refund() {
 
 // sendDue sends the refunds that are due or were rejected, as the staff do.
 func (s *tale) sendDue() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
+	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	for _, r := range d.Refunds {
 		switch {
@@ -343,7 +343,7 @@ func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 // portalFirst refunds a part in the portal and records it afterwards, twice. It does nothing while another refund is in
 // progress, because two refunds of the same amount could not be told apart.
 func (s *tale) portalFirst() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
+	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !owed(d, a) })
@@ -361,7 +361,7 @@ func (s *tale) portalFirst() {
 
 // stray replays requests of old browsers and sends forged ones.
 func (s *tale) stray() {
-	d, err := s.v.orders.StaffOrder(s.v.t.Context(), authz.System(), s.order.ID)
+	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	for _, a := range d.Attempts {
 		if a.Method == payment.LINEPay {
@@ -375,7 +375,7 @@ func (s *tale) stray() {
 }
 
 // try sends JSON as a guest or as the staff. A status of 500 fails the test unless the database is broken.
-func (v *village) try(method, path, token string, body, into any) int {
+func (v *soak) try(method, path, token string, body, into any) int {
 	status, answer := v.post(method, path, token, body, into)
 	if status == http.StatusInternalServerError && !v.broken {
 		v.t.Errorf("%s %s: %s", method, path, answer)
@@ -384,7 +384,7 @@ func (v *village) try(method, path, token string, body, into any) int {
 }
 
 // quiet removes all faults and lets the background jobs and the staff settle everything that is open.
-func (v *village) quiet() {
+func (v *soak) quiet() {
 	v.t.Helper()
 	v.vnpayFaults(vnpaysim.Faults{})
 	v.lineFaults()
@@ -404,13 +404,13 @@ func (v *village) quiet() {
 }
 
 // staff acts on refunds that were rejected, not sent or have an unknown outcome, according to the gateways' consoles.
-func (v *village) staff() {
+func (v *soak) staff() {
 	back := v.refundedAt()
 	for _, s := range v.tales {
 		if s.order.ID == "" {
 			continue
 		}
-		d, err := v.orders.StaffOrder(v.t.Context(), authz.System(), s.order.ID)
+		d, err := v.orders.Order(v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 		v.noted(err)
 		given := seenInConsole(d, back)
 		for _, r := range d.Refunds {
@@ -472,7 +472,7 @@ func owed(d ordering.Detail, a payment.Attempt) bool {
 }
 
 // table returns the rows of a query for a text and a number.
-func (v *village) table(query string) map[string]int64 {
+func (v *soak) table(query string) map[string]int64 {
 	v.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
 	all := map[string]int64{}

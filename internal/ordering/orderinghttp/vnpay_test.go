@@ -21,7 +21,7 @@ import (
 var paidByVNPay = []string{"order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
 // notice returns a notification signed like VNPay's, with some parameters changed.
-func (h *house) notice(ref string, changes ...string) string {
+func (h *testServer) notice(ref string, changes ...string) string {
 	params := url.Values{
 		"vnp_TmnCode": {site}, "vnp_Amount": {"1000000"}, "vnp_BankCode": {"NCB"}, "vnp_OrderInfo": {"Payment of order A 001"},
 		"vnp_PayDate": {"20260226120500"}, "vnp_ResponseCode": {"00"}, "vnp_TransactionNo": {"14000001"},
@@ -40,13 +40,13 @@ func sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (h *house) ref(id string) string {
+func (h *testServer) ref(id string) string {
 	h.t.Helper()
 	return h.read("SELECT id FROM payment_attempt WHERE order_id = '" + id + "'")[0]
 }
 
 // ipn sends a notification and returns the response code.
-func (h *house) ipn(query string) string {
+func (h *testServer) ipn(query string) string {
 	h.t.Helper()
 	status, text := h.get(h.url + "/payment/vnpay/ipn?" + query)
 	_, code, _ := strings.Cut(text, `"RspCode":"`)
@@ -57,7 +57,7 @@ func (h *house) ipn(query string) string {
 	return code[:2]
 }
 
-func (h *house) wantIPN(query, want string) {
+func (h *testServer) wantIPN(query, want string) {
 	h.t.Helper()
 	if got := h.ipn(query); got != want {
 		h.t.Errorf("the notice is answered %s, want %s", got, want)
@@ -111,7 +111,7 @@ func TestVNPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK AMOUNT_MISMATCH"},
 		},
 	}
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.vnpayFaults(c.faults)
@@ -128,7 +128,7 @@ func TestVNPay(t *testing.T) {
 // TestVNPay_answersAfterTheCommit checks that the response to VNPay is 00 or 02 only after the report is committed. It
 // looks into the database when the response's first byte goes out.
 func TestVNPay_answersAfterTheCommit(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		var then []string
 		h.watch = func() {
@@ -147,7 +147,7 @@ func TestVNPay_answersAfterTheCommit(t *testing.T) {
 // TestVNPay_returnChangesNothing checks that the return URL shows the current state and changes nothing, with any
 // signature and any parameters.
 func TestVNPay_returnChangesNothing(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
 		o := h.order(payment.VNPay)
 		before := h.read(books)
@@ -181,7 +181,7 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 // TestVNPay_onlyAsked checks that the reconciler queries VNPay if every notification is lost and the browser was
 // closed.
 func TestVNPay_onlyAsked(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		paid, declined, left := h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5)
 		h.press(paid.Payment.RedirectURL, "pay")
@@ -202,7 +202,7 @@ func TestVNPay_onlyAsked(t *testing.T) {
 // TestVNPay_failedThenUnheard checks that VNPay is queried when its page closes, after one card was declined, another
 // was accepted and no notification arrived, and again if that query fails.
 func TestVNPay_failedThenUnheard(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "51", "vnp_TransactionStatus", "02", "vnp_TransactionNo", "0"), "00")
@@ -223,14 +223,14 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 }
 
 // awaitBooks waits until the result of books contains a line.
-func (h *house) awaitBooks(line string) {
+func (h *testServer) awaitBooks(line string) {
 	h.t.Helper()
 	h.await(func() bool { return slices.Contains(h.read(books), line) })
 }
 
 // TestVNPay_badNotices checks that invalid notifications get the documented response codes and change nothing.
 func TestVNPay_badNotices(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		good := h.notice(ref)
 		want := []string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED"}
@@ -267,7 +267,7 @@ func TestVNPay_badNotices(t *testing.T) {
 // TestVNPay_callback checks that the reference's path accepts the notification as a form, and that invalid bytes in it
 // prevent neither the response nor the record.
 func TestVNPay_callback(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		for _, c := range []struct{ body, answer string }{
 			{"vnp_TxnRef=\x00\xff&vnp_SecureHash=0", "97"}, {h.notice(ref) + "&x=\x00\xff", "00"}, {h.notice(ref), "02"},
@@ -284,7 +284,7 @@ func TestVNPay_callback(t *testing.T) {
 // TestVNPay_databaseDown checks that VNPay receives 99 and nothing changes while the database fails, and that its next
 // call succeeds.
 func TestVNPay_databaseDown(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.change("ALTER TABLE payment_event RENAME TO payment_event_gone") // written last but one
 		h.press(o.Payment.RedirectURL, "pay")
@@ -304,7 +304,7 @@ func TestVNPay_databaseDown(t *testing.T) {
 
 // wantFailures checks the logged attempts whose notifications failed. The log contains the cause, but nothing that
 // allows a replay.
-func (h *house) wantFailures(attempts ...string) {
+func (h *testServer) wantFailures(attempts ...string) {
 	h.t.Helper()
 	lines := strings.SplitAfter(h.log.String(), "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "a notice could not be taken") })
@@ -322,26 +322,26 @@ func (h *house) wantFailures(attempts ...string) {
 // TestVNPay_late checks that a late payment restores an expired order if it could be placed now. Otherwise, and for a
 // canceled order, a refund is due. The timeline shows every step.
 func TestVNPay_late(t *testing.T) {
-	cancel := func(path string) func(h *house, id string) {
-		return func(h *house, id string) {
+	cancel := func(path string) func(h *testServer, id string) {
+		return func(h *testServer, id string) {
 			h.ask(http.MethodPost, fmt.Sprintf(path, id), map[string]string{}, http.StatusOK, nil)
 		}
 	}
-	change := func(statement string) func(h *house) { return func(h *house) { h.change(statement) } }
-	nothing, back := func(*house) {}, "PLACED CANCELED REFUND_DUE"
+	change := func(statement string) func(h *testServer) { return func(h *testServer) { h.change(statement) } }
+	nothing, back := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
 	due := func(reason string) []string {
 		return []string{"order CANCELED/REFUND_DUE refunded 0", "refund " + reason + " 10000 DUE", "event order.refund_due"}
 	}
 	stories := []struct {
 		name     string
-		end      func(h *house, id string) // nil: the order expires
-		meantime func(h *house)
+		end      func(h *testServer, id string) // nil: the order expires
+		meantime func(h *testServer)
 		books    []string
 		timeline string
 	}{
 		{"free", nil, nothing, []string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID"},
 		{
-			"sold out", nil, func(h *house) { h.orderOf(payment.Counter, 11) },
+			"sold out", nil, func(h *testServer) { h.orderOf(payment.Counter, 11) },
 			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), back,
 		},
 		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), back},
@@ -352,9 +352,9 @@ func TestVNPay_late(t *testing.T) {
 			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
 		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), back},
-		{"next day", nil, func(h *house) { h.pass(20 * time.Hour) }, due("LATE_CLOSED"), back},
+		{"next day", nil, func(h *testServer) { h.pass(20 * time.Hour) }, due("LATE_CLOSED"), back},
 	}
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.change("UPDATE branch SET paused_at = NULL, paused_until = NULL")
@@ -383,7 +383,7 @@ func TestVNPay_late(t *testing.T) {
 }
 
 // timeline returns an order's timeline as the staff see it.
-func (h *house) timeline(id string) string {
+func (h *testServer) timeline(id string) string {
 	h.t.Helper()
 	var detail struct {
 		Timeline []struct {
@@ -401,7 +401,7 @@ func (h *house) timeline(id string) string {
 // TestVNPay_paidTwice checks that the second payment of an order with two payment pages makes a refund due
 // automatically and only once.
 func TestVNPay_paidTwice(t *testing.T) {
-	in(t, money.VND, func(h *house) {
+	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		second := h.again(o.ID, payment.VNPay)
 		if second.Payment.RedirectURL == o.Payment.RedirectURL {

@@ -145,3 +145,14 @@ func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]
 	}
 	return oldest, err
 }
+
+// ReadyTimes returns how long a branch's orders took from payment to ready, of at most limit orders with the latest step
+// since an instant. A recalled order counts with the last time that it became ready.
+func (s *Orders) ReadyTimes(ctx context.Context, branch int64, since time.Time, limit int) ([]time.Duration, error) {
+	millis, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("ready_times"), branch, since.UnixMilli(), limit)
+	times := make([]time.Duration, len(millis))
+	for i, ms := range millis {
+		times[i] = time.Duration(ms) * time.Millisecond
+	}
+	return times, err
+}

@@ -51,3 +51,17 @@ FROM branch b
 JOIN order_info o ON o.branch_id = b.id AND o.biz_date >= $1
 WHERE o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY') AND o.void_seen = 0 AND o.payment_status = 'PAID' AND o.paid_at >= $2
 GROUP BY o.branch_id
+
+-- name: ready_times
+-- Limits the orders before it reads their steps: a busy branch has many in an hour.
+SELECT max(s.at) - o.paid_at
+FROM (
+    SELECT id, paid_at FROM order_info
+    WHERE branch_id = $1 AND stepped_at >= $2 AND paid_at IS NOT NULL AND payment_status = 'PAID'
+      AND status IN ('READY', 'SERVED', 'COMPLETED')
+    ORDER BY stepped_at DESC
+    LIMIT $3
+) AS o
+JOIN order_step s ON s.order_id = o.id
+WHERE s.to_status = 'READY' AND s.from_status NOT IN ('SERVED', 'COMPLETED')
+GROUP BY o.id, o.paid_at

@@ -24,12 +24,12 @@ import (
 // kitchen runs random sequences of steps, cancellations, late payments and refunds on orders and on a plain model of
 // them. It compares orders, records and the board after every step.
 type kitchen struct {
-	house  *orderingtest.Restaurant
-	led    *orderingsql.Ledger
-	svc    *ordering.Service
-	boards *ordering.BoardHub
-	clock  clock
-	orders []*cooked
+	restaurant *orderingtest.Restaurant
+	led        *orderingsql.Ledger
+	svc        *ordering.Service
+	boards     *ordering.BoardHub
+	clock      clock
+	orders     []*cooked
 }
 
 // cooked is the model of one order.
@@ -62,12 +62,15 @@ func TestKitchenModel(t *testing.T) {
 		branch := int64(0)
 		rapid.Check(t, func(t *rapid.T) {
 			branch++
-			m := &kitchen{house: orderingtest.Open(t, db, branch, stock.Unlimited, stock.Unlimited)}
+			m := &kitchen{restaurant: orderingtest.Open(t, db, branch, stock.Unlimited, stock.Unlimited)}
 			m.clock.ms.Store(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC).UnixMilli()) // noon local time
 			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.clock.now)
 			defer m.led.Stop()
-			reader, catalog := orderingsql.NewOrders(db), m.house.Catalog(t)
-			m.svc = &ordering.Service{Ledger: m.led, Reader: reader, Catalog: catalog, Now: m.clock.now, Methods: payment.NewMethods(payment.Sandbox)}
+			reader, catalog := orderingsql.NewOrders(db), m.restaurant.Catalog(t)
+			m.svc = &ordering.Service{
+				Settings: func() ordering.Settings { return ordering.Settings{Methods: payment.NewMethods(payment.Sandbox)} },
+				Ledger:   m.led, Reader: reader, Catalog: catalog, Now: m.clock.now,
+			}
 			m.boards = &ordering.BoardHub{Reader: reader, Catalog: catalog, Now: m.clock.now}
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "pay": m.pay, "cancel": m.cancel, "refund": m.refund, "step": m.step, "step again": m.step,
@@ -88,8 +91,8 @@ func (m *kitchen) place(t *rapid.T) {
 	if len(m.orders) == 6 {
 		t.Skip("enough")
 	}
-	c := m.house.Place(fmt.Sprint(len(m.orders)), m.clock.now(), -time.Second, // overdue: may expire at any time
-		stock.Line{Item: m.house.Items[0], Qty: 1}, stock.Line{Item: m.house.Items[1], Qty: 2})
+	c := m.restaurant.Place(fmt.Sprint(len(m.orders)), m.clock.now(), -time.Second, // overdue: may expire at any time
+		stock.Line{Item: m.restaurant.Items[0], Qty: 1}, stock.Line{Item: m.restaurant.Items[1], Qty: 2})
 	counter := rapid.Bool().Draw(t, "counter")
 	if counter {
 		c.Order.Method, c.Attempt.Method = payment.Counter, payment.Counter
@@ -258,7 +261,7 @@ func (m *kitchen) expect(o *cooked, kind ordering.StepKind, seen int64) (to orde
 }
 
 func (m *kitchen) today() string {
-	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.restaurant.Catalog(fatal{}).Branch(context.Background(), m.restaurant.Branch)
 	return b.Calendar().BizDate(m.clock.now())
 }
 
@@ -314,7 +317,7 @@ func (m *kitchen) check(t *rapid.T) {
 			delete(lists, o.id)
 		}
 	}
-	b, err := m.boards.Get(context.Background(), anybody, m.house.Branch)
+	b, err := m.boards.Get(context.Background(), anybody, m.restaurant.Branch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +357,7 @@ func (m *kitchen) listOf(o *cooked) string {
 
 // sinceDay returns the time since the current business date began.
 func (m *kitchen) sinceDay() time.Duration {
-	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.restaurant.Catalog(fatal{}).Branch(context.Background(), m.restaurant.Branch)
 	return m.clock.now().Sub(b.Calendar().At(m.clock.now()).Start)
 }
 

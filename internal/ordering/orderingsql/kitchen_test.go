@@ -89,7 +89,7 @@ func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 // the board.
 func TestLedger_kitchen(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 100, stock.Unlimited)
+		r, l := restaurant(t, db, 100, stock.Unlimited)
 		do, now, reader := doing(t, l), db.Now(), orderingsql.NewOrders(db)
 		place := func(key string) string {
 			return do(r.Place(key, now, time.Hour, stock.Line{Item: 102, Qty: 2}, stock.Line{Item: 101, Qty: 1})).ID
@@ -115,8 +115,8 @@ func TestLedger_kitchen(t *testing.T) {
 		if err != nil || d.Status != ordering.Preparing || d.SteppedAt.IsZero() || d.Items[0].DoneAt != (time.Time{}) || d.Items[1].DoneAt.IsZero() {
 			t.Errorf("%+v, %v", d.Order, err)
 		}
-		took := ordering.StepTaken{OrderID: cooking, Version: 3, At: d.Steps[0].At, From: ordering.Placed, To: ordering.Accepted, By: "user:3"}
-		want := []ordering.StepTaken{took, took}
+		taken := ordering.StepTaken{OrderID: cooking, Version: 3, At: d.Steps[0].At, From: ordering.Placed, To: ordering.Accepted, By: "user:3"}
+		want := []ordering.StepTaken{taken, taken}
 		want[1].Version, want[1].From, want[1].To = 4, ordering.Accepted, ordering.Preparing
 		if diff := cmp.Diff(want, d.Steps); diff != "" || d.Version != 7 {
 			t.Errorf("version %d: %s", d.Version, diff)
@@ -134,6 +134,21 @@ func TestLedger_kitchen(t *testing.T) {
 		}
 		if none, err := reader.OldestTickets(t.Context(), now.Add(time.Hour)); err != nil || len(none) != 0 {
 			t.Errorf("later there are still %v, %v", none, err)
+		}
+
+		// Only the served order was ready. A recall does not remove that, and being served is not being ready.
+		took, err := reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 30)
+		if err != nil || len(took) != 1 || took[0] < 0 || took[0] > time.Minute {
+			t.Errorf("ready after %v, %v", took, err)
+		}
+		for name, read := range map[string]func() ([]time.Duration, error){
+			"another branch": func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 2, now.Add(-time.Minute), 30) },
+			"later":          func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 1, now.Add(time.Hour), 30) },
+			"none":           func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 0) },
+		} {
+			if took, err := read(); err != nil || len(took) != 0 {
+				t.Errorf("%s: ready after %v, %v", name, took, err)
+			}
 		}
 	})
 }
@@ -170,7 +185,7 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 // and of finished orders only those finished recently.
 func TestOrders_boardOfTheDay(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 100)
+		r, l := restaurant(t, db, 100)
 		do, now := doing(t, l), db.Now()
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		paid := do(orderingtest.Pay(id, now))
@@ -225,7 +240,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 // likewise exactly one of the recalls from the same version.
 func TestLedger_bumpRace(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 100)
+		r, l := restaurant(t, db, 100)
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		ledgers := []*orderingsql.Ledger{l, other}
@@ -262,7 +277,7 @@ func TestLedger_bumpRace(t *testing.T) {
 // TestLedger_bumpBesideCounters checks that a bump commits while another transaction locks the counters.
 func TestLedger_bumpBesideCounters(t *testing.T) {
 	db := sqldbtest.Postgres(t)
-	r, l := house(t, db, 100)
+	r, l := restaurant(t, db, 100)
 	do := doing(t, l)
 	id := do(r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 	do(orderingtest.Pay(id, db.Now()))
@@ -312,7 +327,7 @@ func storm(t *testing.T, ledgers []*orderingsql.Ledger, c ordering.Command) (cha
 // clears a voided ticket unseen and never continues to cook one.
 func TestLedger_bumpAgainstRefund(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 100)
+		r, l := restaurant(t, db, 100)
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		do, now := doing(t, l), db.Now()
@@ -361,7 +376,7 @@ func BenchmarkOrders_Board(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite,
 		"postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {
-			r, l := house(b, open(b), stock.Unlimited, stock.Unlimited)
+			r, l := restaurant(b, open(b), stock.Unlimited, stock.Unlimited)
 			now := r.DB.Now()
 			var orders []string
 			run := func(cs []ordering.Command) {

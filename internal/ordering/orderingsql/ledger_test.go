@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statements) }
 
-// house opens a restaurant with a ledger that stops before the database closes.
-func house(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restaurant, *orderingsql.Ledger) {
+// restaurant opens a restaurant with a ledger that stops before the database closes.
+func restaurant(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restaurant, *orderingsql.Ledger) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quotas...)
 	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
@@ -42,7 +42,7 @@ func house(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restauran
 
 func TestLedger_placePayCancelExpire(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 10, stock.Unlimited)
+		r, l := restaurant(t, db, 10, stock.Unlimited)
 		now := db.Now()
 		do := func(c ordering.Command) ordering.Result {
 			t.Helper()
@@ -90,7 +90,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 // TestLedger_storm checks that of many concurrent orders for the last n units exactly n succeed (I2).
 func TestLedger_storm(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 50)
+		r, l := restaurant(t, db, 50)
 		var won, lost atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 500 {
@@ -120,7 +120,7 @@ func TestLedger_storm(t *testing.T) {
 // key is rejected (I11).
 func TestLedger_sameKey(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 100)
+		r, l := restaurant(t, db, 100)
 		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now) // like another process
 		defer second.Stop()
 		var ids sync.Map
@@ -164,7 +164,7 @@ func TestLedger_sameKey(t *testing.T) {
 func TestLedger_payRacesExpiry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 1000
-		r, l := house(t, db, n)
+		r, l := restaurant(t, db, n)
 		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		defer second.Stop()
 		orders := make([]string, n)
@@ -233,7 +233,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 // TestLedger_lateInOneBatch checks that a payment restores an order that expires in the same batch.
 func TestLedger_lateInOneBatch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, 5)
+		r, l := restaurant(t, db, 5)
 		placed, err := l.Do(t.Context(), r.Place("a", db.Now(), -time.Second, stock.Line{Item: 101, Qty: 5}))
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +255,7 @@ func TestLedger_lateInOneBatch(t *testing.T) {
 func BenchmarkLedger_Place(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {
-			r, l := house(b, open(b), 1_000_000, 1_000_000, 1_000_000)
+			r, l := restaurant(b, open(b), 1_000_000, 1_000_000, 1_000_000)
 			lines := []stock.Line{{Item: 101, Qty: 1}, {Item: 102, Qty: 1}, {Item: 103, Qty: 1}}
 			var n atomic.Int64
 			b.SetParallelism(64)
@@ -293,7 +293,7 @@ func checkDrift(t testing.TB, db *sqldb.DB) {
 // orders, and that actions of guests and expiry write none.
 func TestLedger_audit(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, stock.Unlimited)
+		r, l := restaurant(t, db, stock.Unlimited)
 		now := db.Now()
 		by := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 		var ids []string

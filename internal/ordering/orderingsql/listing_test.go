@@ -21,7 +21,7 @@ import (
 // in another branch.
 func listings(t *testing.T, db *sqldb.DB) *orderingsql.Orders {
 	t.Helper()
-	r, l := house(t, db, stock.Unlimited)
+	r, l := restaurant(t, db, stock.Unlimited)
 	other := orderingtest.Open(t, db, 2, stock.Unlimited)
 	now := db.Now()
 	do := func(c ordering.Command) ordering.Order {
@@ -138,6 +138,36 @@ func TestOrders_DriftOf(t *testing.T) {
 			if len(found) != want || err != nil {
 				t.Errorf("branch %d: %v, %v", branch, found, err)
 			}
+		}
+	})
+}
+
+// TestOrders_phones checks that each order of a visit names the phone that placed it by the rank of its first order, on
+// every page.
+func TestOrders_phones(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := restaurant(t, db, 100)
+		now := db.Now()
+		for i, phone := range []string{"zoe", "an", "zoe", "binh"} {
+			p := r.Place(fmt.Sprint("k", i), now.Add(time.Duration(i)*time.Second), time.Hour, stock.Line{Item: 101, Qty: 1})
+			p.Order.GuestHash = phone
+			if _, err := l.Do(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := &ordering.Service{Reader: orderingsql.NewOrders(db)}
+		var got []string
+		for page := range 2 {
+			orders, total, err := s.Orders(t.Context(), ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "an"}, 2, 2*page)
+			if err != nil || total != 4 {
+				t.Fatalf("%d orders, %v", total, err)
+			}
+			for _, o := range orders {
+				got = append(got, fmt.Sprint(o.GuestHash, " ", o.Phone, " ", o.Mine))
+			}
+		}
+		if diff := cmp.Diff([]string{"binh 3 false", "zoe 1 false", "an 2 true", "zoe 1 false"}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }

@@ -30,16 +30,16 @@ import (
 // machine runs all of ordering (service, admission cache in Redis, ledger in SQL) and a plain model of it through
 // random sequences of operations and compares them after every step. Each check names the invariant that it verifies.
 type machine struct {
-	db    *sqldb.DB
-	redis *redisdb.DB
-	flush func(t rapid.TB, node int) // node counts modulo the number of nodes; a negative one flushes all
-	house *orderingtest.Restaurant
-	keep  *stock.Syncer
-	led   *orderingsql.Ledger
-	svc   *ordering.Service
-	clock clock
-	begun time.Time
-	keys  int
+	db         *sqldb.DB
+	redis      *redisdb.DB
+	flush      func(t rapid.TB, node int) // node counts modulo the number of nodes; a negative one flushes all
+	restaurant *orderingtest.Restaurant
+	keep       *stock.Syncer
+	led        *orderingsql.Ledger
+	svc        *ordering.Service
+	clock      clock
+	begun      time.Time
+	keys       int
 
 	// state of the model
 	caps   map[int64]int64
@@ -144,9 +144,9 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 
 func (m *machine) open(t *rapid.T, branch int64) {
 	quotas := rapid.SliceOfN(rapid.Int64Range(-1, 6), 1, 3).Draw(t, "quotas")
-	m.house = orderingtest.Open(t, m.db, branch, quotas...)
+	m.restaurant = orderingtest.Open(t, m.db, branch, quotas...)
 	m.caps = map[int64]int64{}
-	for i, id := range m.house.Items {
+	for i, id := range m.restaurant.Items {
 		m.caps[id] = quotas[i]
 	}
 	m.start(t)
@@ -156,11 +156,11 @@ func (m *machine) open(t *rapid.T, branch int64) {
 func (m *machine) start(t rapid.TB) {
 	// Claims of rebuilds need a clock that moves, and one that does not go back when the process is started again.
 	ticking := func() time.Time { return m.clock.now().Add(time.Since(m.begun)) }
-	kitchen := m.house.Catalog(t)
+	kitchen := m.restaurant.Catalog(t)
 	m.keep = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second}), Store: stocksql.New(m.db),
 		EndOfDay: func(ctx context.Context, s stock.Scope) (time.Time, error) {
-			b, _ := kitchen.Branch(ctx, m.house.Branch) // every branch of the model has the same calendar
+			b, _ := kitchen.Branch(ctx, m.restaurant.Branch) // every branch of the model has the same calendar
 			day, err := b.Calendar().Interval(s.Date)
 			// Redis expires keys by its own clock, for which the model's dates are in the past.
 			return day.End.Add(10 * 365 * 24 * time.Hour), err
@@ -170,8 +170,10 @@ func (m *machine) start(t rapid.TB) {
 	})
 	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
-		Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Ledger: m.led, Admission: m.keep,
-		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: m.clock.now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: m.led, Admission: m.keep, Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Now: m.clock.now,
 	}
 }
 
@@ -190,11 +192,11 @@ func (m *machine) restart(t *rapid.T) {
 func (m *machine) empty(t *rapid.T) { m.flush(t, rapid.IntRange(-1, 2).Draw(t, "node")) }
 
 func (m *machine) guest() ordering.Guest {
-	return ordering.Guest{Branch: m.house.Branch, VisitID: m.house.Visit, Hash: "guest"}
+	return ordering.Guest{Branch: m.restaurant.Branch, VisitID: m.restaurant.Visit, Hash: "guest"}
 }
 
 func (m *machine) date() string {
-	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.restaurant.Catalog(fatal{}).Branch(context.Background(), m.restaurant.Branch)
 	return b.Calendar().BizDate(m.clock.now())
 }
 
@@ -229,10 +231,10 @@ func (m *machine) short(date string, lines []stock.Line) []ordering.ShortLine {
 
 func (m *machine) place(t *rapid.T) {
 	m.keys++
-	r := ordering.Request{Method: payment.Sandbox, ClientTxnID: fmt.Sprint("k", m.keys), MenuVersionID: m.house.Version}
+	r := ordering.Request{Method: payment.Sandbox, ClientTxnID: fmt.Sprint("k", m.keys), MenuVersionID: m.restaurant.Version}
 	var lines []stock.Line
 	for range rapid.IntRange(1, 3).Draw(t, "lines") {
-		l := stock.Line{Item: rapid.SampledFrom(m.house.Items).Draw(t, "item"), Qty: rapid.Int64Range(1, 3).Draw(t, "qty")}
+		l := stock.Line{Item: rapid.SampledFrom(m.restaurant.Items).Draw(t, "item"), Qty: rapid.Int64Range(1, 3).Draw(t, "qty")}
 		lines = append(lines, l)
 		r.Items = append(r.Items, ordering.RequestItem{ItemID: l.Item, Qty: l.Qty})
 	}
@@ -295,7 +297,7 @@ func (m *machine) again(t *rapid.T) {
 func (m *machine) otherBody(t *rapid.T) {
 	o := m.pick(t)
 	r := o.request
-	r.Items = append(slices.Clone(r.Items), ordering.RequestItem{ItemID: m.house.Items[0], Qty: 1, Notes: "other"})
+	r.Items = append(slices.Clone(r.Items), ordering.RequestItem{ItemID: m.restaurant.Items[0], Qty: 1, Notes: "other"})
 	if _, err := m.svc.Place(context.Background(), o.guest, r); !errors.Is(err, ordering.ErrIdempotency) {
 		t.Fatalf("another body under %s: %v", o.key, err)
 	}
@@ -319,7 +321,7 @@ func (m *machine) pay(t *rapid.T) {
 		switch {
 		case o.state == ordering.Unpaid:
 			o.state = ordering.Paid
-		case !o.canceled && o.date == m.date() && o.guest.VisitID == m.house.Visit && m.short(o.date, o.lines) == nil:
+		case !o.canceled && o.date == m.date() && o.guest.VisitID == m.restaurant.Visit && m.short(o.date, o.lines) == nil:
 			o.state = ordering.Paid
 		default:
 			o.state = ordering.RefundDue
@@ -412,11 +414,11 @@ func (m *machine) nextDay(t *rapid.T) {
 // rotate closes the visit and opens another. Guests of the old visit can no longer order.
 func (m *machine) rotate(t *rapid.T) {
 	old := m.guest()
-	m.house.NextVisit(t)
+	m.restaurant.NextVisit(t)
 	m.keys++
 	_, err := m.svc.Place(context.Background(), old, ordering.Request{
-		Method: payment.Sandbox, ClientTxnID: fmt.Sprint("k", m.keys), MenuVersionID: m.house.Version,
-		Items: []ordering.RequestItem{{ItemID: m.house.Items[0], Qty: 1}},
+		Method: payment.Sandbox, ClientTxnID: fmt.Sprint("k", m.keys), MenuVersionID: m.restaurant.Version,
+		Items: []ordering.RequestItem{{ItemID: m.restaurant.Items[0], Qty: 1}},
 	})
 	if !errors.Is(err, ordering.ErrVisitClosed) && !errors.Is(err, ordering.ErrSoldOut) {
 		t.Fatalf("an order of a closed visit: %v", err)
@@ -425,9 +427,9 @@ func (m *machine) rotate(t *rapid.T) {
 
 // setCap changes a quota, possibly below the units taken, which only prevents new holds.
 func (m *machine) setCap(t *rapid.T) {
-	item := rapid.SampledFrom(m.house.Items).Draw(t, "item")
+	item := rapid.SampledFrom(m.restaurant.Items).Draw(t, "item")
 	quota := rapid.Int64Range(-1, 8).Draw(t, "quota")
-	m.house.SetQuota(t, item, quota, m.date(), m.clock.now())
+	m.restaurant.SetQuota(t, item, quota, m.date(), m.clock.now())
 	m.caps[item] = quota
 }
 
@@ -473,7 +475,7 @@ func (m *machine) eventually(t rapid.TB, inTheWay func() string) {
 
 // check compares the ledger's counters (I1) and every order's state with the model.
 func (m *machine) check(t *rapid.T) {
-	for _, c := range m.house.CountsOf(t, m.date()) {
+	for _, c := range m.restaurant.CountsOf(t, m.date()) {
 		held, used := m.taken(m.date(), c.Item)
 		if c.Held != held || c.Used != used {
 			t.Fatalf("item %d: held %d used %d, the model says %d and %d", c.Item, c.Held, c.Used, held, used)
@@ -497,7 +499,7 @@ func (m *machine) quiet(t *rapid.T) {
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range m.house.Counts(t) {
+	for _, c := range m.restaurant.Counts(t) {
 		if c.Held != 0 {
 			t.Fatalf("%d of item %d are held for ever", c.Held, c.Item)
 		}
@@ -508,7 +510,7 @@ func (m *machine) quiet(t *rapid.T) {
 // converge waits until the admission cache equals the ledger (I9).
 func (m *machine) converge(t *rapid.T) {
 	m.settle(t)
-	scope := stock.Scope{Branch: m.house.Branch, Date: m.date()}
+	scope := stock.Scope{Branch: m.restaurant.Branch, Date: m.date()}
 	gate := stockredis.New(m.redis, stockredis.Config{Now: time.Now})
 	m.eventually(t, func() string {
 		if err := m.keep.Reconcile(context.Background()); err != nil {
@@ -518,7 +520,7 @@ func (m *machine) converge(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := m.keep.Counts(context.Background(), scope, m.house.Items); err != nil { // as a menu does
+		if _, _, err := m.keep.Counts(context.Background(), scope, m.restaurant.Items); err != nil { // as a menu does
 			t.Fatal(err)
 		}
 		shown, ok, err := gate.ReadScope(context.Background(), scope)

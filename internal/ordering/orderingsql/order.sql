@@ -44,7 +44,8 @@ FROM @rows($1: branch_id int, biz_date text, last int) AS r
 WHERE order_number.branch_id = r.branch_id AND order_number.biz_date = r.biz_date
 
 -- name: open_select
--- Returns which of these visits are open, which menu versions are published and which branches are paused at $4.
+-- Returns which of these visits are open, which menu versions are published and which branches are paused at $4
+-- or retired.
 SELECT 'visit', v.id FROM visit v JOIN @rows($1: id text) AS r ON v.id = r.id WHERE v.status = 'OPEN'
 UNION ALL
 SELECT 'version', CAST(m.id AS TEXT) FROM menu_version m JOIN @rows($2: id int) AS r ON m.id = r.id WHERE m.status = 'PUBLISHED'
@@ -52,7 +53,7 @@ UNION ALL
 SELECT 'paused', CAST(b.id AS TEXT)
 FROM branch b
 JOIN @rows($3: id int) AS r ON b.id = r.id
-WHERE b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > $4)
+WHERE b.retired_at IS NOT NULL OR b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > $4)
 
 -- name: order_count_member
 SELECT count(*) FROM order_info o WHERE o.user_id = $1
@@ -109,6 +110,14 @@ FROM order_info o
 WHERE o.visit_id = $1
 ORDER BY o.created_at DESC, o.id DESC
 LIMIT $2 OFFSET $3
+
+-- name: visit_phones
+-- Ids grow with time and break ties, so that two first orders of one millisecond keep their numbers.
+SELECT o.guest_hash
+FROM order_info o
+WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL
+GROUP BY o.guest_hash
+ORDER BY min(o.created_at), min(o.id)
 
 -- name: order_update
 -- Versions only grow. The condition on them, together with QueueExactly, aborts a transaction that would overwrite a

@@ -47,6 +47,11 @@ func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) (
 	return s.page(ctx, stmt("order_select_visit"), stmt("order_count_visit"), visit, limit, offset)
 }
 
+// Phones returns the hashes of the phones that ordered in a visit, by their first order.
+func (s *Orders) Phones(ctx context.Context, visit string) ([]string, error) {
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("visit_phones"), visit)
+}
+
 // OfMember reads a page of a member's orders with their items, newest first, and their total number.
 func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([]ordering.Order, int64, error) {
 	return s.page(ctx, stmt("order_select_member"), stmt("order_count_member"), user, limit, offset)

@@ -28,7 +28,7 @@ func deliver(c *ordering.Place, name, phone string) *ordering.Place {
 
 func TestOrders_Listed_search(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r, l := house(t, db, stock.Unlimited)
+		r, l := restaurant(t, db, stock.Unlimited)
 		now := db.Now()
 		for i, c := range []ordering.Command{
 			r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1}),

@@ -21,6 +21,11 @@ const MaxBody = 64 << 10
 
 var errTooLong = fmt.Errorf("the response is longer than %d bytes", MaxBody)
 
+// StatusError is the HTTP status of a response other than 200.
+type StatusError int
+
+func (e StatusError) Error() string { return fmt.Sprintf("HTTP status %d", int(e)) }
+
 // Client calls a gateway's API. It is safe for concurrent use.
 type Client struct{ http http.Client }
 
@@ -54,7 +59,7 @@ func (c *Client) Do(r *http.Request) ([]byte, error) {
 	case len(body) > MaxBody:
 		return body, errTooLong
 	case resp.StatusCode != http.StatusOK:
-		return body, fmt.Errorf("HTTP status %d", resp.StatusCode)
+		return body, StatusError(resp.StatusCode)
 	}
 	return body, nil
 }

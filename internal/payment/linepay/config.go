@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"comanda/internal/fault"
 	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/telemetry"
 )
@@ -33,17 +34,19 @@ func (c Config) Validate() error {
 	c = c.complete()
 	switch {
 	case !printable.MatchString(c.ChannelID):
-		return errors.New("linepay: the channel id is missing or is not one word")
+		return fault.InField("linepay_channel_id", "one_word", errors.New("linepay: the channel id is missing or is not one word"))
 	case !printable.MatchString(string(c.ChannelSecret)):
-		return errors.New("linepay: the channel secret is missing or is not one word")
+		return fault.InField("linepay_channel_secret", "one_word",
+			errors.New("linepay: the channel secret is missing or is not one word"))
 	// The path of each request would begin with two slashes, and the signed one with one.
 	case strings.HasSuffix(c.Host, "/"):
-		return errors.New("linepay: the host ends with a slash")
+		return fault.InField("linepay_url", "end_slash", errors.New("linepay: the host ends with a slash"))
 	case c.Prefix != "/v4" && c.Prefix != "/v3":
-		return errors.New("linepay: the prefix is neither /v4 nor /v3")
+		return fault.InField("linepay_prefix", "api_version", errors.New("linepay: the prefix is neither /v4 nor /v3"))
 	}
 	if err := gatewayhttp.CheckURL(c.Host); err != nil {
-		return fmt.Errorf("linepay: the host is not an address such as %s: %w", SandboxHost, err)
+		return fault.InField("linepay_url", "no_url",
+			fmt.Errorf("linepay: the host is not an address such as %s: %w", SandboxHost, err))
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// till is our side and LINE Pay's, with one clock for the test and the simulator.
-type till struct {
+// fixture has both sides of a payment: our merchant and LINE Pay's simulator, with one clock.
+type fixture struct {
 	*linepay.Merchant
 
 	t      *testing.T
@@ -34,9 +34,9 @@ type till struct {
 	now time.Time
 }
 
-func newTill(t *testing.T, prefix string) *till {
+func newFixture(t *testing.T, prefix string) *fixture {
 	t.Helper()
-	l := &till{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	l := &fixture{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
 	var err error
 	l.sim, err = linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: l.clock})
@@ -58,20 +58,20 @@ func newTill(t *testing.T, prefix string) *till {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func (l *till) clock() time.Time {
+func (l *fixture) clock() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now
 }
 
-func (l *till) pass(d time.Duration) {
+func (l *fixture) pass(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = l.now.Add(d)
 }
 
 // start starts an attempt and returns it with its page.
-func (l *till) start(amount int64, c money.Currency) (payment.Attempt, string) {
+func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string) {
 	l.t.Helper()
 	a := payment.Attempt{
 		ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock(),
@@ -88,7 +88,7 @@ func (l *till) start(amount int64, c money.Currency) (payment.Attempt, string) {
 }
 
 // press presses a button of the page and returns the redirect; nil for none.
-func (l *till) press(page, action string) *url.URL {
+func (l *fixture) press(page, action string) *url.URL {
 	l.t.Helper()
 	resp, err := l.client.PostForm(page, url.Values{"action": {action}})
 	if err != nil {
@@ -106,7 +106,7 @@ func (l *till) press(page, action string) *url.URL {
 }
 
 // approved starts an attempt that its guest approves.
-func (l *till) approved(amount int64, c money.Currency) payment.Attempt {
+func (l *fixture) approved(amount int64, c money.Currency) payment.Attempt {
 	l.t.Helper()
 	a, page := l.start(amount, c)
 	if l.press(page, "pay") == nil {
@@ -115,7 +115,7 @@ func (l *till) approved(amount int64, c money.Currency) payment.Attempt {
 	return a
 }
 
-func (l *till) faults(faults ...linepaysim.Fault) {
+func (l *fixture) faults(faults ...linepaysim.Fault) {
 	l.t.Helper()
 	if err := l.sim.SetFaults(faults...); err != nil {
 		l.t.Fatal(err)
@@ -123,17 +123,17 @@ func (l *till) faults(faults ...linepaysim.Fault) {
 }
 
 // confirms and checks expect a report.
-func (l *till) confirms(a payment.Attempt, state payment.State, code string) {
+func (l *fixture) confirms(a payment.Attempt, state payment.State, code string) {
 	l.t.Helper()
 	l.expect(a, state, code)(l.Confirm(l.t.Context(), a))
 }
 
-func (l *till) checks(a payment.Attempt, state payment.State, code string) {
+func (l *fixture) checks(a payment.Attempt, state payment.State, code string) {
 	l.t.Helper()
 	l.expect(a, state, code)(l.Check(l.t.Context(), a))
 }
 
-func (l *till) expect(a payment.Attempt, state payment.State, code string) func(payment.Report, error) {
+func (l *fixture) expect(a payment.Attempt, state payment.State, code string) func(payment.Report, error) {
 	return func(r payment.Report, err error) {
 		l.t.Helper()
 		if err != nil || r.State != state || r.Code != code || r.Ref != a.GatewayRef {
@@ -148,7 +148,7 @@ func (l *till) expect(a payment.Attempt, state payment.State, code string) func(
 // Both versions, every currency, and an id that is not representable as a float.
 func TestSimulated_pay(t *testing.T) {
 	for _, prefix := range []string{"/v3", "/v4"} {
-		l := newTill(t, prefix)
+		l := newFixture(t, prefix)
 		for currency, amount := range map[money.Currency]int64{"TWD": 12345, "THB": 1205, "USD": 1} {
 			a, page := l.start(amount, currency)
 			l.checks(a, payment.Redirected, "0000")
@@ -170,7 +170,7 @@ func TestSimulated_pay(t *testing.T) {
 }
 
 func TestSimulated_guestLeaves(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	for action, want := range map[string]struct {
 		state payment.State
 		code  string
@@ -204,7 +204,7 @@ func TestSimulated_guestLeaves(t *testing.T) {
 
 // A guest who pays after the order has ended has only approved; without a confirmation no money moves.
 func TestSimulated_late(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
 	l.pass(16 * time.Minute)
 	if l.press(page, "pay") == nil {
@@ -230,7 +230,7 @@ func TestSimulated_late(t *testing.T) {
 
 // A confirmation whose response is lost or spoilt is settled by checking, whether or not the money has moved.
 func TestSimulated_confirm_lostAnswer(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
 		for _, moves := range []bool{true, false} {
 			a := l.approved(360, "TWD")
@@ -249,7 +249,7 @@ func TestSimulated_confirm_lostAnswer(t *testing.T) {
 
 // A confirmation that times out may leave each of the check's codes.
 func TestSimulated_confirm_timeout(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
 	for _, c := range []struct {
 		press string
@@ -282,7 +282,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 
 // The address of the confirmation opened twice at once: one captures, and no response reports a failure.
 func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a := l.approved(360, "TWD")
 	states := make([]payment.State, 10)
 	var all sync.WaitGroup
@@ -313,7 +313,7 @@ func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 }
 
 func TestSimulated_confirm_wrong(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a := l.approved(360, "TWD")
 	more := a
 	more.Amount++
@@ -336,7 +336,7 @@ func TestSimulated_confirm_wrong(t *testing.T) {
 
 // Two attempts of one order may both be paid; each is its own payment.
 func TestSimulated_twoAttempts(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a, b := l.approved(360, "TWD"), l.approved(360, "TWD")
 	l.confirms(a, payment.Paid, "0000")
 	l.confirms(b, payment.Paid, "0000")
@@ -354,7 +354,7 @@ func TestSimulated_twoAttempts(t *testing.T) {
 
 // A start whose answer was lost leaves nothing that could be paid.
 func TestSimulated_start_lostAnswer(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
 	p := payment.Purchase{
 		Attempt:       payment.Attempt{ID: uid.New(l.clock()), Amount: 360, Currency: "TWD"},
@@ -380,7 +380,7 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 
 // books are the refunds of one attempt as its ledger has them.
 type knownRefunds struct {
-	*till
+	*fixture
 
 	a   payment.Attempt
 	all []payment.Refund
@@ -428,10 +428,10 @@ func (b *knownRefunds) want(amount int64, pieces int) {
 
 func newBooks(t *testing.T) *knownRefunds {
 	t.Helper()
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a := l.approved(1250, "THB")
 	l.confirms(a, payment.Paid, "0000")
-	return &knownRefunds{till: l, a: a}
+	return &knownRefunds{fixture: l, a: a}
 }
 
 func TestSimulated_refund_parts(t *testing.T) {
@@ -495,7 +495,7 @@ func TestSimulated_refund_notNoted(t *testing.T) {
 
 // Whatever is lost on its way, a refund that is tried until it is answered is paid once.
 func TestSimulated_refund_lostAnswer(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	for _, whole := range []bool{true, false} {
 		for _, f := range []linepaysim.Fault{
 			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: true},
@@ -529,7 +529,7 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 
 // Whatever a house and its orders are called, what is sent is what was signed, and the other side reads the same.
 func TestSimulated_texts(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	rapid.Check(t, func(t *rapid.T) {
 		p := payment.Purchase{
 			Attempt:     payment.Attempt{ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
@@ -553,7 +553,7 @@ func TestSimulated_texts(t *testing.T) {
 
 // A merchant with another secret is told nothing and moves nothing.
 func TestSimulated_wrongSecret(t *testing.T) {
-	l := newTill(t, "/v4")
+	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
 	l.press(page, "pay")
 	u, err := url.Parse(page)

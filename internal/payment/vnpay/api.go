@@ -86,10 +86,21 @@ func (m *Merchant) call(ctx context.Context, request message, asked, answered []
 		return nil, "", fmt.Errorf("vnpay: %s: the response is not a JSON object", request.get("Command"))
 	}
 	if !m.verify(answer.signedText(answered), answer.get("SecureHash")) {
-		return nil, "", fmt.Errorf("vnpay: %s: the signature of the response is wrong; its code is %.8q", request.get("Command"),
-			answer.get("ResponseCode"))
+		return nil, "", &signatureError{answer, request.get("Command")}
 	}
 	return answer, gatewayhttp.Storable(string(raw), maxRaw), nil
+}
+
+// signatureError is the error for a response whose signature is wrong. VNPay's own response to a wrong secret is one of
+// them, because VNPay signs it with the right one. Nothing in answer is verified.
+type signatureError struct {
+	answer  message
+	command string
+}
+
+func (e *signatureError) Error() string {
+	return fmt.Sprintf("vnpay: %s: the signature of the response is wrong; its code is %.8q", e.command,
+		e.answer.get("ResponseCode"))
 }
 
 // send posts a request and returns the body of the response, whose signature is still to be verified.

@@ -15,15 +15,7 @@ import (
 // one whose page was never opened: it is undecided. VNPay refuses to be queried about one payment more often than every
 // few minutes (94), which is ErrGateway with the code in its cause, as for every other code.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
-	now := m.now()
-	// A new id for each query: VNPay refuses one that it has seen on the same day.
-	request := m.request("querydr", uid.New(now), a)
-	request.set("CreateDate", formatTime(now))
-	request.set("OrderInfo", asciiText("Truy van "+a.ID, maxInfo))
-	answer, raw, err := m.call(ctx, request, queryRequest, queryAnswer)
-	if err == nil {
-		err = answer.checkSubject(request)
-	}
+	answer, raw, err := m.query(ctx, a)
 	if err != nil {
 		return payment.Report{}, payment.ErrGateway.Because(err)
 	}
@@ -34,6 +26,21 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 		return payment.Report{State: payment.Redirected, Code: "91", Raw: raw}, nil
 	}
 	return payment.Report{}, payment.ErrGateway.Because(answer.failure())
+}
+
+// query sends querydr about an attempt and returns the verified response. With an error the response is about another
+// payment, or nil.
+func (m *Merchant) query(ctx context.Context, a payment.Attempt) (message, string, error) {
+	now := m.now()
+	// A new id for each query: VNPay refuses one that it has seen on the same day.
+	request := m.request("querydr", uid.New(now), a)
+	request.set("CreateDate", formatTime(now))
+	request.set("OrderInfo", asciiText("Truy van "+a.ID, maxInfo))
+	answer, raw, err := m.call(ctx, request, queryRequest, queryAnswer)
+	if err == nil {
+		err = answer.checkSubject(request)
+	}
+	return answer, raw, err
 }
 
 // Confirm implements payment.Gateway by calling Check: VNPay captures by itself.

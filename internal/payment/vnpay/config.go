@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"comanda/internal/fault"
 	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/telemetry"
 )
@@ -31,20 +32,24 @@ var (
 // Validate checks the configuration without calling VNPay. Its errors never contain the secret.
 func (c Config) Validate() error {
 	if c.mixed() {
-		return errors.New("vnpay: set the URLs of both the payment page and the API, or neither for the sandbox")
+		return fault.InField(c.missingURL(), "both_urls",
+			errors.New("vnpay: set the URLs of both the payment page and the API, or neither for the sandbox"))
 	}
 	c = c.complete()
 	switch {
 	case !siteCode.MatchString(c.TmnCode):
-		return errors.New("vnpay: the site code is not 8 letters and digits")
+		return fault.InField("vnpay_tmn_code", "site_code", errors.New("vnpay: the site code is not 8 letters and digits"))
 	case !printable.MatchString(string(c.HashSecret)):
-		return errors.New("vnpay: the hash secret is missing, too short or contains a space")
+		return fault.InField("vnpay_hash_secret", "hash_secret",
+			errors.New("vnpay: the hash secret is missing, too short or contains a space"))
 	}
 	if _, err := gatewayhttp.ParsePage(c.PayURL); err != nil {
-		return fmt.Errorf("vnpay: the payment page is not a URL such as %s: %w", SandboxPayURL, err)
+		return fault.InField("vnpay_pay_url", "no_url",
+			fmt.Errorf("vnpay: the payment page is not a URL such as %s: %w", SandboxPayURL, err))
 	}
 	if err := gatewayhttp.CheckURL(c.APIURL); err != nil {
-		return fmt.Errorf("vnpay: the API is not a URL such as %s: %w", SandboxAPIURL, err)
+		return fault.InField("vnpay_api_url", "no_url",
+			fmt.Errorf("vnpay: the API is not a URL such as %s: %w", SandboxAPIURL, err))
 	}
 	return nil
 }
@@ -56,6 +61,14 @@ func (c Config) mixed() bool {
 		return c.APIURL != "" && c.APIURL != SandboxAPIURL
 	}
 	return c.APIURL == "" && c.PayURL != SandboxPayURL
+}
+
+// missingURL returns the setting of the URL that is not set.
+func (c Config) missingURL() string {
+	if c.PayURL == "" {
+		return "vnpay_pay_url"
+	}
+	return "vnpay_api_url"
 }
 
 // complete fills in the sandbox for URLs that are not set. Validate has refused a configuration with only one of them.

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -49,8 +47,7 @@ func (s *Span) span() *Span { return s }
 // Paged is the input of a report with pages.
 type Paged struct {
 	Span
-	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 // name returns a name in the requested locale.
@@ -73,7 +70,7 @@ type Head struct {
 
 // headOf repeats the span and its units in the response, so that a saved report explains itself.
 func headOf(s report.Span) Head {
-	return Head{strconv.FormatInt(s.Branch.ID, 10), s.From, s.To, s.Branch.Timezone, s.Branch.Currency}
+	return Head{httpapi.FormatID(s.Branch.ID), s.From, s.To, s.Branch.Timezone, s.Branch.Currency}
 }
 
 // add registers a report under its name.
@@ -81,14 +78,12 @@ func add[V view, I any, P interface {
 	*I
 	span() *Span
 }](r routes, a *httpapi.API, name, summary string, read func(context.Context, P, report.Span) (V, error)) {
-	httpapi.RegisterBytes[I, V](a, huma.Operation{
-		OperationID: "report-" + name, Method: http.MethodGet, Path: "/api/reports/" + name, Tags: []string{"Reports"},
-		Summary: summary, Responses: map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
-			csvType: {Schema: &huma.Schema{Type: huma.TypeString}},
-		}}},
-	}, httpapi.Staff, func(ctx context.Context, in *I) (*httpapi.Bytes, error) {
+	ops := a.Operations("Reports", httpapi.Staff)
+	httpapi.RegisterBytes[I, V](ops, "report-"+name, "GET /api/reports/"+name, summary, func(
+		ctx context.Context, in *I,
+	) (*httpapi.Bytes, error) {
 		asked := P(in).span()
-		branch, err := strconv.ParseInt(asked.BranchID, 10, 64)
+		branch, err := httpapi.ParseID(asked.BranchID)
 		if err != nil {
 			return nil, catalog.ErrBranch
 		}
@@ -103,7 +98,14 @@ func add[V view, I any, P interface {
 			return nil, err
 		}
 		return asked.answer(v, name)
-	})
+	}, withCSV)
+}
+
+// withCSV documents the second format of reports.
+func withCSV(op *huma.Operation) {
+	op.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
+		csvType: {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}}
 }
 
 // answer encodes a report as the request asks. Only JSON has an entity tag; a download is meant to be new each time.
@@ -121,10 +123,4 @@ func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
 		return nil, fault.Wrap("write report", err)
 	}
 	return httpapi.NewBytes(s.IfNoneMatch, httpapi.ETag(b.Bytes()), b.Bytes()), nil
-}
-
-// part returns a page of a list.
-func part[T any](all []T, page, size int) []T {
-	from := min((page-1)*size, len(all))
-	return all[from:min(from+size, len(all))]
 }

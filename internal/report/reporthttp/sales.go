@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"comanda/internal/httpapi"
 	"comanda/internal/report"
 )
 
@@ -137,7 +138,7 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 		v.all[i] = dish{i + 1, whole(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross)}
 	}
 	// The whole list stays in all: the CSV has every row, and ranks and shares refer to all of them.
-	v.Items = part(v.all, in.Page, in.Size)
+	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
 	return v, err
 }
 
@@ -182,19 +183,11 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	for i, q := range quotas {
 		v.all[i] = quota{
 			q.Date, whole(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold, report.Share(q.Sold, q.Cap), q.SoldOut(),
-			instant(q.SoldOutAt()),
+			httpapi.TimeOrNull(q.SoldOutAt()),
 		}
 	}
-	v.Items = part(v.all, in.Page, in.Size)
+	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
 	return v, err
-}
-
-// instant returns nil for the zero time, which JSON would otherwise show as the year 1.
-func instant(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func (v quotasView) sheet() sheet {

@@ -22,47 +22,32 @@ type entry struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*httpapi.Output[httpapi.Listed[entry]], error) {
-	branch, err := parse(in.BranchID)
+func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (httpapi.Listed[entry], error) {
+	branch, err := httpapi.ParseOptionalID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[entry]{}, err
 	}
 	page, total, err := s.Items.Reservations(ctx, authz.ActorOf(ctx), stock.ReservationFilter{
 		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.Offset(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
+	return httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
 		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}
-	})), nil
+	}), err
 }
 
 type recipe struct {
 	Lines []amount `json:"lines" maxItems:"10" doc:"Empty for a dish that takes nothing."`
 }
 
-type recipeIn struct {
-	ID int64 `path:"id"`
-}
-
-func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*httpapi.Output[recipe], error) {
+func (s staffRoutes) recipe(ctx context.Context, in *httpapi.ByID) (recipe, error) {
 	lines, err := s.Recipes.Recipe(ctx, authz.ActorOf(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(recipe{amountsOf(lines)}), nil
+	return recipe{amountsOf(lines)}, err
 }
 
-type setRecipeIn struct {
-	ID   int64 `path:"id"`
-	Body recipe
-}
-
-func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*httpapi.Output[recipe], error) {
+func (s staffRoutes) setRecipe(ctx context.Context, in *httpapi.BodyByID[recipe]) (recipe, error) {
 	who := authz.ActorOf(ctx)
 	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
-		return nil, err
+		return recipe{}, err
 	}
-	return s.recipe(ctx, &recipeIn{in.ID})
+	return s.recipe(ctx, &httpapi.ByID{ID: in.ID})
 }

@@ -132,9 +132,10 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	ledger := orderingsql.NewLedger(h.DB, h.syncer, h.now)
 	h.t.Cleanup(ledger.Stop)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: ledger, Admission: h.syncer, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
-		Catalog: h.Catalog(h.t), Methods: payment.NewMethods(payment.Sandbox), Payments: ledger,
-		Log: slog.New(slog.DiscardHandler), Now: h.now,
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
+		},
+		Ledger: ledger, Admission: h.syncer, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes, Catalog: h.Catalog(h.t), Payments: ledger, Log: slog.New(slog.DiscardHandler), Now: h.now,
 	}
 	h.t.Cleanup(func() { orders.Close(context.Background()) })
 	conf := httpapi.Default()

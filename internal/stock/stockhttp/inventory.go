@@ -2,10 +2,7 @@ package stockhttp
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
@@ -25,21 +22,16 @@ type inventoryRoutes struct{ Services }
 // Inventory registers the routes for other systems.
 func Inventory(a *httpapi.API, rooms Services) {
 	s := inventoryRoutes{rooms}
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: "inventory-" + id, Method: method, Path: "/inventory" + path, Tags: []string{"Inventory"}, Summary: summary,
-		}
-	}
-	httpapi.Register(a, op("look", http.MethodGet, "",
-		"Available quantities of many items, at most a minute old, for shop windows"), httpapi.Staff, s.look)
-	httpapi.Register(a, op("get", http.MethodGet, "/{itemId}",
-		"How many units of an item there are, exactly"), httpapi.Staff, s.level)
-	httpapi.Register(a, op("set", http.MethodPut, "/{itemId}",
-		"Say how many units are available; an item that is not there is made"), httpapi.Staff, s.set)
-	try := op("reserve", http.MethodPost, "/reservations", "Try: reserve all of some items, or nothing")
-	try.DefaultStatus = http.StatusCreated
-	httpapi.Register(a, try, httpapi.Staff, s.reserve)
-	httpapi.Register(a, op("reservation", http.MethodGet, "/reservations/{orderId}", "One reservation"), httpapi.Staff, s.find)
+	ops := a.Operations("Inventory", httpapi.Staff)
+	httpapi.Register(ops, "inventory-look", "GET /inventory",
+		"Available quantities of many items, at most a minute old, for shop windows", s.look)
+	httpapi.Register(ops, "inventory-get", "GET /inventory/{itemId}",
+		"How many units of an item there are, exactly", s.level)
+	httpapi.Register(ops, "inventory-set", "PUT /inventory/{itemId}",
+		"Say how many units are available; an item that is not there is made", s.set)
+	httpapi.RegisterOutput(ops, "inventory-reserve", "POST /inventory/reservations",
+		"Try: reserve all of some items, or nothing", s.reserve, httpapi.Created)
+	httpapi.Register(ops, "inventory-reservation", "GET /inventory/reservations/{orderId}", "One reservation", s.find)
 	for _, end := range []struct {
 		word, summary string
 		do            settlement
@@ -48,7 +40,7 @@ func Inventory(a *httpapi.API, rooms Services) {
 		{"cancel", "Cancel: release the reserved units; a Try that arrives later is refused", rooms.Reservations.Cancel},
 		{"return", "Return sold units to stock", rooms.Reservations.Return},
 	} {
-		httpapi.Register(a, op(end.word, http.MethodPost, "/reservations/{orderId}/"+end.word, end.summary), httpapi.Staff,
+		httpapi.Register(ops, "inventory-"+end.word, "POST /inventory/reservations/{orderId}/"+end.word, end.summary,
 			end.do.serve)
 	}
 }
@@ -62,11 +54,8 @@ type level struct {
 }
 
 // levelOf returns the response for a level. Ids are texts in JSON: JavaScript reads numbers exactly only up to 2^53.
-func levelOf(l stock.Level, err error) (*httpapi.Output[level], error) {
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}), nil
+func levelOf(l stock.Level, err error) (level, error) {
+	return level{l.SKU, httpapi.FormatID(l.Branch), l.Available, l.Reserved, l.Sold}, err
 }
 
 type levelIn struct {
@@ -74,10 +63,10 @@ type levelIn struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
 }
 
-func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*httpapi.Output[level], error) {
-	branch, err := parse(in.BranchID)
+func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (level, error) {
+	branch, err := httpapi.ParseOptionalID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return level{}, err
 	}
 	return levelOf(s.Items.Level(ctx, authz.ActorOf(ctx), branch, in.ItemID))
 }
@@ -90,10 +79,10 @@ type setIn struct {
 	}
 }
 
-func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*httpapi.Output[level], error) {
-	branch, err := parse(in.Body.BranchID)
+func (s inventoryRoutes) set(ctx context.Context, in *setIn) (level, error) {
+	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
 	if err != nil {
-		return nil, err
+		return level{}, err
 	}
 	return levelOf(s.Items.SetAvailable(ctx, authz.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
 }
@@ -109,32 +98,24 @@ type levelSnapshot struct {
 	LastUpdate time.Time `json:"lastUpdate"`
 }
 
-type lookOut struct {
-	Body struct {
-		Items []levelSnapshot `json:"items" doc:"Those that are there, in the order in which they were asked for."`
-	}
+type levelSnapshots struct {
+	Items []levelSnapshot `json:"items" doc:"Those that are there, in the order in which they were asked for."`
 }
 
 // look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
 // reserves.
-func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (*lookOut, error) {
-	named, err := parse(in.BranchID)
+func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
+	named, err := httpapi.ParseOptionalID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return levelSnapshots{}, err
 	}
 	who := authz.ActorOf(ctx)
 	branch, err := s.Items.ResolveBranch(ctx, who, named)
 	if err != nil {
-		return nil, err
+		return levelSnapshots{}, err
 	}
 	found, err := s.Snapshots.Snapshots(ctx, who, branch, in.ItemID)
-	if err != nil {
-		return nil, err
-	}
-	out := &lookOut{}
-	out.Body.Items = make([]levelSnapshot, len(found))
-	for i, g := range found {
-		out.Body.Items[i] = levelSnapshot{g.SKU, g.Available, g.At}
-	}
-	return out, nil
+	return levelSnapshots{httpapi.Views(found, func(l stock.LevelSnapshot) levelSnapshot {
+		return levelSnapshot{l.SKU, l.Available, l.At}
+	})}, err
 }

@@ -2,7 +2,6 @@ package stockhttp
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"comanda/internal/authz"
@@ -17,19 +16,11 @@ type amount struct {
 }
 
 func amountsOf(lines []stock.SKULine) []amount {
-	all := make([]amount, len(lines))
-	for i, l := range lines {
-		all[i] = amount{l.SKU, l.Qty}
-	}
-	return all
+	return httpapi.Views(lines, func(l stock.SKULine) amount { return amount{l.SKU, l.Qty} })
 }
 
 func skuLines(amounts []amount) []stock.SKULine {
-	all := make([]stock.SKULine, len(amounts))
-	for i, a := range amounts {
-		all[i] = stock.SKULine{SKU: a.ItemID, Qty: a.Quantity}
-	}
-	return all
+	return httpapi.Views(amounts, func(a amount) stock.SKULine { return stock.SKULine{SKU: a.ItemID, Qty: a.Quantity} })
 }
 
 // Reservation is a reservation in responses.
@@ -44,10 +35,8 @@ type Reservation struct {
 // reservationOf returns a reservation in the form of a response. Without lines it never held anything, and its expiry
 // is null.
 func reservationOf(r stock.Reservation) Reservation {
-	out := Reservation{OrderID: r.ID, Status: r.Status, Items: amountsOf(r.Lines)}
-	if r.Branch != 0 {
-		branch := decimal(r.Branch)
-		out.BranchID = &branch
+	out := Reservation{
+		OrderID: r.ID, BranchID: httpapi.IDOrNull(r.Branch), Status: r.Status, Items: amountsOf(r.Lines),
 	}
 	if len(r.Lines) > 0 {
 		out.ExpiresAt = &r.ExpiresAt
@@ -64,38 +53,30 @@ type reserveIn struct {
 	}
 }
 
-type reserveOut struct {
-	Status int
-	Body   Reservation
-}
-
 // reserve serves a Try. 201 is for the request that created the reservation, 200 for a repetition, so that a client can
 // distinguish them.
-func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*reserveOut, error) {
-	branch, err := parse(in.Body.BranchID)
+func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*httpapi.Creation[Reservation], error) {
+	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	r, created, err := s.Reservations.Reserve(ctx, authz.ActorOf(ctx), stock.ReservationRequest{
-		ID: in.Body.OrderID, Branch: branch, Items: skuLines(in.Body.Items), TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
+		ID: in.Body.OrderID, Branch: branch, Items: skuLines(in.Body.Items),
+		TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &reserveOut{Status: http.StatusOK, Body: reservationOf(r)}
-	if created {
-		out.Status = http.StatusCreated
-	}
-	return out, nil
+	return httpapi.CreationOf(created, reservationOf(r)), nil
 }
 
 type reservationIn struct {
 	OrderID string `path:"orderId" maxLength:"64"`
 }
 
-func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*httpapi.Output[Reservation], error) {
+func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (Reservation, error) {
 	r, err := s.Reservations.Find(ctx, authz.ActorOf(ctx), in.OrderID)
-	return httpapi.Answer(reservationOf, r, err)
+	return reservationOf(r), err
 }
 
 type settled struct {
@@ -107,10 +88,7 @@ type settled struct {
 type settlement func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
 
 // serve runs a settlement. Repetitions answer 200 with the same body.
-func (end settlement) serve(ctx context.Context, in *reservationIn) (*httpapi.Output[settled], error) {
+func (end settlement) serve(ctx context.Context, in *reservationIn) (settled, error) {
 	r, err := end(ctx, authz.ActorOf(ctx), in.OrderID)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(settled{r.ID, r.Status}), nil
+	return settled{r.ID, r.Status}, err
 }

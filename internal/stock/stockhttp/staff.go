@@ -2,14 +2,9 @@ package stockhttp
 
 import (
 	"context"
-	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/authz"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/stock"
 )
@@ -19,42 +14,22 @@ type staffRoutes struct{ Services }
 // Staff registers the routes of stock management.
 func Staff(a *httpapi.API, rooms Services) {
 	s := staffRoutes{rooms}
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: "stock-" + id, Method: method, Path: "/api" + path, Tags: []string{"Stock"}, Summary: summary,
-			DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("list", http.MethodGet, "/stock/items",
-		"The stock of a branch", http.StatusOK), httpapi.Staff, s.list)
-	httpapi.Register(a, op("add", http.MethodPost, "/stock/items",
-		"Makes a stock item, with nothing of it", http.StatusCreated), httpapi.Staff, s.add)
-	httpapi.Register(a, op("edit", http.MethodPut, "/stock/items/{id}",
-		"Changes what a stock item is called, and when an alarm is raised", http.StatusOK), httpapi.Staff, s.edit)
-	httpapi.Register(a, op("adjust", http.MethodPost, "/stock/items/{id}/adjustments",
-		"A delivery, a count, or what was thrown away", http.StatusCreated), httpapi.Staff, s.adjust)
-	httpapi.Register(a, op("adjustments", http.MethodGet, "/stock/items/{id}/adjustments",
-		"How an item's units came and went, the newest first", http.StatusOK), httpapi.Staff, s.adjustments)
-	httpapi.Register(a, op("reservations", http.MethodGet, "/stock/reservations",
-		"What other systems have reserved in a branch", http.StatusOK), httpapi.Staff, s.reservations)
-	httpapi.Register(a, op("recipe-get", http.MethodGet, "/menu-items/{id}/recipe",
-		"What one portion of a dish takes of the stock", http.StatusOK), httpapi.Staff, s.recipe)
-	httpapi.Register(a, op("recipe-set", http.MethodPut, "/menu-items/{id}/recipe",
-		"Says what one portion of a dish takes of the stock", http.StatusOK), httpapi.Staff, s.setRecipe)
-}
-
-func decimal(id int64) string { return strconv.FormatInt(id, 10) }
-
-// parse returns an id; an empty text is 0.
-func parse(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
-	}
-	return id, nil
+	ops := a.Operations("Stock", httpapi.Staff)
+	httpapi.Register(ops, "stock-list", "GET /api/stock/items", "The stock of a branch", s.list)
+	httpapi.Register(ops, "stock-add", "POST /api/stock/items",
+		"Makes a stock item, with nothing of it", s.add, httpapi.Created)
+	httpapi.Register(ops, "stock-edit", "PUT /api/stock/items/{id}",
+		"Changes what a stock item is called, and when an alarm is raised", s.edit)
+	httpapi.Register(ops, "stock-adjust", "POST /api/stock/items/{id}/adjustments",
+		"A delivery, a count, or what was thrown away", s.adjust, httpapi.Created)
+	httpapi.Register(ops, "stock-adjustments", "GET /api/stock/items/{id}/adjustments",
+		"How an item's units came and went, the newest first", s.adjustments)
+	httpapi.Register(ops, "stock-reservations", "GET /api/stock/reservations",
+		"What other systems have reserved in a branch", s.reservations)
+	httpapi.Register(ops, "stock-recipe-get", "GET /api/menu-items/{id}/recipe",
+		"What one portion of a dish takes of the stock", s.recipe)
+	httpapi.Register(ops, "stock-recipe-set", "PUT /api/menu-items/{id}/recipe",
+		"Says what one portion of a dish takes of the stock", s.setRecipe)
 }
 
 // item is a stock item as staff see it: id is its number, itemId its SKU.
@@ -73,8 +48,8 @@ type item struct {
 
 func itemOf(l stock.Level) item {
 	out := item{
-		ID: decimal(l.ID), ItemID: l.SKU, BranchID: decimal(l.Branch), Name: l.Name, Unit: l.Unit, Available: l.Available,
-		Reserved: l.Reserved, Sold: l.Sold, IsLow: l.Low(),
+		ID: httpapi.FormatID(l.ID), ItemID: l.SKU, BranchID: httpapi.FormatID(l.Branch), Name: l.Name, Unit: l.Unit,
+		Available: l.Available, Reserved: l.Reserved, Sold: l.Sold, IsLow: l.Low(),
 	}
 	if l.LowAt != stock.NoAlarm {
 		out.LowAt = &l.LowAt
@@ -82,8 +57,8 @@ func itemOf(l stock.Level) item {
 	return out
 }
 
-func itemResponse(l stock.Level, err error) (*httpapi.Output[item], error) {
-	return httpapi.Answer(itemOf, l, err)
+func itemResponse(l stock.Level, err error) (item, error) {
+	return itemOf(l), err
 }
 
 type listIn struct {
@@ -93,18 +68,15 @@ type listIn struct {
 	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
 }
 
-func (s staffRoutes) list(ctx context.Context, in *listIn) (*httpapi.Output[httpapi.Listed[item]], error) {
-	branch, err := parse(in.BranchID)
+func (s staffRoutes) list(ctx context.Context, in *listIn) (httpapi.Listed[item], error) {
+	branch, err := httpapi.ParseOptionalID(in.BranchID)
 	if err != nil {
-		return nil, err
+		return httpapi.Listed[item]{}, err
 	}
 	page, total, err := s.Items.Levels(ctx, authz.ActorOf(ctx), stock.LevelFilter{
 		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.Offset(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, itemOf)), nil
+	return httpapi.ListedOf(in.Paging, page, total, itemOf), err
 }
 
 // Description is the editable fields of a stock item. It is exported because huma reads exported parts of an input
@@ -132,22 +104,17 @@ type addIn struct {
 	}
 }
 
-func (s staffRoutes) add(ctx context.Context, in *addIn) (*httpapi.Output[item], error) {
-	branch, err := parse(in.Body.BranchID)
+func (s staffRoutes) add(ctx context.Context, in *addIn) (item, error) {
+	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
 	if err != nil {
-		return nil, err
+		return item{}, err
 	}
 	t := in.Body.item()
 	t.Branch, t.SKU = branch, in.Body.ItemID
 	return itemResponse(s.Items.Add(ctx, authz.ActorOf(ctx), t))
 }
 
-type editIn struct {
-	ID   int64 `path:"id"`
-	Body Description
-}
-
-func (s staffRoutes) edit(ctx context.Context, in *editIn) (*httpapi.Output[item], error) {
+func (s staffRoutes) edit(ctx context.Context, in *httpapi.BodyByID[Description]) (item, error) {
 	t := in.Body.item()
 	t.ID = in.ID
 	return itemResponse(s.Items.Update(ctx, authz.ActorOf(ctx), t))
@@ -164,7 +131,7 @@ type adjustIn struct {
 	}
 }
 
-func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*httpapi.Output[item], error) {
+func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (item, error) {
 	return itemResponse(s.Items.Adjust(ctx, authz.ActorOf(ctx), in.ID, stock.Adjustment{
 		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
 	}))
@@ -187,12 +154,9 @@ type adjustmentsIn struct {
 
 func (s staffRoutes) adjustments(
 	ctx context.Context, in *adjustmentsIn,
-) (*httpapi.Output[httpapi.Listed[adjustment]], error) {
+) (httpapi.Listed[adjustment], error) {
 	page, total, err := s.Items.Adjustments(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.Offset())
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OutputOf(httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
+	return httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
 		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
-	})), nil
+	}), err
 }

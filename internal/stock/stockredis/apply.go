@@ -95,7 +95,7 @@ func checkOp(op stock.Op) error {
 	return err
 }
 
-var errKind = errors.New("not an operation of the gate")
+var errKind = errors.New("stockredis: an operation of unknown kind")
 
 // scopeExpired reports whether all keys of a scope have expired in every time zone, so that nothing is left to apply.
 func (g *Cache) scopeExpired(s stock.Scope) bool {

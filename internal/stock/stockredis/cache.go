@@ -1,6 +1,7 @@
 package stockredis
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -40,25 +41,14 @@ type Cache struct {
 
 // New returns a cache on a connection.
 func New(db *redisdb.DB, cfg Config) *Cache {
-	if cfg.ProvisionalTTL <= 0 {
-		cfg.ProvisionalTTL = 30 * time.Second
+	timeout, calls := 100*time.Millisecond, maxCallsPerScope
+	if db.Embedded() { // it cannot be out of reach, only as busy as this process
+		timeout, calls = 500*time.Millisecond, maxCallsEmbedded
 	}
-	if cfg.Timeout <= 0 && db.Embedded() { // it cannot be out of reach, only as busy as this process
-		cfg.Timeout = 500 * time.Millisecond
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 100 * time.Millisecond
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	g := &Cache{
-		db: db, cfg: cfg, metrics: newMetrics(cfg.Metrics), maxCalls: maxCallsPerScope, queues: map[stock.Scope]*queue{},
-	}
-	if db.Embedded() {
-		g.maxCalls = maxCallsEmbedded
-	}
-	return g
+	cfg.ProvisionalTTL = cmp.Or(cfg.ProvisionalTTL, 30*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, timeout)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	return &Cache{db: db, cfg: cfg, metrics: newMetrics(cfg.Metrics), maxCalls: calls, queues: map[stock.Scope]*queue{}}
 }
 
 // logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics

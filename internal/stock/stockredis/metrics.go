@@ -2,9 +2,9 @@ package stockredis
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/stock"
+	"comanda/internal/telemetry"
 )
 
 var statusNames = map[stock.AdmissionStatus]string{
@@ -21,20 +21,15 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
-	f := promauto.With(reg)
-	try := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "gate_try_total", Help: "Reservations requested from the admission cache, by its answer.",
-	}, []string{"answer"})
+	f := telemetry.Metrics(reg)
+	try := f.Counters("gate_try_total", "Reservations requested from the admission cache, by its answer.", "answer")
 	m := metrics{
 		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
-		outcomes: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "gate_apply_total",
-			Help: "Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
-		}, []string{"op", "outcome"}),
-		unknown: f.NewCounter(prometheus.CounterOpts{
-			Name: "redis_epoch_mismatch_total",
-			Help: "Script calls that found their scope missing, incomplete or being rebuilt.",
-		}),
+		outcomes: f.Counters("gate_apply_total",
+			"Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
+			"op", "outcome"),
+		unknown: f.Counter("redis_epoch_mismatch_total",
+			"Script calls that found their scope missing, incomplete or being rebuilt."),
 	}
 	for a, name := range statusNames {
 		m.statuses[a] = try.WithLabelValues(name)

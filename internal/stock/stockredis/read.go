@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"comanda/internal/redisdb"
@@ -54,32 +53,6 @@ func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.Cache
 	}
 	until := time.UnixMilli(number(fields[0]["end"])).UTC()
 	return stock.CachedScope{Epoch: fields[0]["ep"], ExpiresAt: until, Counts: countsOf(fields)}, true, nil
-}
-
-// States returns the states of holds of a scope under an epoch; holds that the cache lacks are left out. They are
-// read after ReadScope, not together with it, so a difference to SQL counts only if a second reading still shows it.
-func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
-	states := make(map[string]stock.State, len(ids))
-	for some := range slices.Chunk(ids, maxLines) {
-		cmds := make([]redisdb.Cmd, len(some))
-		for i, id := range some {
-			cmds[i] = redisdb.Command("HGET", recordKey(s, id), "s")
-		}
-		replies, err := g.db.DoMulti(ctx, cmds...)
-		if err != nil {
-			return nil, err
-		}
-		for i, r := range replies {
-			text, _, err := r.Text()
-			if err != nil {
-				return nil, err
-			}
-			if state, of, _ := strings.Cut(text, " "); state != "" && (of == "" || of == epoch) {
-				states[some[i]] = stock.State(state)
-			}
-		}
-	}
-	return states, nil
 }
 
 // countsOf joins the three hashes. Fields that are not items, such as ep, are not numeric and are skipped.

@@ -28,8 +28,5 @@ const (
 	maxCounters = 1000 // counters in one piece of a snapshot, items in one read
 )
 
-// The first element of a reply.
-const (
-	scopeUnknown = 0
-	scopeKnown   = 1
-)
+// scopeUnknown is the first element of a reply about a scope that the cache lacks, 1 that of any other.
+const scopeUnknown = 0

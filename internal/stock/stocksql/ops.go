@@ -45,7 +45,7 @@ func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]st
 	for i, e := range entries {
 		text, err := json.Marshal(encodeOps(e.Ops))
 		if err != nil {
-			return nil, fault.Wrap("write gate operations", err)
+			return nil, fault.Wrap("write cache operations", err)
 		}
 		texts[i] = string(text)
 	}
@@ -74,7 +74,7 @@ func encodeOps(ops []stock.Op) []wireOp {
 func decodeOps(scope stock.Scope, text string) ([]stock.Op, error) {
 	var in []wireOp
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		return nil, fault.Wrap("read gate operations", err)
+		return nil, fault.Wrap("read cache operations", err)
 	}
 	ops := make([]stock.Op, len(in))
 	for i, w := range in {

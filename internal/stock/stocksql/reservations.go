@@ -46,8 +46,8 @@ type Reservations struct {
 }
 
 // NewReservations starts the goroutines that batch commands and reads; Stop ends them. now is the deciding clock.
-func NewReservations(db *sqldb.DB, gate CacheQueue, now func() time.Time) *Reservations {
-	r := &Reservations{db: db, cache: gate, now: now}
+func NewReservations(db *sqldb.DB, cache CacheQueue, now func() time.Time) *Reservations {
+	r := &Reservations{db: db, cache: cache, now: now}
 	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{
 		Run: r.Run, Max: maxBatch, Queue: maxQueue,
 	})

@@ -46,31 +46,32 @@ const (
 	quota        = 20
 )
 
-// house is a restaurant's server process with simulators of VNPay and LINE Pay, each behind its own server. Its clock
+// testServer is a restaurant's server process with simulators of VNPay and LINE Pay, each behind its own server. Its clock
 // moves only when a test calls pass.
-type house struct {
+type testServer struct {
 	*clock
 
-	t      *testing.T
-	db     *sqldb.DB
-	orders *ordering.Service
-	vnpay  *vnpaysim.Simulator
-	line   *linepaysim.Simulator
-	url    string
-	calls  calls // to LINE Pay's API
-	log    journal
-	watch  func() // called before the first byte of each response
-	net    network
+	t        *testing.T
+	db       *sqldb.DB
+	orders   *ordering.Service
+	settings ordering.Settings // changed only before requests
+	vnpay    *vnpaysim.Simulator
+	line     *linepaysim.Simulator
+	url      string
+	calls    calls // to LINE Pay's API
+	log      journal
+	watch    func() // called before the first byte of each response
+	net      network
 }
 
-// in runs a test with a new house on each engine.
-func in(t *testing.T, currency money.Currency, test func(h *house)) {
+// in runs a test with a new testServer on each engine.
+func in(t *testing.T, currency money.Currency, test func(h *testServer)) {
 	t.Helper()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newHouse(t, db, currency)) })
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newTestServer(t, db, currency)) })
 }
 
 // run runs a subtest after it has deleted all orders and payments and removed all faults.
-func (h *house) run(name string, test func()) {
+func (h *testServer) run(name string, test func()) {
 	outer := h.t
 	outer.Helper()
 	outer.Run(name, func(t *testing.T) {
@@ -89,17 +90,17 @@ func (h *house) run(name string, test func()) {
 	})
 }
 
-func newHouse(t *testing.T, db *sqldb.DB, currency money.Currency) *house {
+func newTestServer(t *testing.T, db *sqldb.DB, currency money.Currency) *testServer {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quota)
 	r.Currency = currency
-	return openHouse(t, db, r.Catalog(t), guests{r.Visit}, &sockets{})
+	return openTestServer(t, db, r.Catalog(t), guests{r.Visit}, &sockets{})
 }
 
-// openHouse starts a house whose servers communicate over net.
-func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderinghttp.Guests, net network) *house {
+// openTestServer starts a testServer whose servers communicate over net.
+func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderinghttp.Guests, net network) *testServer {
 	t.Helper()
-	h := &house{
+	h := &testServer{
 		t: t, db: db, clock: &clock{t: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}, calls: calls{n: map[string]int{}}, net: net,
 	}
 	url, serve := net.listen(t)
@@ -107,13 +108,16 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 	v, l := h.openGateways()
 	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.now)
 	t.Cleanup(led.Stop)
-	h.orders = &ordering.Service{
-		Config: ordering.Defaults(), Ledger: led, Admission: open{}, Reader: orderingsql.NewOrders(db), Catalog: kitchen,
-		Methods:  payment.NewMethods(payment.VNPay, payment.LINEPay),
-		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: v, payment.LINEPay: l},
-		Payments: led, ReturnTo: h.url, Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.now,
+	h.settings = ordering.Settings{
+		Config: ordering.Defaults(), Methods: payment.NewMethods(payment.VNPay, payment.LINEPay),
+		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: v, payment.LINEPay: l}, ReturnTo: h.url,
 	}
-	h.orders.Config.Limits = ordering.Limits{}
+	h.settings.Limits = ordering.Limits{}
+	h.orders = &ordering.Service{
+		Settings: func() ordering.Settings { return h.settings }, Ledger: led, Admission: open{},
+		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: led,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.now,
+	}
 	t.Cleanup(func() { h.orders.Close(context.Background()) })
 	serve(h.routes(v, led, g))
 	t.Cleanup(h.vnpay.Close) // before anything that its notifications need
@@ -121,7 +125,7 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 	return h
 }
 
-func (h *house) openGateways() (*vnpay.Merchant, *linepay.Merchant) {
+func (h *testServer) openGateways() (*vnpay.Merchant, *linepay.Merchant) {
 	h.t.Helper()
 	must := func(err error) {
 		h.t.Helper()
@@ -150,7 +154,7 @@ func (h *house) openGateways() (*vnpay.Merchant, *linepay.Merchant) {
 	return v, l
 }
 
-func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghttp.Guests) http.Handler {
+func (h *testServer) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghttp.Guests) http.Handler {
 	h.t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
@@ -161,18 +165,20 @@ func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghtt
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, led)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
-		VNPay: calling{v}, LINEPay: returning{}, OrderPage: "/app/orders/", MemberPage: "/shop/orders/",
+		VNPay:     func() (orderinghttp.VNPay, bool) { return calling{v}, true },
+		LINEPay:   func() (orderinghttp.LINEPay, bool) { return returning{}, true },
+		OrderPage: "/app/orders/", MemberPage: "/shop/orders/",
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		server.ServeHTTP(&watched{w, h}, r)
 	})
 }
 
-// watched calls house.watch before the response's first byte.
+// watched calls testServer.watch before the response's first byte.
 type watched struct {
 	http.ResponseWriter
 
-	h *house
+	h *testServer
 }
 
 func (w *watched) Write(b []byte) (int, error) {
@@ -331,9 +337,9 @@ type placed struct {
 }
 
 // order places an order of ten units.
-func (h *house) order(m payment.Method) placed { return h.orderOf(m, 10) }
+func (h *testServer) order(m payment.Method) placed { return h.orderOf(m, 10) }
 
-func (h *house) orderOf(m payment.Method, qty int) placed {
+func (h *testServer) orderOf(m payment.Method, qty int) placed {
 	h.t.Helper()
 	var o placed
 	h.ask(http.MethodPost, "/cis/order/create", map[string]any{
@@ -347,7 +353,7 @@ func (h *house) orderOf(m payment.Method, qty int) placed {
 }
 
 // again starts another payment attempt.
-func (h *house) again(id string, m payment.Method) placed {
+func (h *testServer) again(id string, m payment.Method) placed {
 	h.t.Helper()
 	var o placed
 	h.ask(http.MethodPost, "/cis/order/"+id+"/pay", map[string]string{"method": string(m)}, http.StatusOK, &o)
@@ -355,7 +361,7 @@ func (h *house) again(id string, m payment.Method) placed {
 }
 
 // ask sends JSON as the guest, or as the staff on their paths, and checks the status.
-func (h *house) ask(method, path string, body any, want int, into any) {
+func (h *testServer) ask(method, path string, body any, want int, into any) {
 	h.t.Helper()
 	if status, answer := h.post(method, path, "phone", body, into); status != want {
 		h.t.Fatalf("%s %s: %d %s, want %d", method, path, status, answer, want)
@@ -363,7 +369,7 @@ func (h *house) ask(method, path string, body any, want int, into any) {
 }
 
 // post is ask for goroutines beside the test: it checks no status. It decodes only a successful response into into.
-func (h *house) post(method, path, token string, body, into any) (status int, answer string) {
+func (h *testServer) post(method, path, token string, body, into any) (status int, answer string) {
 	h.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -389,7 +395,7 @@ func (h *house) post(method, path, token string, body, into any) (status int, an
 }
 
 // send never ends the test, so goroutines beside the test may call it.
-func (h *house) send(r *http.Request) (status int, text string) {
+func (h *testServer) send(r *http.Request) (status int, text string) {
 	h.t.Helper()
 	resp, err := h.net.client().Do(r)
 	if err != nil {
@@ -404,13 +410,13 @@ func (h *house) send(r *http.Request) (status int, text string) {
 	return resp.StatusCode, string(body)
 }
 
-func (h *house) get(address string) (status int, text string) {
+func (h *testServer) get(address string) (status int, text string) {
 	h.t.Helper()
 	return h.browse(http.MethodGet, address, "")
 }
 
 // press submits an action on a gateway's page and follows the redirects, like a guest's browser.
-func (h *house) press(page, action string) string {
+func (h *testServer) press(page, action string) string {
 	h.t.Helper()
 	status, text := h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
 	if status != http.StatusOK {
@@ -419,7 +425,7 @@ func (h *house) press(page, action string) string {
 	return text
 }
 
-func (h *house) browse(method, address, form string) (status int, text string) {
+func (h *testServer) browse(method, address, form string) (status int, text string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), method, address, strings.NewReader(form))
 	if err != nil {
@@ -439,7 +445,7 @@ const books = `
 	UNION ALL SELECT 'report ' || source || ' ' || verdict FROM payment_event
 	UNION ALL SELECT 'event ' || event_type FROM outbox_events`
 
-func (h *house) read(query string) []string {
+func (h *testServer) read(query string) []string {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
 	all, err := sqldb.Collect(context.WithoutCancel(h.t.Context()), h.db, sqldb.Value[string], stmt)
@@ -450,7 +456,7 @@ func (h *house) read(query string) []string {
 	return all
 }
 
-func (h *house) change(statement string) {
+func (h *testServer) change(statement string) {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(statement)}}).Must("it")
 	if _, err := h.db.Exec(h.t.Context(), stmt); err != nil {
@@ -460,7 +466,7 @@ func (h *house) change(statement string) {
 
 // wants compares the result of books, without order.placed events, with the expected lines. A line may begin with a
 // count: "3 report CALLBACK REPEATED". It also checks that Drift finds no difference.
-func (h *house) wants(lines ...string) {
+func (h *testServer) wants(lines ...string) {
 	h.t.Helper()
 	var want []string
 	for _, l := range lines {
@@ -483,12 +489,12 @@ func (h *house) wants(lines ...string) {
 }
 
 // wantsMore is wants with lines that several tests share.
-func (h *house) wantsMore(some []string, lines ...string) {
+func (h *testServer) wantsMore(some []string, lines ...string) {
 	h.t.Helper()
 	h.wants(slices.Concat(some, lines)...)
 }
 
-func (h *house) balanced() {
+func (h *testServer) balanced() {
 	h.t.Helper()
 	found, err := orderingsql.NewOrders(h.db).Drift(h.t.Context(), "2026-01-01", h.now())
 	if err != nil {
@@ -504,7 +510,7 @@ func (h *house) balanced() {
 }
 
 // reconcile advances the clock by d and runs the reconciler.
-func (h *house) reconcile(d time.Duration) {
+func (h *testServer) reconcile(d time.Duration) {
 	h.t.Helper()
 	h.pass(d)
 	if err := h.orders.CheckPayments(h.t.Context()); err != nil {
@@ -513,7 +519,7 @@ func (h *house) reconcile(d time.Duration) {
 }
 
 // expire advances the clock beyond every order's deadline and runs the sweeper.
-func (h *house) expire() {
+func (h *testServer) expire() {
 	h.t.Helper()
 	h.pass(17 * time.Minute)
 	if _, err := h.orders.ExpireOverdue(h.t.Context()); err != nil {
@@ -521,7 +527,7 @@ func (h *house) expire() {
 	}
 }
 
-func (h *house) refunds(d time.Duration) {
+func (h *testServer) refunds(d time.Duration) {
 	h.t.Helper()
 	h.pass(d)
 	if err := h.orders.SendRefunds(h.t.Context()); err != nil {
@@ -529,21 +535,21 @@ func (h *house) refunds(d time.Duration) {
 	}
 }
 
-func (h *house) vnpayFaults(f vnpaysim.Faults) {
+func (h *testServer) vnpayFaults(f vnpaysim.Faults) {
 	h.t.Helper()
 	if err := h.vnpay.SetFaults(f); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) lineFaults(f ...linepaysim.Fault) {
+func (h *testServer) lineFaults(f ...linepaysim.Fault) {
 	h.t.Helper()
 	if err := h.line.SetFaults(f...); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) await(done func() bool) {
+func (h *testServer) await(done func() bool) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, done)
 }

@@ -1,0 +1,77 @@
+package linepay_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepay"
+	"comanda/internal/sim/linepaysim"
+	"comanda/internal/telemetry"
+)
+
+func TestMerchant_TestCredentials(t *testing.T) {
+	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
+	sim, err := linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	server := httptest.NewServer(sim)
+	t.Cleanup(server.Close)
+	const address = "Header information error. Ip address [203.0.113.7] is not allowed to access this API"
+	for name, c := range map[string]struct {
+		channel, secret string
+		fault           linepaysim.Fault
+		state           payment.CredentialState
+		code            string
+	}{
+		"right":              {channel, secret, linepaysim.Fault{}, payment.CredentialsAccepted, "1150"},
+		"wrong secret":       {channel, "another", linepaysim.Fault{}, payment.CredentialsRefused, "1106"},
+		"wrong channel":      {"1656000002", secret, linepaysim.Fault{}, payment.CredentialsRefused, "1106"},
+		"no merchant":        {channel, secret, linepaysim.Fault{Code: "1104"}, payment.CredentialsRefused, "1104"},
+		"not active":         {channel, secret, linepaysim.Fault{Code: "1105"}, payment.MerchantInactive, "1105"},
+		"address not listed": {channel, secret, linepaysim.Fault{Code: "1106", Message: address}, payment.AddressRefused, "1106"},
+		"maintenance":        {channel, secret, linepaysim.Fault{Code: "9000"}, payment.CredentialsUnclear, "9000"},
+	} {
+		for _, prefix := range []string{"/v3", "/v4"} {
+			if err := sim.SetFaults(c.fault); err != nil {
+				t.Fatal(err)
+			}
+			m, err := linepay.New(linepay.Config{
+				ChannelID: c.channel, ChannelSecret: telemetry.Secret(c.secret), Host: server.URL, Prefix: prefix,
+			}, server.Client(), linepay.Nonce)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.TestCredentials(t.Context())
+			if err != nil || got.State != c.state || got.Code != c.code || got.Message == "" && c.code != "9000" {
+				t.Errorf("%s %s: %+v, %v", name, prefix, got, err)
+			}
+		}
+	}
+	if all := sim.Payments(); len(all) != 0 {
+		t.Errorf("the tests left payments: %+v", all)
+	}
+}
+
+// A response that is not LINE Pay's proves nothing.
+func TestMerchant_TestCredentials_unproven(t *testing.T) {
+	l := newFixture(t, "/v4")
+	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+		l.faults(linepaysim.Fault{Call: linepaysim.Details, Spoil: spoil})
+		if got, err := l.TestCredentials(t.Context()); err == nil {
+			t.Errorf("%s: %+v", spoil, got)
+		}
+	}
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	m, err := linepay.New(linepay.Config{ChannelID: "1", ChannelSecret: "1", Host: server.URL}, server.Client(), linepay.Nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.TestCredentials(t.Context()); err == nil {
+		t.Errorf("404: %+v", got)
+	}
+}
