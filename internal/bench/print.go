@@ -103,7 +103,7 @@ func (r Report) limits(w io.Writer) {
 func (r Report) costs(w io.Writer) {
 	fmt.Fprintf(w, "\nwhat an order takes\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "connections\torders per commit\tper TRY\tper HELD\twithout gate\tdrained after s\t")
+	fmt.Fprint(t, "connections\torders per commit\tper TRY\tper HELD\twithout Redis\tdrained after s\t")
 	for _, c := range r.Best().CPU {
 		fmt.Fprintf(t, "%s µs\t", c.Process)
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) *house{
-		"embedded": func(t *testing.T) *house { return open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{}) },
-		"services": func(t *testing.T) *house {
+	for name, open := range map[string]func(t *testing.T) *testServer{
+		"embedded": func(t *testing.T) *testServer { return open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{}) },
+		"services": func(t *testing.T) *testServer {
 			return open(t, sqldbtest.PostgresURL(t), "redis://"+testenv.RedisServer(t).Addr(), ordering.Limits{})
 		},
 	} {
@@ -151,7 +151,7 @@ func checkProcesses(t *testing.T, r Report, services bool) {
 }
 
 // checkLedger: what the load has left is in order, and the raw rows are not among it (B3).
-func (h *house) checkLedger(t *testing.T) {
+func (h *testServer) checkLedger(t *testing.T) {
 	t.Helper()
 	orders, err := orderingsql.NewOrders(h.db).Drift(t.Context(), "", h.db.Now())
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *house) checkLedger(t *testing.T) {
 }
 
 // checkCleared: nothing stays in Redis, of orders, guests and members as little as of anything else, but what is not ours.
-func (h *house) checkCleared(t *testing.T) {
+func (h *testServer) checkCleared(t *testing.T) {
 	t.Helper()
 	size := func() int64 {
 		n, err := h.redis.Run(t.Context(), dbsize, unused, nil).Int()

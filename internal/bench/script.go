@@ -25,9 +25,9 @@ const (
 	maxWaiting = 2048            // concurrent callers; more would measure the scheduler of Go
 )
 
-// rawGate runs the two admission scripts of an order alone: TRY, then HELD as after a commit.
-type rawGate struct {
-	gate  *stockredis.Cache
+// rawAdmission runs the two admission scripts of an order alone: TRY, then HELD as after a commit.
+type rawAdmission struct {
+	cache *stockredis.Cache
 	redis *redisdb.DB
 	scope stock.Scope
 	turn  atomic.Int64
@@ -55,8 +55,8 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 		return r, err
 	}
 	defer redis.Close()
-	g := &rawGate{
-		gate: stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: rawPatient}), redis: redis,
+	g := &rawAdmission{
+		cache: stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: rawPatient}), redis: redis,
 		scope:   stock.Scope{Branch: rawBranch, Date: time.Now().UTC().Format(time.DateOnly)},
 		waiting: max(1, int(math.Round(2*sizes.Try))), size: max(1, int(math.Round(sizes.Held))),
 	}
@@ -82,8 +82,8 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 }
 
 // build creates the scope with counters that no measurement exhausts.
-func (g *rawGate) build(ctx context.Context) error {
-	epoch, err := g.gate.BeginRebuild(ctx, g.scope)
+func (g *rawAdmission) build(ctx context.Context) error {
+	epoch, err := g.cache.BeginRebuild(ctx, g.scope)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (g *rawGate) build(ctx context.Context) error {
 	for i := range itemCount - 1 {
 		image.Counts = append(image.Counts, stock.Count{Item: int64(firstID + i), Cap: 1 << 40})
 	}
-	return g.gate.FinishRebuild(ctx, image)
+	return g.cache.FinishRebuild(ctx, image)
 }
 
 // drive keeps reservations waiting while two calls are in flight, and applies admitted ones in batches.
-func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
+func (g *rawAdmission) drive(ctx context.Context, d time.Duration) error {
 	g.held = make(chan stock.Hold, 2*g.size)
 	g.from, g.counted = time.Now(), 0
 	g.until = g.from.Add(d)
@@ -122,11 +122,11 @@ func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
 	return context.Cause(ctx)
 }
 
-var errNotAdmitted = errors.New("bench: the gate did not admit a reservation, or did not take it in")
+var errNotAdmitted = errors.New("bench: the cache did not admit a reservation, or did not apply it")
 
 // try reserves one order after the other until the time is over. Ids are kept even after a failure, because the
 // reservation may exist.
-func (g *rawGate) try(ctx context.Context) error {
+func (g *rawAdmission) try(ctx context.Context) error {
 	var ids []string
 	defer func() {
 		g.mu.Lock()
@@ -141,7 +141,7 @@ func (g *rawGate) try(ctx context.Context) error {
 		now := time.Now()
 		h := stock.Hold{ID: uid.New(now), Scope: g.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
 		ids = append(ids, h.ID)
-		v, err := g.gate.Reserve(ctx, h)
+		v, err := g.cache.Reserve(ctx, h)
 		if err != nil || v.Status != stock.Admitted {
 			return errors.Join(errNotAdmitted, err)
 		}
@@ -164,13 +164,13 @@ func rawLines(n int64) []stock.Line {
 }
 
 // apply processes admitted reservations until the channel is closed. The last batch may be small.
-func (g *rawGate) apply(ctx context.Context) error {
+func (g *rawAdmission) apply(ctx context.Context) error {
 	ops := make([]stock.Op, 0, g.size)
 	for h := range g.held {
 		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < g.size {
 			continue
 		}
-		applied, err := g.gate.Apply(ctx, ops)
+		applied, err := g.cache.Apply(ctx, ops)
 		if err != nil || !applied[len(ops)-1] {
 			return errors.Join(errNotAdmitted, err)
 		}
@@ -184,7 +184,7 @@ func (g *rawGate) apply(ctx context.Context) error {
 }
 
 // clear removes all keys. The scope goes first, so that calls still in flight find nothing to write to.
-func (g *rawGate) clear(ctx context.Context) error {
+func (g *rawAdmission) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
 	defer cancel()
 	s := g.scope

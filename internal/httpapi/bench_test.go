@@ -77,7 +77,7 @@ func place(in orderIn) orderOut {
 
 func registerOrder(a *API) {
 	op := huma.Operation{Method: http.MethodPost, Path: "/cis/order/create", DefaultStatus: http.StatusCreated}
-	Register(a, op, Guest, func(_ context.Context, in *createIn) (*createOut, error) {
+	register(a, op, Guest, func(_ context.Context, in *createIn) (*createOut, error) {
 		return &createOut{place(in.Body)}, nil
 	})
 }
@@ -105,10 +105,10 @@ type menuIn struct {
 }
 
 func registerMenu(a *API) {
-	op := huma.Operation{Method: http.MethodGet, Path: "/menu", OperationID: "menu"}
-	RegisterBytes[menuIn, []orderOut](a, op, Public, func(_ context.Context, in *menuIn) (*Bytes, error) {
-		return NewBytes(in.IfNoneMatch, menuETag, menuJSON), nil
-	})
+	RegisterBytes[menuIn, []orderOut](a.Operations("t", Public), "menu", "GET /menu", "Menu",
+		func(_ context.Context, in *menuIn) (*Bytes, error) {
+			return NewBytes(in.IfNoneMatch, menuETag, menuJSON), nil
+		})
 }
 
 func bareMenu(w http.ResponseWriter, r *http.Request) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,20 +68,19 @@ func Fresh(ifNoneMatch, etag string) bool {
 }
 
 // RegisterBytes adds an operation that responds with Bytes. T is the type of their JSON, for the OpenAPI document;
-// other content types must already be in op.Responses.
-func RegisterBytes[I, T any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*Bytes, error)) {
-	status := op.DefaultStatus
-	if status == 0 {
-		status = http.StatusOK
-	}
-	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID+"Response")
+// an option adds other content types.
+func RegisterBytes[I, T any](
+	o Operations, id, pattern, summary string, h func(ctx context.Context, in *I) (*Bytes, error), options ...Option,
+) {
+	op := o.operation(id, pattern, summary, options)
+	schema := o.api.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, id+"Response")
 	content := map[string]*huma.MediaType{"application/json": {Schema: schema}}
-	if also := op.Responses[strconv.Itoa(status)]; also != nil {
+	if also := op.Responses["200"]; also != nil {
 		maps.Copy(content, also.Content)
 	}
 	op.Responses = map[string]*huma.Response{
-		strconv.Itoa(status):                 {Description: http.StatusText(status), Content: content},
-		strconv.Itoa(http.StatusNotModified): {Description: "The client has it already."},
+		"200": {Description: http.StatusText(http.StatusOK), Content: content},
+		"304": {Description: "The client has it already."},
 	}
-	Register(a, op, p, h)
+	register(o.api, op, o.policy, h)
 }

@@ -73,7 +73,7 @@ func (s *Server) secure(h http.Header, id string) {
 	h["Referrer-Policy"] = noReferrer
 	h["Content-Security-Policy"] = dataCSP
 	h["Cache-Control"] = noStore
-	if s.conf.HSTS {
+	if s.hsts.Load() {
 		h["Strict-Transport-Security"] = hsts
 	}
 }

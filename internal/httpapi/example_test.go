@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
@@ -23,20 +20,16 @@ type cancelIn struct {
 	}
 }
 
-type cancelOut struct {
-	Body struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
-	}
+type canceled struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
 }
 
-func cancel(_ context.Context, in *cancelIn) (*cancelOut, error) {
+func cancel(_ context.Context, in *cancelIn) (canceled, error) {
 	if in.CustomerToken == "" {
-		return nil, fault.New(fault.Unauthenticated, "customer_token_invalid", "Please scan the table's code again.")
+		return canceled{}, fault.New(fault.Unauthenticated, "customer_token_invalid", "Please scan the table's code again.")
 	}
-	out := &cancelOut{}
-	out.Body.ID, out.Body.Status = in.ID, "CANCELED"
-	return out, nil
+	return canceled{in.ID, "CANCELED"}, nil
 }
 
 // A room has one function that registers all its routes.
@@ -46,10 +39,8 @@ func ExampleRegister() {
 		fmt.Println(err)
 		return
 	}
-	httpapi.Register(s.API(), huma.Operation{
-		OperationID: "cancel-order", Method: http.MethodPost, Path: "/cis/order/{id}/cancel", Summary: "Cancel an order",
-		Tags: []string{"guest"},
-	}, httpapi.Guest, cancel)
+	guests := s.API().Operations("Orders", httpapi.Guest)
+	httpapi.Register(guests, "cancel-order", "POST /cis/order/{id}/cancel", "Cancel an order", cancel)
 
 	for _, token := range []string{"abc", ""} {
 		r := httptest.NewRequest("POST", "/cis/order/o-1/cancel", strings.NewReader(`{"reason":"too late"}`))

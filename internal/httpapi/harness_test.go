@@ -135,21 +135,21 @@ func (h *harness) routes(a *API) {
 	registerOrder(a)
 	registerMenu(a)
 	get := func(path string) huma.Operation {
-		return huma.Operation{Method: http.MethodGet, Path: path, Tags: []string{"t"}}
+		return huma.Operation{Method: http.MethodGet, Path: path, OperationID: path, Tags: []string{"t"}, Summary: path}
 	}
-	Register(a, get("/orders/{id}"), Guest, func(_ context.Context, in *findIn) (*findOut, error) {
+	register(a, get("/orders/{id}"), Guest, func(_ context.Context, in *findIn) (*findOut, error) {
 		out := &findOut{}
 		out.Body.ID, out.Body.Page, out.Body.HasToken = in.ID, in.Page, in.CustomerToken != ""
 		return out, nil
 	})
-	Register(a, get("/fail"), Public, func(_ context.Context, in *failIn) (*struct{}, error) {
+	register(a, get("/fail"), Public, func(_ context.Context, in *failIn) (*struct{}, error) {
 		if in.How == "panic" {
 			panic("out of range")
 		}
 		return nil, failures[in.How]
 	})
-	Register(a, get("/staff"), Staff, func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
-	Register(a, get("/wait"), Public, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	register(a, get("/staff"), Staff, func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
+	register(a, get("/wait"), Public, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 		h.inside <- struct{}{}
 		select {
 		case <-h.gate:

@@ -71,7 +71,7 @@ func invalid(ctx huma.Context, errs []error) *Problem {
 			return newProblem(http.StatusBadRequest, "invalid_json", sentence(broken))
 		}
 		if fields == nil {
-			fields = []FieldError{{d.Location, d.Message}}
+			fields = []FieldError{{Field: d.Location, Message: d.Message}}
 		}
 		p.Errors = append(p.Errors, fields...)
 	}
@@ -91,7 +91,7 @@ func bodyMistakes(ctx huma.Context, d *huma.ErrorDetail) (broken string, fields 
 		return "", nil
 	}
 	for _, f := range e.Fields {
-		fields = append(fields, FieldError{f.Path, f.Message})
+		fields = append(fields, FieldError{Field: f.Path, Message: f.Message})
 	}
 	return e.Syntax, fields
 }

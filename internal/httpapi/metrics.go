@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/telemetry"
 )
@@ -19,21 +18,15 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64, streams func() float64) *metrics {
-	f := promauto.With(reg)
-	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "http_server_active_requests", Help: "Requests in progress.",
-	}, func() float64 { return float64(inFlight.Load()) })
-	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "http_server_streams", Help: "Open server-sent event streams.",
-	}, streams)
+	f := telemetry.Metrics(reg)
+	f.GaugeFunc("http_server_active_requests", "Requests in progress.",
+		func() float64 { return float64(inFlight.Load()) })
+	f.GaugeFunc("http_server_streams", "Open server-sent event streams.", streams)
 	return &metrics{
-		duration: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "http_server_request_duration_seconds", Buckets: telemetry.Buckets,
-			Help: "Duration from the end of the request's headers to the end of the handler.",
-		}, []string{"route", "method", "status"}),
-		rejected: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_server_rejected_total", Help: "Requests refused before they reached a handler.",
-		}, []string{"reason"}),
+		duration: f.Histograms("http_server_request_duration_seconds",
+			"Duration from the end of the request's headers to the end of the handler.", telemetry.Buckets,
+			"route", "method", "status"),
+		rejected: f.Counters("http_server_rejected_total", "Requests refused before they reached a handler.", "reason"),
 	}
 }
 

@@ -151,7 +151,7 @@ func TestRegister_BodyKinds(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {
 		for _, path := range []string{"/a", "/b"} {
 			op := huma.Operation{Method: "POST", Path: path}
-			Register(a, op, Public, func(_ context.Context, i *in) (*out, error) {
+			register(a, op, Public, func(_ context.Context, i *in) (*out, error) {
 				o := &out{}
 				o.Body.Names = []string{}
 				if i.Body != nil {
@@ -184,7 +184,7 @@ func TestRegister_BodyMustBeAStruct(t *testing.T) {
 	}
 	mustPanic(t, "a list as a body", func() {
 		op := huma.Operation{Method: "POST", Path: "/list"}
-		Register(s.API(), op, Public, func(context.Context, *struct{ Body []string }) (*struct{}, error) { return nil, nil })
+		register(s.API(), op, Public, func(context.Context, *struct{ Body []string }) (*struct{}, error) { return nil, nil })
 	})
 }
 

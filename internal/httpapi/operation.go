@@ -1,28 +1,36 @@
 package httpapi
 
 import (
-	"strconv"
+	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"comanda/internal/fault"
 )
 
-// Operations returns a function that describes the routes of one tag.
-func Operations(tag string) func(id, method, path, summary string, status int) huma.Operation {
-	return func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{tag}, Summary: summary, DefaultStatus: status,
-		}
-	}
+// Operations registers JSON operations that share a tag and a policy. The tag is the module of their permissions.
+type Operations struct {
+	api    *API
+	tag    string
+	policy Policy
 }
 
-// ParseID parses an id of a request body. Ids are strings in JSON, because JavaScript's numbers are not exact beyond
-// 2^53.
-func ParseID(s string) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+// Operations returns what Register needs besides the operation itself.
+func (a *API) Operations(tag string, p Policy) Operations { return Operations{a, tag, p} }
+
+// Option changes an operation before it is registered.
+type Option func(op *huma.Operation)
+
+// Created makes an operation answer 201.
+func Created(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
+
+// Accepted makes an operation answer 202.
+func Accepted(op *huma.Operation) { op.DefaultStatus = http.StatusAccepted }
+
+// operation describes an operation; pattern is "METHOD /path", as in Route.
+func (o Operations) operation(id, pattern, summary string, options []Option) huma.Operation {
+	method, path := split(pattern)
+	op := huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{o.tag}, Summary: summary}
+	for _, apply := range options {
+		apply(&op)
 	}
-	return id, nil
+	return op
 }

@@ -25,6 +25,7 @@ type Page struct {
 	Hint     string
 	Links    []PageLink  // the first is the primary action
 	Refresh  int         // seconds until the page reloads; 0 means never
+	House    string      // the restaurant's name; empty for that of the server, see SetHouse
 	Return   *PageReturn // nil means no redirect
 }
 
@@ -64,6 +65,9 @@ func sourceHash(text string) string {
 
 // Write writes the page. The response must not have started.
 func (p Page) Write(w http.ResponseWriter) error {
+	if x, ok := w.(*exchange); ok && p.House == "" {
+		p.House = x.route.s.houseName()
+	}
 	// Executed into memory first: an error of the template must not leave half a page with status 200.
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, p); err != nil {
@@ -122,6 +126,16 @@ func wantsPage(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// SetHouse sets the restaurant's name, which pages show. Without one they have only a mark.
+func (s *Server) SetHouse(name string) { s.house.Store(&name) }
+
+func (s *Server) houseName() string {
+	if name := s.house.Load(); name != nil {
+		return *name
+	}
+	return ""
 }
 
 // hasHome reports whether there is a start page; a server without apps has none.

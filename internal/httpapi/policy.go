@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -90,14 +91,16 @@ type authorizer struct {
 	// token is the digest of the service token. Digests have one length, which the comparison in constant time needs.
 	token     [sha256.Size]byte
 	hasToken  bool
-	crossSite *http.CrossOriginProtection
-	accounts  Authenticator // nil rejects all accounts
+	crossSite *atomic.Pointer[http.CrossOriginProtection] // replaced by SetPublicURL
+	accounts  Authenticator                               // nil rejects all accounts
 }
 
 // newAuthorizer returns an authorizer that refuses all accounts until SetAuthenticator is called.
 func newAuthorizer(c Config) (authorizer, error) {
 	p, err := c.crossOrigin()
-	return authorizer{sha256.Sum256([]byte(c.ServiceToken)), c.ServiceToken != "", p, nil}, err
+	crossSite := &atomic.Pointer[http.CrossOriginProtection]{}
+	crossSite.Store(p)
+	return authorizer{sha256.Sum256([]byte(c.ServiceToken)), c.ServiceToken != "", crossSite, nil}, err
 }
 
 // SetAuthenticator sets the Authenticator, before Start. Without it only the service token grants access.
@@ -108,7 +111,7 @@ func (s *Server) SetAuthenticator(d Authenticator) { s.auth.accounts = d }
 // check; their signature is verified instead.
 func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (_ context.Context, actor string, err error) {
 	if l.Policy != Gateway {
-		if err := g.crossSite.Check(r); err != nil {
+		if err := g.crossSite.Load().Check(r); err != nil {
 			return ctx, "", fault.New(fault.Forbidden, "cross_origin",
 				"This request must not come from another site.").Because(err)
 		}

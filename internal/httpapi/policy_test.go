@@ -69,8 +69,8 @@ type keptOut struct {
 
 func registerKept(a *API) {
 	for path, p := range map[string]Policy{"/k/staff": Staff, "/k/admin": Admin, "/k/member": Member} {
-		op := huma.Operation{Method: http.MethodGet, Path: path, Tags: []string{"kept"}}
-		Register(a, op, p, func(ctx context.Context, _ *struct{}) (*keptOut, error) {
+		op := huma.Operation{Method: http.MethodGet, Path: path, OperationID: path, Tags: []string{"kept"}, Summary: path}
+		register(a, op, p, func(ctx context.Context, _ *struct{}) (*keptOut, error) {
 			out := &keptOut{}
 			out.Body.Kept, _ = ctx.Value(keptKey{}).(string)
 			return out, nil
@@ -125,7 +125,7 @@ func TestRegister_RefusesPermissionsWithoutAModule(t *testing.T) {
 	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
 	for _, p := range []Policy{Staff, Admin, Member} {
 		mustPanic(t, "an operation without a tag", func() {
-			Register(s.API(), huma.Operation{Method: "GET", Path: "/" + string(p)}, p, none)
+			register(s.API(), huma.Operation{Method: "GET", Path: "/" + string(p)}, p, none)
 		})
 		mustPanic(t, "a plain route without a module", func() {
 			s.API().Handle(Route{Pattern: "GET /p/" + string(p), Policy: p, Name: "x", Handler: http.NotFoundHandler()})
@@ -183,8 +183,8 @@ func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
 	op := huma.Operation{Method: "GET", Path: "/x"}
 	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
 	handler := http.NotFoundHandler()
-	mustPanic(t, "an operation without a policy", func() { Register(a, op, "", none) })
-	mustPanic(t, "an invented policy", func() { Register(a, op, "everybody", none) })
+	mustPanic(t, "an operation without a policy", func() { register(a, op, "", none) })
+	mustPanic(t, "an invented policy", func() { register(a, op, "everybody", none) })
 	mustPanic(t, "a plain route without a policy", func() { a.Handle(Route{Pattern: "GET /y", Handler: handler}) })
 	mustPanic(t, "a pattern without a method", func() {
 		a.Handle(Route{Pattern: "/y", Policy: Public, Handler: handler})

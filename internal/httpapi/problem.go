@@ -59,7 +59,8 @@ type Problem struct {
 
 // FieldError is one error in a request.
 type FieldError struct {
-	Field   string `json:"field" doc:"Where, such as body.items[0].qty or query.page."`
+	Field   string `json:"field" doc:"Where, such as body.items[0].qty or query.page, or the name of a setting."`
+	Code    string `json:"code,omitempty" doc:"A stable word for programs, where the kind of error has one, such as no_url."`
 	Message string `json:"message"`
 }
 

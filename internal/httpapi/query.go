@@ -52,7 +52,7 @@ func cleanQuery(params []typedQuery, input reflect.Value) error {
 		clean, err := text.Line.Clean(v.String())
 		if err != nil {
 			// All parameters are checked, so that one response names every mistake.
-			mistakes = append(mistakes, FieldError{"query." + q.name, err.Error()})
+			mistakes = append(mistakes, FieldError{Field: "query." + q.name, Message: err.Error()})
 		}
 		v.SetString(clean)
 	}

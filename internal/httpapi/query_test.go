@@ -25,7 +25,7 @@ type searchOut struct {
 // A search finds what was stored, so its words are cleaned like those that are stored.
 func TestRegister_CleansQueries(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {
-		Register(a, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/search"}, Public,
+		register(a, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/search"}, Public,
 			func(_ context.Context, in *searchIn) (*searchOut, error) {
 				out := &searchOut{}
 				out.Body.Q, out.Body.Since = in.Q, in.Since
@@ -63,9 +63,9 @@ func TestRegister_AsksForTheKindOfQueries(t *testing.T) {
 		Q []string `query:"q" text:"line"`
 	}
 	for what, register := range map[string]func(*API){
-		"none":  func(a *API) { Register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[none]) },
-		"lines": func(a *API) { Register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[lines]) },
-		"many":  func(a *API) { Register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[many]) },
+		"none":  func(a *API) { register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[none]) },
+		"lines": func(a *API) { register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[lines]) },
+		"many":  func(a *API) { register(a, huma.Operation{Method: http.MethodGet, Path: "/q"}, Public, nothing[many]) },
 	} {
 		func() {
 			defer func() {

@@ -93,7 +93,7 @@ func TestLimit_network(t *testing.T) {
 // What a room asks for itself shows in the headers, and nothing is taken by a look.
 func TestTake(t *testing.T) {
 	h, _ := newLimited(t, func(a *API) {
-		Register(a, huma.Operation{Method: http.MethodGet, Path: "/scan", OperationID: "scan"}, Public,
+		register(a, huma.Operation{Method: http.MethodGet, Path: "/scan", OperationID: "scan"}, Public,
 			func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 				if err := Peek(ctx, "qr_fail_ip", ClientNetwork(ctx)); err != nil {
 					return nil, err

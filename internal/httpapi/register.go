@@ -56,15 +56,34 @@ func newAPI(s *Server) *API {
 	return a
 }
 
-// Register adds a JSON operation. I and O are huma's input and output structs: fields tagged path, query or header, and
-// Body. An error that the handler returns becomes a problem: faults by their kind, others as internal.
+// Register adds an operation that responds with T as JSON. pattern is "METHOD /path", as in Route; the summary is the
+// permission's name. I is huma's input struct: fields tagged path, query or header, and Body. An error that the handler
+// returns becomes a problem: faults by their kind, others as internal.
 //
 // An input's Body is a struct, decoded and validated by package jsonbody. Free-text strings in bodies and queries need
 // the tag text with their kind (package text). Register panics if one is missing.
-func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
+func Register[I, T any](
+	o Operations, id, pattern, summary string, h func(ctx context.Context, in *I) (T, error), options ...Option,
+) {
+	type output struct{ Body T }
+	register(o.api, o.operation(id, pattern, summary, options), o.policy, func(ctx context.Context, in *I) (*output, error) {
+		body, err := h(ctx, in)
+		return &output{body}, err
+	})
+}
+
+// RegisterOutput is Register for a handler that returns huma's output struct, because it sets a status or headers or has
+// no body.
+func RegisterOutput[I, O any](
+	o Operations, id, pattern, summary string, h func(ctx context.Context, in *I) (*O, error), options ...Option,
+) {
+	register(o.api, o.operation(id, pattern, summary, options), o.policy, h)
+}
+
+func register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
 	// The order matters: huma.Register mounts the route, which needs the metadata of prepare, and creates the schemas that
 	// compile and showTyped read.
-	a.prepare(&op, p, reflect.TypeFor[I](), new(O))
+	a.prepare(&op, p, reflect.TypeFor[I]())
 	typed := typedQueries(reflect.TypeFor[I]())
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		if err := cleanQuery(typed, reflect.ValueOf(in).Elem()); err != nil {
@@ -111,13 +130,7 @@ func (a *API) mount(rt *route) {
 }
 
 // prepare completes an operation.
-func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type, output any) {
-	if op.OperationID == "" {
-		op.OperationID = huma.GenerateOperationID(op.Method, op.Path, output)
-	}
-	if op.Summary == "" {
-		op.Summary = huma.GenerateSummary(op.Method, op.Path, output)
-	}
+func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type) {
 	o := &operation{policy: p, maxBody: op.MaxBodyBytes}
 	if o.maxBody == 0 {
 		o.maxBody = a.s.conf.MaxBodyBytes

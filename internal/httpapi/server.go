@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type Server struct {
 	limits    *limit.Limiter // nil limits nothing
 	settle    func(context.Context)
 	refuse    func() error // see Refuse
+	hsts      atomic.Bool  // see SetPublicURL
 	mux       *http.ServeMux
 	api       *API
 	ready     *readiness
@@ -36,6 +38,7 @@ type Server struct {
 
 	streams streams
 	ending  atomic.Pointer[ending]
+	house   atomic.Pointer[string] // see SetHouse
 
 	inFlight atomic.Int64 // all requests
 	working  atomic.Int64 // those that take one of MaxInFlight places
@@ -67,6 +70,7 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 	s := &Server{
 		conf: c, log: log, auth: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
 	}
+	s.hsts.Store(c.HSTS)
 	s.streams = streams{max: c.MaxStreams, maxPerKey: c.MaxStreamsPerKey, byKey: map[string]int{}}
 	s.ending.Store(newEnding())
 	s.metrics = newMetrics(reg, &s.inFlight, s.streams.count)
@@ -99,6 +103,18 @@ func (s *Server) Refuse(why func() error) { s.refuse = why }
 
 // BeforeChanges sets a function, before Start, that runs ahead of every request that may change state.
 func (s *Server) BeforeChanges(settle func(ctx context.Context)) { s.settle = settle }
+
+// SetPublicURL makes a URL the only origin that may send state-changing requests beside the server's own, and sends
+// Strict-Transport-Security if it is https. It may be called while the server runs.
+func (s *Server) SetPublicURL(u string) error {
+	p, err := Config{TrustedOrigins: []string{u}}.crossOrigin()
+	if err != nil {
+		return err
+	}
+	s.auth.crossSite.Store(p)
+	s.hsts.Store(strings.HasPrefix(u, "https://"))
+	return nil
+}
 
 // Addr returns the listen address; nil before Start.
 func (s *Server) Addr() net.Addr {

@@ -49,14 +49,17 @@ type LastEvent struct {
 
 // RegisterStream adds an operation that responds with server-sent events whose data are T as JSON. open accepts or
 // refuses the stream; its errors become problems. Streams end when the server stops; clients reconnect then.
-func RegisterStream[I, T any](a *API, op huma.Operation, p Policy, open func(ctx context.Context, in *I) (Feed, error)) {
-	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID+"Event")
+func RegisterStream[I, T any](
+	o Operations, id, pattern, summary string, open func(ctx context.Context, in *I) (Feed, error),
+) {
+	a, op := o.api, o.operation(id, pattern, summary, nil)
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, id+"Event")
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "Events with ids; a comment every 15 seconds while nothing happens. The data of an event:",
 		Content:     map[string]*huma.MediaType{eventStream: {Schema: schema}},
 	}}
 	op.Metadata = withMember(op.Metadata, streamKey, true)
-	Register(a, op, p, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+	register(a, op, o.policy, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		feed, err := open(ctx, in)
 		if err != nil {
 			return nil, err

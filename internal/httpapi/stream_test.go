@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/fault"
 )
 
@@ -32,9 +30,8 @@ type newsItem struct {
 }
 
 func (n *news) register(a *API) {
-	RegisterStream[newsIn, newsItem](a, huma.Operation{
-		OperationID: "news", Method: http.MethodGet, Path: "/news", Tags: []string{"News"}, Summary: "News",
-	}, Public, func(_ context.Context, in *newsIn) (Feed, error) {
+	ops := a.Operations("News", Public)
+	RegisterStream[newsIn, newsItem](ops, "news", "GET /news", "News", func(_ context.Context, in *newsIn) (Feed, error) {
 		if in.Who == "" {
 			return Feed{}, fault.New(fault.NotFound, "nobody", "Nobody.")
 		}
@@ -244,9 +241,8 @@ func TestStream_asksAgain(t *testing.T) {
 	var evicted atomic.Bool
 	ask, asked := make(chan struct{}), make(chan error)
 	h := newHarness(t, nil, func(a *API) {
-		RegisterStream[struct{}, newsItem](a, huma.Operation{
-			Method: http.MethodGet, Path: "/flat", Tags: []string{"kept"}, Summary: "Flat",
-		}, Staff, func(context.Context, *struct{}) (Feed, error) {
+		ops := a.Operations("kept", Staff)
+		RegisterStream[struct{}, newsItem](ops, "flat", "GET /flat", "Flat", func(context.Context, *struct{}) (Feed, error) {
 			return Feed{Key: "flat", Run: func(ctx context.Context, s *Stream) {
 				for range ask {
 					now, err := s.Admitted(ctx)

@@ -76,21 +76,22 @@ func (a Alphabet) String() string {
 	return b.String()
 }
 
-// Decl declares a family of keys. Lint checks it, Markdown documents it, and the audit compares live keys with it.
+// Decl declares a family of keys. Lint checks it, Markdown documents it, and the audit compares live keys with it. Its
+// JSON is that of the command line.
 type Decl struct {
-	Pattern  string    // the key, with %name% for each segment
-	Segments []Segment // in the order of the pattern
-	Type     Type
-	TTL      TTL
-	Class    Class
-	Owner    string // the package that writes it
-	Source   string // the SQL tables that it is computed from, or that guard it
-	Tag      string // the hash tag with its braces, as in the pattern; empty if the node does not matter
-	Also     string // literal characters beyond those of K3, required by the reference documents
-	Exact    bool   // every segment has exactly Max characters
-	Long     bool   // contains external values or ids, so it may exceed the limit of K2
-	Rebuild  string // the function that restores it after a loss
-	Purpose  string
+	Pattern  string    `json:"pattern"` // the key, with %name% for each segment
+	Segments []Segment `json:"-"`       // in the order of the pattern
+	Type     Type      `json:"type"`
+	TTL      TTL       `json:"ttl"`
+	Class    Class     `json:"class"`
+	Owner    string    `json:"owner"`                // the package that writes it
+	Source   string    `json:"source,omitempty"`     // the SQL tables that it is computed from, or that guard it
+	Tag      string    `json:"-"`                    // the hash tag with its braces, as in the pattern; empty if the node does not matter
+	Also     string    `json:"-"`                    // literal characters beyond those of K3, required by the reference documents
+	Exact    bool      `json:"-"`                    // every segment has exactly Max characters
+	Long     bool      `json:"-"`                    // contains external values or ids, so it may exceed the limit of K2
+	Rebuild  string    `json:"restoredBy,omitempty"` // the function that restores it after a loss
+	Purpose  string    `json:"holds"`
 }
 
 // part is a piece of a pattern: literal text, or a segment if of is set.

@@ -71,14 +71,14 @@ func TestBuilders_refuse(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestParse(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range every() {
-		d, ok := Match(k.String())
-		if !ok || d.Pattern != k.Decl().Pattern {
-			t.Errorf("Match(%s) = %q, %t", k, d.Pattern, ok)
+		parsed, ok := Parse(k.String())
+		if !ok || parsed != k {
+			t.Errorf("Parse(%s) = %q, %t", k, parsed.Decl().Pattern, ok)
 		}
-		seen[d.Pattern] = true
+		seen[parsed.Decl().Pattern] = true
 	}
 	for _, d := range Declarations() {
 		if !seen[d.Pattern] {
@@ -88,8 +88,8 @@ func TestMatch(t *testing.T) {
 	for _, raw := range []string{
 		"", "q:cap:{b7}", "inventory:cap:{b7}:2026-02-26", "reservation:{b7}:", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0",
 	} {
-		if d, ok := Match(raw); ok {
-			t.Errorf("Match(%q) = %s", raw, d.Pattern)
+		if k, ok := Parse(raw); ok {
+			t.Errorf("Parse(%q) is a key of %s", raw, k.Decl().Pattern)
 		}
 	}
 }

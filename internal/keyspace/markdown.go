@@ -53,6 +53,9 @@ func (t TTL) String() string {
 	return short(t.Min) + " to " + short(t.Max)
 }
 
+// MarshalText returns the same text for JSON.
+func (t TTL) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 // short omits the zero minutes and seconds that time.Duration prints.
 func short(d time.Duration) string {
 	s := d.String()

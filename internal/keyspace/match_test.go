@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// expression writes a pattern as a regular expression: what Match must agree with, found in another way.
+// expression writes a pattern as a regular expression: what Find must agree with, found in another way.
 func expression(d Decl) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteByte('^')
@@ -53,16 +53,16 @@ func TestFind_agrees_with_regular_expressions(t *testing.T) {
 }
 
 // Patterns that no declaration has yet: a segment that requires backtracking.
-func TestPieces_backtrack(t *testing.T) {
+func TestMatch_backtracks(t *testing.T) {
 	of := []Segment{{"id", digits, 4}, {"word", "09az", 10}}
 	for pattern, cases := range map[string]map[string]bool{
 		"%id%7":       {"17": true, "777": true, "12347": true, "123457": false, "7": false, "18": false},
 		"%word%%id%x": {"a1x": true, "1x": false, "ax": false, "abc123x": true},
 		"%word%b%id%": {"abb1": true, "bb1": true, "b1": false},
 	} {
-		ps := piecesOf(Decl{Pattern: pattern, Segments: of}.parts())
+		parts := Decl{Pattern: pattern, Segments: of}.parts()
 		for s, want := range cases {
-			if ps.match(s) != want {
+			if match(parts, s) != want {
 				t.Errorf("%s matches %q: %t", pattern, s, !want)
 			}
 		}

@@ -41,54 +41,50 @@ const (
 	scopeLife = (48 + 25 + 36) * time.Hour
 )
 
-var quotaCap = declare(Decl{
-	Pattern:  "q:cap:" + branchTag + ":%date%",
-	Segments: []Segment{branchSegment, dateSegment},
-	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
-	Tag: branchTag, Rebuild: "stock.rebuild",
+// admission declares a key of the admission cache, which is rebuilt from SQL: a hash of a scope, unless d has a type.
+func admission(d Decl) *declared {
+	d.Class, d.Owner, d.Tag, d.Rebuild = Derived, admissionOwner, branchTag, "stock.rebuild"
+	if d.Type == "" {
+		d.Type, d.TTL = Hash, TTL{time.Minute, scopeLife}
+	}
+	return declare(d)
+}
+
+var quotaCap = admission(Decl{
+	Pattern: "q:cap:" + branchTag + ":%date%", Segments: []Segment{branchSegment, dateSegment}, Source: "sales_quota_counter",
 	Purpose: "menu item -> cap or * (unlimited); ep: epoch; pos: snapshot (Unix ms); end: expiry of records; bld: build",
 })
 
 // QuotaCap returns the key of the caps of a business date.
 func QuotaCap(branch int64, date string) Key { return quotaCap.key(decimal(branch), date) }
 
-var quotaHeld = declare(Decl{
-	Pattern:  "q:rsv:" + branchTag + ":%date%",
-	Segments: []Segment{branchSegment, dateSegment},
-	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
-	Tag: branchTag, Rebuild: "stock.rebuild",
+var quotaHeld = admission(Decl{
+	Pattern: "q:rsv:" + branchTag + ":%date%", Segments: []Segment{branchSegment, dateSegment}, Source: "sales_quota_counter",
 	Purpose: "menu item -> units held; ep: epoch",
 })
 
 // QuotaHeld returns the key of the held units of a business date.
 func QuotaHeld(branch int64, date string) Key { return quotaHeld.key(decimal(branch), date) }
 
-var quotaPaid = declare(Decl{
-	Pattern:  "q:paid:" + branchTag + ":%date%",
-	Segments: []Segment{branchSegment, dateSegment},
-	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
-	Tag: branchTag, Rebuild: "stock.rebuild",
+var quotaPaid = admission(Decl{
+	Pattern: "q:paid:" + branchTag + ":%date%", Segments: []Segment{branchSegment, dateSegment}, Source: "sales_quota_counter",
 	Purpose: "menu item -> units used; ep: epoch",
 })
 
 // QuotaPaid returns the key of the used units of a business date.
 func QuotaPaid(branch int64, date string) Key { return quotaPaid.key(decimal(branch), date) }
 
-var holdRecord = declare(Decl{
-	Pattern:  "ord:resv:" + branchTag + ":%hold%",
-	Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
-	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
-	Tag: branchTag, Rebuild: "stock.rebuild",
+var holdRecord = admission(Decl{
+	Pattern: "ord:resv:" + branchTag + ":%hold%", Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
+	Source:  "hold, hold_line",
 	Purpose: "a hold: s: state and epoch; menu item -> quantity; __bizDate, __branchId; once the hold has ended, only s counts",
 })
 
 // HoldRecord returns the key of a hold's record.
 func HoldRecord(branch int64, hold string) Key { return holdRecord.key(decimal(branch), hold) }
 
-var leasesDue = declare(Decl{
-	Pattern:  "rsv:due:" + branchTag,
-	Segments: []Segment{branchSegment},
-	Type:     SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
+var leasesDue = admission(Decl{
+	Pattern: "rsv:due:" + branchTag, Segments: []Segment{branchSegment}, Type: SortedSet, Source: "hold",
 	Purpose: "provisional holds, not yet known to be committed in SQL, scored by their expiry (Unix ms)",
 })
 
@@ -111,32 +107,25 @@ func RefusedIDs(branch, span int64) Key { return refusedIDs.key(decimal(branch),
 
 // Stock of a branch in the admission cache: counted over days instead of per business date. See package stockredis.
 var (
-	stockCap = declare(Decl{
-		Pattern: "inventory:cap:" + branchTag, Segments: []Segment{branchSegment},
-		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
-		Rebuild: "stock.rebuild",
+	stockCap = admission(Decl{
+		Pattern: "inventory:cap:" + branchTag, Segments: []Segment{branchSegment}, Source: "inventory",
 		Purpose: "stock item -> total of available, reserved and sold units; ep, pos, end, bld as in q:cap",
 	})
-	stockReserved = declare(Decl{
-		Pattern: "inventory:reserved:" + branchTag, Segments: []Segment{branchSegment},
-		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
-		Rebuild: "stock.rebuild", Purpose: "stock item -> units reserved; ep: epoch",
+	stockReserved = admission(Decl{
+		Pattern: "inventory:reserved:" + branchTag, Segments: []Segment{branchSegment}, Source: "inventory",
+		Purpose: "stock item -> units reserved; ep: epoch",
 	})
-	stockSold = declare(Decl{
-		Pattern: "inventory:sold:" + branchTag, Segments: []Segment{branchSegment},
-		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
-		Rebuild: "stock.rebuild", Purpose: "stock item -> units sold; ep: epoch",
+	stockSold = admission(Decl{
+		Pattern: "inventory:sold:" + branchTag, Segments: []Segment{branchSegment}, Source: "inventory",
+		Purpose: "stock item -> units sold; ep: epoch",
 	})
-	reservation = declare(Decl{
-		Pattern:  "reservation:" + branchTag + ":%hold%",
-		Segments: []Segment{branchSegment, {"hold", nameChars, 66}},
-		Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
-		Tag: branchTag, Long: true, Rebuild: "stock.rebuild",
+	reservation = admission(Decl{
+		Pattern: "reservation:" + branchTag + ":%hold%", Segments: []Segment{branchSegment, {"hold", nameChars, 66}},
+		Source: "hold, hold_line", Long: true,
 		Purpose: "the stock items held by an order, or by a reservation of another system (x- and its id); fields as in ord:resv",
 	})
-	reservationsDue = declare(Decl{
-		Pattern: "reservation:due:" + branchTag, Segments: []Segment{branchSegment},
-		Type: SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
+	reservationsDue = admission(Decl{
+		Pattern: "reservation:due:" + branchTag, Segments: []Segment{branchSegment}, Type: SortedSet, Source: "hold",
 		Purpose: "provisional holds of stock; as rsv:due",
 	})
 	hotInventory = declare(Decl{

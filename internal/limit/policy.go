@@ -40,6 +40,8 @@ var policies = []Policy{
 	{Name: "order_visit", Interval: 20 * time.Second, Burst: 30, Action: "order_visit"},
 	// A table calls for water, for service and to pay. Calling more often does not help.
 	{Name: "call_visit", Interval: 20 * time.Second, Burst: 6, Action: "call_visit"},
+	// Someone corrects a setting and tests again. Each test waits seconds for another company's server, or sends a message.
+	{Name: "settings_test", Interval: 10 * time.Second, Burst: 6, Action: "settings_test"},
 	// Unsigned payment notifications are stored for inspection, but not a flood of them.
 	{Name: "odd_notice_ip", Interval: 10 * time.Second, Burst: 30, Local: true},
 	// A page of the app sends a handful of requests at once; a full dining room shares one address.

@@ -51,9 +51,9 @@ type Hub struct {
 
 // New returns a hub, which sends and receives while its loops run. The loops come from Loops. Without them changes are
 // collected up to maxWaiting branches and never sent.
-func New(wire PubSub, ears Handlers, reg prometheus.Registerer) *Hub {
+func New(pubsub PubSub, handlers Handlers, reg prometheus.Registerer) *Hub {
 	return &Hub{
-		pubsub: wire, handlers: ears, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
+		pubsub: pubsub, handlers: handlers, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
 		waiting: map[int64]*Change{},
 	}
 }

@@ -2,7 +2,8 @@ package live
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
 )
 
 // metrics counts messages and subscriptions. The series are looked up once, because every message counts here.
@@ -12,19 +13,14 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
-	f := promauto.With(reg)
-	messages := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "live_messages_total",
-		Help: "Notifications between processes: received (in), sent (out), or not sent (lost).",
-	}, []string{"way"})
+	f := telemetry.Metrics(reg)
+	messages := f.Counters("live_messages_total",
+		"Notifications between processes: received (in), sent (out), or not sent (lost).", "way")
 	return metrics{
 		in: messages.WithLabelValues("in"), out: messages.WithLabelValues("out"), lost: messages.WithLabelValues("lost"),
-		subscriptions: f.NewCounter(prometheus.CounterOpts{
-			Name: "live_subscriptions_total",
-			Help: "Subscriptions of this process to notifications; more than one means that it reconnected.",
-		}),
-		subscribed: f.NewGauge(prometheus.GaugeOpts{
-			Name: "live_hearing", Help: "1 while this process receives notifications of others; otherwise its streams only poll.",
-		}),
+		subscriptions: f.Counter("live_subscriptions_total",
+			"Subscriptions of this process to notifications; more than one means that it reconnected."),
+		subscribed: f.Gauge("live_hearing",
+			"1 while this process receives notifications of others; otherwise its streams only poll."),
 	}
 }

@@ -3,6 +3,8 @@ package mail
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"comanda/internal/queue"
@@ -41,7 +43,19 @@ type Transport interface {
 var (
 	ErrRefused     = errors.New("mail: the server will never accept this message")
 	ErrUnreachable = errors.New("mail: the server is out of reach")
+	// ErrLogin is joined to one of the others when the server refuses the user name or the password, or requires them.
+	ErrLogin = errors.New("mail: the server refuses the login")
 )
+
+// ReplyError is a refusal by a mail server. It has only the codes, because the text may quote the message (E3).
+type ReplyError struct {
+	Code     int    // such as 550
+	Enhanced string // such as 5.1.1; empty if the server sends none
+}
+
+func (e *ReplyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", e.Code, e.Enhanced))
+}
 
 // Store stores the outbox, normally mailsql.
 type Store interface {

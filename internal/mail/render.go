@@ -15,7 +15,7 @@ import (
 func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 
 // Templates returns the names of all templates.
-func Templates() []string { return []string{"verify", "reset", "welcome"} }
+func Templates() []string { return []string{"verify", "reset", "welcome", "test"} }
 
 // A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs separated by empty
 // lines. The HTML part is rendered from the same paragraphs, so that both say the same.

@@ -57,7 +57,7 @@ func (c Cmd) distribute(r Reply, groups []Reply) {
 			copy(groups, list)
 			return
 		}
-		r.err = shape(errors.Join(err, fmt.Errorf("script %s: %w", c.verb, errBatch)))
+		r.err = errors.Join(err, fmt.Errorf("redisdb: script %s: %w", c.verb, errBatch))
 	}
 	for i := range groups {
 		groups[i] = r

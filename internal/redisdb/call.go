@@ -126,71 +126,44 @@ func replyOf(res rueidis.RedisResult) Reply {
 // Err returns the error of the call, if any.
 func (r Reply) Err() error { return r.err }
 
+// read converts a reply; a null one is the zero value.
+func read[T any](r Reply, convert func(*rueidis.RedisMessage) (T, error)) (v T, err error) {
+	if r.err != nil || r.null {
+		return v, r.err
+	}
+	if v, err = convert(&r.msg); err != nil { // a programming error
+		err = fmt.Errorf("redisdb: unexpected reply type: %w", err)
+	}
+	return v, err
+}
+
 // Text returns a string; ok is false for a null reply, as GET returns it for a missing key.
 func (r Reply) Text() (s string, ok bool, err error) {
-	if r.err != nil || r.null {
-		return "", false, r.err
-	}
-	s, err = r.msg.ToString()
-	return s, err == nil, shape(err)
+	s, err = read(r, (*rueidis.RedisMessage).ToString)
+	return s, err == nil && !r.null, err
 }
 
 // Int returns a number.
-func (r Reply) Int() (int64, error) {
-	if r.err != nil || r.null {
-		return 0, r.err
-	}
-	n, err := r.msg.AsInt64()
-	return n, shape(err)
-}
+func (r Reply) Int() (int64, error) { return read(r, (*rueidis.RedisMessage).AsInt64) }
 
 // Ints returns an array of numbers.
-func (r Reply) Ints() ([]int64, error) {
-	if r.err != nil || r.null {
-		return nil, r.err
-	}
-	ns, err := r.msg.AsIntSlice()
-	return ns, shape(err)
-}
+func (r Reply) Ints() ([]int64, error) { return read(r, (*rueidis.RedisMessage).AsIntSlice) }
 
 // Texts returns an array of strings; a null element becomes "".
-func (r Reply) Texts() ([]string, error) {
-	if r.err != nil || r.null {
-		return nil, r.err
-	}
-	ss, err := r.msg.AsStrSlice()
-	return ss, shape(err)
-}
+func (r Reply) Texts() ([]string, error) { return read(r, (*rueidis.RedisMessage).AsStrSlice) }
 
 // Map returns the reply to HGETALL; for a missing key it is empty.
-func (r Reply) Map() (map[string]string, error) {
-	if r.err != nil || r.null {
-		return nil, r.err
-	}
-	m, err := r.msg.AsStrMap()
-	return m, shape(err)
-}
+func (r Reply) Map() (map[string]string, error) { return read(r, (*rueidis.RedisMessage).AsStrMap) }
 
 // List returns an array whose elements are replies, as scripts return it.
 func (r Reply) List() ([]Reply, error) {
-	if r.err != nil || r.null {
-		return nil, r.err
-	}
-	msgs, err := r.msg.ToArray()
-	if err != nil {
-		return nil, shape(err)
+	msgs, err := read(r, (*rueidis.RedisMessage).ToArray)
+	if msgs == nil {
+		return nil, err
 	}
 	rs := make([]Reply, len(msgs))
 	for i, m := range msgs {
 		rs[i] = Reply{msg: m, null: m.IsNil()}
 	}
 	return rs, nil
-}
-
-// shape wraps the error of a reply whose type its reader does not expect, which is a programming error.
-func shape(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("redisdb: unexpected reply type: %w", err)
 }

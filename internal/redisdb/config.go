@@ -40,6 +40,10 @@ const (
 	// slowest call has reached its own limit, or one slow call would fail its neighbours.
 	writeTimeout = time.Second
 
+	// bufferSize is that of each connection's read and write buffer. The default of rueidis, 512 KiB, makes a connection
+	// cost 1 MiB to allocate and clear, and every command-line tool and every inspection opens some.
+	bufferSize = 64 << 10
+
 	// No request waits for a probe, so it may take longer than a call.
 	probeTimeout = 500 * time.Millisecond
 
@@ -142,5 +146,6 @@ func tuned(o rueidis.ClientOption, timeout time.Duration) rueidis.ClientOption {
 	o.DisableCache = true
 	o.Dialer.Timeout = dialTimeout
 	o.ConnWriteTimeout = max(writeTimeout, timeout)
+	o.ReadBufferEachConn, o.WriteBufferEachConn = bufferSize, bufferSize
 	return o
 }

@@ -54,8 +54,8 @@ func openStore(dir, listen string) (*store, error) {
 		return nil, err
 	}
 	s.wg.Go(s.tick)
-	for _, door := range s.listeners {
-		s.wg.Go(func() { s.serve(door) })
+	for _, listener := range s.listeners {
+		s.wg.Go(func() { s.serve(listener) })
 	}
 	return s, nil
 }
@@ -70,11 +70,11 @@ func (s *store) listen(dir, listen string) error {
 		s.listeners = append(s.listeners, sock.listener)
 	}
 	if listen != "" {
-		door, err := net.Listen("tcp", listen)
+		listener, err := net.Listen("tcp", listen)
 		if err != nil {
 			return err
 		}
-		s.listeners = append(s.listeners, door)
+		s.listeners = append(s.listeners, listener)
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func (s *store) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
 	return true
 }
 
-func (s *store) serve(door net.Listener) {
+func (s *store) serve(listener net.Listener) {
 	for {
-		c, err := door.Accept()
+		c, err := listener.Accept()
 		if err != nil {
 			return // closed
 		}
@@ -117,8 +117,8 @@ func (s *store) dial(context.Context) (net.Conn, error) { return s.mini.Dial() }
 
 func (s *store) close() {
 	close(s.stop)
-	for _, door := range s.listeners {
-		_ = door.Close()
+	for _, listener := range s.listeners {
+		_ = listener.Close()
 	}
 	s.wg.Wait()
 	s.mini.Close()

@@ -29,6 +29,8 @@ type Inspector struct {
 func (db *DB) Inspect(ctx context.Context) (*Inspector, error) {
 	option := db.option
 	option.ConnWriteTimeout = inspectTimeout // rueidis limits replies by it as well
+	// Few exchanges run at once; allocating the usual 1,024 places takes longer than one.
+	option.RingScaleEachConn = 4
 	client, err := rueidis.NewClient(option)
 	if err != nil {
 		if client != nil {

@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
 )
 
 type metrics struct {
@@ -14,19 +15,13 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
-	f := promauto.With(reg)
+	f := telemetry.Metrics(reg)
 	return metrics{
-		errors: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "redis_error_total", Help: "Failed Redis calls by kind.",
-		}, []string{"kind"}),
-		breaker: f.NewGauge(prometheus.GaugeOpts{
-			Name: "breaker_state", Help: "0 while a dependency is in use, 1 while it counts as down.",
-			ConstLabels: prometheus.Labels{"dep": "redis"},
-		}),
-		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "redis_command_duration_seconds", Help: "Duration of Redis calls by command or script.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .2},
-		}, []string{"cmd"}),
+		errors: f.Counters("redis_error_total", "Failed Redis calls by kind.", "kind"),
+		breaker: f.Gauges("breaker_state", "0 while a dependency is in use, 1 while it counts as down.", "dep").
+			WithLabelValues("redis"),
+		seconds: f.Histograms("redis_command_duration_seconds", "Duration of Redis calls by command or script.",
+			[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .2}, "cmd"),
 	}
 }
 

@@ -6,5 +6,5 @@
 //	T2. Logging a record costs the caller memory work only; the output gets it at most FlushEvery later. A process that is
 //	    killed with SIGKILL loses up to that much of its log. A record of level ERROR is written immediately, together with
 //	    all records before it.
-//	T3. Every record of a context has the attributes passed to With, so that a request id finds all of them.
+//	T3. Every record of a context has the attributes of its carrier, so that a request id finds all of them.
 package telemetry

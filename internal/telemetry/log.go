@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 )
 
@@ -47,10 +46,7 @@ type Carrier interface {
 	LogAttrs() []slog.Attr
 }
 
-type (
-	carrierKey struct{}
-	attrsKey   struct{}
-)
+type carrierKey struct{}
 
 // WithCarrier returns a context whose log records carry c's attributes (T3). A context has one carrier: a second call
 // replaces it for the new context.
@@ -64,25 +60,6 @@ func CarrierOf(ctx context.Context) Carrier {
 	return c
 }
 
-// With returns a context whose log records have additional attributes (T3). Use it for correlation, such as an event
-// id, never for data that a function needs.
-func With(ctx context.Context, attrs ...slog.Attr) context.Context {
-	if old, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
-		// Clip makes append copy: two contexts that are derived from one must not write to the same array.
-		attrs = append(slices.Clip(old), attrs...)
-	}
-	return context.WithValue(ctx, attrsKey{}, attrs)
-}
-
-// attrsOf returns all attributes of a context, the carrier's first.
-func attrsOf(ctx context.Context) []slog.Attr {
-	attrs, _ := ctx.Value(attrsKey{}).([]slog.Attr)
-	if c := CarrierOf(ctx); c != nil {
-		return append(c.LogAttrs(), attrs...)
-	}
-	return attrs
-}
-
 // handler adds the context's attributes, formats times as UTC milliseconds, and flushes errors immediately.
 type handler struct {
 	slog.Handler
@@ -92,9 +69,9 @@ type handler struct {
 // Handle implements slog.Handler. It returns errors of encoding; those of the output are kept by the buffer.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r.Time = r.Time.UTC().Truncate(time.Millisecond)
-	if attrs := attrsOf(ctx); len(attrs) > 0 {
+	if c := CarrierOf(ctx); c != nil {
 		r = r.Clone() // the record may share its attributes with a copy
-		r.AddAttrs(attrs...)
+		r.AddAttrs(c.LogAttrs()...)
 	}
 	err := h.Handler.Handle(ctx, r)
 	// An error may be the last record before the process dies (T2).

@@ -45,7 +45,7 @@ func ReadBuild() Build {
 }
 
 // NewRegistry returns a registry with the metrics of the Go runtime and of the process. Other packages register theirs
-// through promauto.With(registry). Each process and each test has its own: the global registry would refuse a second
+// through Metrics(registry). Each process and each test has its own: the global registry would refuse a second
 // server in one process.
 func NewRegistry(b Build) *prometheus.Registry {
 	reg := prometheus.NewRegistry()

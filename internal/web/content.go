@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"mime"
 	"net/http"
@@ -25,6 +26,8 @@ type content struct {
 	mediaType string
 	cache     string
 	csp       string // empty keeps the server's default, which allows nothing
+	vary      string // empty: Accept-Encoding
+	scope     string // of a service worker, if it is not the folder of its file
 	plain     []byte
 	coded     map[string][]byte // by content coding; only those smaller than plain
 	gzipped   func() []byte     // compresses on first use; nil if the file is already compressed or never is
@@ -78,9 +81,12 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", c.cache)
 	h.Set("ETag", c.etag)
 	// Also with 304, so that a shared cache stores the codings apart.
-	h.Set("Vary", "Accept-Encoding")
+	h.Set("Vary", cmp.Or(c.vary, "Accept-Encoding"))
 	if c.csp != "" {
 		h.Set("Content-Security-Policy", c.csp)
+	}
+	if c.scope != "" {
+		h.Set("Service-Worker-Allowed", c.scope)
 	}
 	if httpapi.Fresh(r.Header.Get("If-None-Match"), c.etag) {
 		w.WriteHeader(http.StatusNotModified)
@@ -101,6 +107,23 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", c.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // the client may have disconnected
+}
+
+// Rendered is a text that is rendered for each request, with the caching and compression of the apps' files.
+type Rendered struct {
+	MediaType string
+	Policy    string // the content security policy; empty keeps the server's default, which allows nothing
+	Vary      string // empty: Accept-Encoding
+	Body      []byte
+}
+
+// ServeHTTP serves the document, or responds with 304.
+func (d Rendered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &content{
+		mediaType: d.MediaType, cache: askAgain, csp: d.Policy, vary: d.Vary, plain: d.Body, etag: httpapi.ETag(d.Body),
+	}
+	c.zip()
+	c.ServeHTTP(w, r)
 }
 
 // accepts reports whether an Accept-Encoding header (RFC 9110, section 12.5.3) names the coding without a weight of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Photos returns the JPEG of an uploaded photo by id and width; found is false if there is none. It must be safe for
+// Photos returns the file of an uploaded photo by id and width; found is false if there is none. It must be safe for
 // concurrent use. An error becomes a problem response.
-type Photos func(ctx context.Context, id string, width int) (jpeg []byte, found bool, err error)
+type Photos func(ctx context.Context, id string, width int) (file []byte, found bool, err error)
 
 // Pictures serves dish pictures under /media: drawings by file name without extension, and photos by content hash and
 // width, which browsers may cache forever.
@@ -48,8 +49,11 @@ func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 	return nil
 }
 
-// photoName is the name that package catalog builds: an id and one of the two widths. Nothing else reaches the store.
-var photoName = regexp.MustCompile(`^([0-9a-f]{32})-(320|960)\.jpg$`)
+// photoName is the name that packages catalog and brand build: an id and one of the widths, each of which has one format.
+// Nothing else reaches the store.
+var photoName = regexp.MustCompile(`^([0-9a-f]{32})-(?:(320|800|960|1600)\.jpg|(160|192|512)\.png)$`)
+
+var mediaTypes = map[string]string{".jpg": "image/jpeg", ".png": "image/png"}
 
 // serve serves a photo. It needs no revalidation, because a name never changes its content.
 func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
@@ -58,7 +62,7 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 		missing(w, r)
 		return
 	}
-	h, etag := w.Header(), `"`+strings.TrimSuffix(name, ".jpg")+`"`
+	h, etag := w.Header(), `"`+strings.TrimSuffix(name, path.Ext(name))+`"`
 	// Before the store is asked: the name alone decides that the content is the same.
 	if httpapi.Fresh(r.Header.Get("If-None-Match"), etag) {
 		h.Set("ETag", etag)
@@ -66,8 +70,8 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	width, _ := strconv.Atoi(m[2]) // the pattern admits only digits
-	jpeg, found, err := p(r.Context(), m[1], width)
+	width, _ := strconv.Atoi(m[2] + m[3]) // the pattern admits only digits, and one of both
+	file, found, err := p(r.Context(), m[1], width)
 	switch {
 	case err != nil:
 		httpapi.Fail(w, r, err)
@@ -78,7 +82,7 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	h.Set("ETag", etag)
 	h.Set("Cache-Control", forGood)
-	h.Set("Content-Type", "image/jpeg")
-	h.Set("Content-Length", strconv.Itoa(len(jpeg)))
-	_, _ = w.Write(jpeg) // the client may have disconnected
+	h.Set("Content-Type", mediaTypes[path.Ext(name)])
+	h.Set("Content-Length", strconv.Itoa(len(file)))
+	_, _ = w.Write(file) // the client may have disconnected
 }

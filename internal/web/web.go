@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
@@ -16,16 +17,20 @@ import (
 // Boot is the data that a page passes to the app before its first request. It is part of a page that anyone can read,
 // so it must not contain a secret.
 type Boot struct {
-	Methods []string `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
-	Demo    bool     `json:"demo,omitempty"`    // the installation is a demonstration
+	Methods []string  `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
+	Worker  bool      `json:"worker,omitempty"`  // phones may keep the guest app's files in a service worker
+	Demo    bool      `json:"demo,omitempty"`    // the installation is a demonstration
+	Brand   PageBrand `json:"brand,omitzero"`    // of the restaurant; for the guest app
 }
 
 // App serves the guest app and the staff console. All files are in memory and compressed, so serving one reads no disk.
-// It is not changed after New and is safe for concurrent use.
+// It is safe for concurrent use.
 type App struct {
-	page    *content
-	console *content
-	files   map[string]*content // by URL path
+	built   fs.FS
+	page    atomic.Pointer[content] // replaced by SetBoot
+	console atomic.Pointer[content]
+	install atomic.Pointer[content] // the guest app's manifest
+	files   map[string]*content     // by URL path
 }
 
 // The pages. Every address of an app returns its page; the app's router selects the screen.
@@ -34,6 +39,9 @@ const (
 	staffPage = "staff.html"
 
 	consoleWorker = "console/worker.js"
+	guestWorker   = "app/worker.js"
+	// noWorker replaces a guest worker by one that removes itself.
+	noWorker = "app/unregister.js"
 )
 
 // contents is the content security policy of pages: scripts, styles and connections of this server only.
@@ -43,7 +51,7 @@ const contents = "default-src 'none'; script-src 'self'; style-src 'self'; img-s
 
 // New returns the App of the built files. It fails if a page is missing or has no place for Boot.
 func New(built fs.FS, boot Boot) (*App, error) {
-	a := &App{files: map[string]*content{}}
+	a := &App{built: built, files: map[string]*content{}}
 	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
 		// Pages are written with their data below, and compressed versions belong to their files.
 		if err != nil || d.IsDir() || path.Ext(name) == ".html" || compressed(name) {
@@ -54,24 +62,43 @@ func New(built fs.FS, boot Boot) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: read the app: %w", err)
 	}
-	if a.page, err = newPage(built, guestPage, boot); err != nil {
-		return nil, err
+	if off, ok := a.files["/"+noWorker]; ok && !boot.Worker {
+		a.files["/"+guestWorker] = off
 	}
-	a.console, err = newPage(built, staffPage, Boot{Demo: boot.Demo})
-	return a, err
+	return a, a.SetBoot(boot)
+}
+
+// SetBoot replaces the data of the pages. Browsers get it with the next page that they load.
+func (a *App) SetBoot(boot Boot) error {
+	page, err := newPage(a.built, guestPage, boot)
+	if err != nil {
+		return err
+	}
+	console, err := newPage(a.built, staffPage, Boot{Demo: boot.Demo})
+	if err != nil {
+		return err
+	}
+	install, err := a.newManifest(boot.Brand)
+	if err != nil {
+		return err
+	}
+	a.page.Store(page)
+	a.install.Store(install)
+	a.console.Store(console)
+	return nil
 }
 
 // newPage returns a page with its data. It is compressed at run time, because the data is only known then.
 func newPage(built fs.FS, name string, boot Boot) (*content, error) {
 	text, err := fs.ReadFile(built, name)
 	if err == nil {
-		text, err = write(text, boot)
+		text, err = write(boot.Brand.dress(text), boot)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: %s: %w", name, err)
 	}
 	c := newContent(name, askAgain, text)
-	c.csp = contents
+	c.csp = boot.Brand.policy()
 	c.zip()
 	return c, nil
 }
@@ -93,8 +120,11 @@ func (a *App) add(built fs.FS, name string) error {
 		cache = forGood
 	}
 	c := newContent(name, cache, plain)
-	if name == consoleWorker {
+	switch name {
+	case consoleWorker:
 		c.csp = contents // a service worker has its own policy; this one fetches the console's files
+	case guestWorker, noWorker:
+		c.csp, c.scope = contents, "/" // the guests' pages are at several paths
 	}
 	for coding, ending := range map[string]string{"br": ".br", "gzip": ".gz"} {
 		if b, err := fs.ReadFile(built, name+ending); err == nil {
@@ -130,24 +160,34 @@ const ConsolePath = "/console/"
 
 // Register registers the pages of the apps and their files.
 func (a *App) Register(api *httpapi.API) {
+	guest, console := current(&a.page), current(&a.console)
 	// Prerendering the page would open a visit.
-	api.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(a.page)})
-	for _, pattern := range []string{"GET /{$}", "GET /app", "GET /shop", "GET /shop/{path...}"} {
-		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: a.page})
+	api.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(guest)})
+	for _, pattern := range []string{"GET /app", "GET /shop", "GET /shop/{path...}"} {
+		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: guest})
 	}
-	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(a.page)})
+	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(guest)})
 	// Below one folder, which is the scope of the console's service worker.
 	toConsole := http.RedirectHandler(ConsolePath, http.StatusPermanentRedirect)
 	api.Handle(httpapi.Route{Pattern: "GET /console", Policy: httpapi.Public, Handler: toConsole})
-	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.or(a.console)})
+	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.or(console)})
 	assets := a.or(http.HandlerFunc(missing))
 	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
+}
+
+// current serves the page that is in force when a request comes.
+func current(page *atomic.Pointer[content]) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page.Load().ServeHTTP(w, r) })
 }
 
 // or serves a file of the app, or else calls instead. Looking up the whole path in a map needs no check for "..": only
 // files of the build are in it.
 func (a *App) or(instead http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := a.install.Load(); c != nil && r.URL.Path == manifestPath {
+			c.ServeHTTP(w, r)
+			return
+		}
 		if c, ok := a.files[r.URL.Path]; ok {
 			c.ServeHTTP(w, r)
 			return

@@ -18,14 +18,15 @@ import (
 	"comanda/internal/web"
 )
 
-const page = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/a-1.js"></script>`
+const page = `<!doctype html><title>Menu</title></head><script type="application/json" id="boot">{}</script><script type="module" src="/assets/a-1.js"></script>`
 
 const console = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/c-3.js"></script>`
 
 func built() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	return fstest.MapFS{
-		"guest.html": file(page), "staff.html": file(console), "console/worker.js": file("worker"), "assets/a-1.js": file("plain"), "assets/a-1.js.br": file("brotli"),
+		"guest.html": file(page), "staff.html": file(console), "console/worker.js": file("worker"),
+		"app/worker.js": file("keeps files"), "app/unregister.js": file("removes itself"), "assets/a-1.js": file("plain"), "assets/a-1.js.br": file("brotli"),
 		"assets/a-1.js.gz": file("gzip"), "assets/b-2.css": file("css"), "app/manifest.webmanifest": file("{}"),
 	}
 }
@@ -99,7 +100,7 @@ func TestApp_pages(t *testing.T) {
 		}
 	}
 	want := strings.Replace(page, "{}", `{"methods":["SANDBOX","\u003c/script\u003e"]}`, 1)
-	for _, path := range []string{"/", "/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
+	for _, path := range []string{"/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
 		w := ask(t, s, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -133,6 +134,30 @@ func TestApp_console(t *testing.T) {
 	if h := w.Header(); w.Body.String() != "worker" || h.Get("Cache-Control") != "no-cache" ||
 		!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
 		t.Errorf("the worker: %s %v", w.Body, h)
+	}
+}
+
+// A server without the worker replaces it by one that removes itself, and its pages register none.
+func TestApp_guest_worker(t *testing.T) {
+	for worker, want := range map[bool]string{true: "keeps files", false: "removes itself"} {
+		s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		app, err := web.New(built(), web.Boot{Worker: worker})
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.Register(s.API())
+		w := ask(t, s, "/app/worker.js")
+		h := w.Header()
+		if w.Body.String() != want || h.Get("Service-Worker-Allowed") != "/" || h.Get("Cache-Control") != "no-cache" ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
+			t.Errorf("worker %v: %s %v", worker, w.Body, h)
+		}
+		if page := ask(t, s, "/app"); strings.Contains(page.Body.String(), `"worker":true`) != worker {
+			t.Errorf("worker %v: %s", worker, page.Body)
+		}
 	}
 }
 
@@ -233,5 +258,55 @@ func TestNew_fails(t *testing.T) {
 		if _, err := web.New(files, web.Boot{}); err == nil {
 			t.Errorf("%s: there is no error", name)
 		}
+	}
+}
+
+// The brand is in the page before anything is drawn, and the policy admits its style and no other.
+func TestApp_brand(t *testing.T) {
+	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := web.New(built(), web.Boot{Methods: []string{"COUNTER"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Register(s.API())
+	plain := ask(t, s, "/app")
+	if b := plain.Body.String(); strings.Contains(b, "brand") || strings.Contains(plain.Header().Get("Content-Security-Policy"), "sha256") {
+		t.Errorf("without a brand: %s", b)
+	}
+	logo := &web.PagePicture{URL: "/media/x-160.png", Width: 160, Height: 80}
+	err = app.SetBoot(web.Boot{Methods: []string{"COUNTER"}, Brand: web.PageBrand{
+		Name: `Quán "Hoa" <&>`, Accent: "#0b6e4f", Style: ":root{--accent:#0b6e4f}", Logo: logo,
+		IconSmall: "/media/x-192.png", IconLarge: "/media/x-512.png", Title: map[string]string{"vi": "Xin chào"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ask(t, s, "/app")
+	for _, want := range []string{
+		"<title>Quán &#34;Hoa&#34; &lt;&amp;&gt;</title>", "<style>:root{--accent:#0b6e4f}</style></head>",
+		`"logo":{"url":"/media/x-160.png","width":160,"height":80}`, `"title":{"vi":"Xin chào"}`,
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the page has not %s: %s", want, w.Body)
+		}
+	}
+	const hash = "style-src 'self' 'sha256-xN05S+UB1G4dqcMhwKRyI5ds6ixFMombmOrGO7ofzXQ=';"
+	if got := w.Header().Get("Content-Security-Policy"); !strings.Contains(got, hash) {
+		t.Errorf("the policy is %s", got)
+	}
+	if w.Header().Get("ETag") == plain.Header().Get("ETag") {
+		t.Error("browsers would keep the page without the brand")
+	}
+	m := ask(t, s, "/app/manifest.webmanifest").Body.String()
+	for _, want := range []string{`"short_name":"Quán \"Hoa\" \u003c\u0026\u003e"`, `"theme_color":"#0b6e4f"`, `"src":"/media/x-512.png"`} {
+		if !strings.Contains(m, want) {
+			t.Errorf("the manifest has not %s: %s", want, m)
+		}
+	}
+	if staff := ask(t, s, "/console/").Body.String(); strings.Contains(staff, "0b6e4f") {
+		t.Error("the console has the brand's colours")
 	}
 }

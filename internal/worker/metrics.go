@@ -2,7 +2,6 @@ package worker
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/telemetry"
 )
@@ -17,20 +16,13 @@ type Metrics struct {
 
 // NewMetrics registers the metrics; call it once per registry.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	f, label := promauto.With(reg), []string{"job"}
-	counter := func(name, help string) *prometheus.CounterVec {
-		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, label)
-	}
+	f := telemetry.Metrics(reg)
 	return &Metrics{
-		runs:   counter("job_runs_total", "Rounds of background jobs."),
-		errors: counter("job_errors_total", "Rounds that failed, panics included."),
-		panics: counter("job_panics_total", "Rounds that panicked: each is a defect."),
-		success: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "job_last_success_timestamp_seconds", Help: "Time of the last successful round.",
-		}, label),
-		duration: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "job_duration_seconds", Help: "Duration of rounds.", Buckets: telemetry.Buckets,
-		}, label),
+		runs:     f.Counters("job_runs_total", "Rounds of background jobs.", "job"),
+		errors:   f.Counters("job_errors_total", "Rounds that failed, panics included.", "job"),
+		panics:   f.Counters("job_panics_total", "Rounds that panicked: each is a defect.", "job"),
+		success:  f.Gauges("job_last_success_timestamp_seconds", "Time of the last successful round.", "job"),
+		duration: f.Histograms("job_duration_seconds", "Duration of rounds.", telemetry.Buckets, "job"),
 	}
 }
 

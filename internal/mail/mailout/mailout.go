@@ -8,30 +8,29 @@ import (
 	"fmt"
 	"net"
 	netmail "net/mail"
+	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
 
+	"comanda/internal/fault"
 	"comanda/internal/mail"
 	"comanda/internal/telemetry"
 )
 
-// sendTimeout bounds one message, from dialling to the server's reply.
+// sendTimeout bounds one message, from dialling to the server's reply, unless Config.Timeout is shorter.
 const sendTimeout = 30 * time.Second
 
 // Config is the address of the mail server and of the sender.
 type Config struct {
 	URL  telemetry.Secret // smtp://user:password@host:587 or smtps://...:465
 	From string           // "Name <no-reply@restaurant.example>"
-}
-
-// Validate reports invalid addresses. It does not dial.
-func (c Config) Validate() error {
-	_, err := NewSMTP(c)
-	return err
+	// Timeout bounds each of the two parts of sending: the connection with its login, and the message. Default 30 s.
+	Timeout time.Duration
 }
 
 // SMTP is mail.Transport by a mail server. It keeps no connection between messages and is safe for concurrent use.
@@ -51,15 +50,21 @@ func NewSMTP(c Config) (*SMTP, error) {
 	u, err := url.Parse(string(c.URL))
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		// The address itself may contain a password, so the error does not.
-		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host")
+		return nil, fault.InField("smtp_url", "no_mail_server",
+			errors.New("mailout: the address of the mail server is not smtp://host or smtps://host"))
 	}
-	options := []gomail.Option{gomail.WithTimeout(sendTimeout), gomail.WithHELO(from.domain)}
+	timeout := sendTimeout
+	if c.Timeout > 0 {
+		timeout = c.Timeout
+	}
+	options := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithHELO(from.domain)}
 	s := &SMTP{host: u.Hostname(), from: from, options: options}
 	s.encrypt(u.Scheme)
 	if p := u.Port(); p != "" {
 		n, err := strconv.Atoi(p)
 		if err != nil {
-			return nil, errors.New("mailout: the port of the mail server is not a number")
+			return nil, fault.InField("smtp_url", "no_mail_server",
+				errors.New("mailout: the port of the mail server is not a number"))
 		}
 		s.options = append(s.options, gomail.WithPort(n))
 	}
@@ -69,7 +74,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 			gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover))
 	}
 	_, err = gomail.NewClient(s.host, s.options...)
-	return s, err
+	return s, fault.InField("smtp_url", "no_mail_server", err)
 }
 
 // encrypt sets TLS and the default port. STARTTLS is optional on loopback only, where the connection never leaves the
@@ -101,7 +106,7 @@ func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
 		return fmt.Errorf("mailout: %w", err)
 	}
 	if err := client.DialWithContext(ctx); err != nil {
-		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+		return dialError(err)
 	}
 	err = client.Send(msg)
 	_ = client.Close() // the server has replied already
@@ -118,11 +123,31 @@ func sendError(err error) error {
 		return fmt.Errorf("%w: the connection broke", mail.ErrUnreachable)
 	case f.ErrorCode() == 0:
 		return fmt.Errorf("%w: %s", mail.ErrUnreachable, f.Reason)
-	case f.IsTemp():
-		return fmt.Errorf("mailout: the server replied %d %s", f.ErrorCode(), f.EnhancedStatusCode())
 	}
-	return fmt.Errorf("%w: %d %s", mail.ErrRefused, f.ErrorCode(), f.EnhancedStatusCode())
+	reply := &mail.ReplyError{Code: f.ErrorCode(), Enhanced: f.EnhancedStatusCode()}
+	switch {
+	case f.IsTemp():
+		return fmt.Errorf("mailout: the server replied %w", reply)
+	case concernsLogin(reply.Code):
+		return fmt.Errorf("%w: %w: %w", mail.ErrRefused, mail.ErrLogin, reply)
+	}
+	return fmt.Errorf("%w: %w", mail.ErrRefused, reply)
 }
+
+// dialError adds ErrLogin if the server was reached and the login failed.
+func dialError(err error) error {
+	if errors.Is(err, gomail.ErrNoSupportedAuthDiscovered) {
+		return fmt.Errorf("%w: %w: it offers none", mail.ErrUnreachable, mail.ErrLogin)
+	}
+	if reply, ok := errors.AsType[*textproto.Error](err); ok && concernsLogin(reply.Code) {
+		return fmt.Errorf("%w: %w: %w", mail.ErrUnreachable, mail.ErrLogin, &mail.ReplyError{Code: reply.Code})
+	}
+	return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+}
+
+// concernsLogin reports whether a reply is about the login (RFC 4954): it is required (530), its mechanism too weak (534,
+// 538), or the credentials refused (535).
+func concernsLogin(code int) bool { return slices.Contains([]int{530, 534, 535, 538}, code) }
 
 // fromAddress is the sender of all messages.
 type fromAddress struct{ name, address, domain string }
@@ -132,7 +157,8 @@ type fromAddress struct{ name, address, domain string }
 func parseFrom(from string) (fromAddress, error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {
-		return fromAddress{}, errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\"")
+		return fromAddress{}, fault.InField("mail_from", "no_sender",
+			errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\""))
 	}
 	return fromAddress{a.Name, a.Address, a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }

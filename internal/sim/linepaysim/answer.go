@@ -22,6 +22,7 @@ func success(info any) reply { return reply{"0000", "Success.", info} }
 var messages = map[string]string{
 	"0000": "Success.", "0110": "The user has approved.", "0121": "The user has canceled, or the time is over.",
 	"0122": "The payment has failed.", "0123": "The payment is done.",
+	"1104": "Non-existing merchant.", "1105": "The merchant cannot use LINE Pay.",
 	"1106": "Header information error.", "1124": "Amount error.", "1150": "Transaction record not found.",
 	"1153": "The amount differs from the requested one.", "1155": "Not a transaction that can be refunded.",
 	"1164": "The refund is more than is left.", "1165": "Refunded already.", "1169": "The user has not approved yet.",
@@ -59,6 +60,9 @@ func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault
 		}
 		if f.Code != "" {
 			out = codeReply(f.Code)
+			if f.Message != "" {
+				out.Message = f.Message
+			}
 		}
 		s.respond(w, r, f.Spoil, out)
 	}

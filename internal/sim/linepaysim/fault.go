@@ -39,7 +39,8 @@ type Fault struct {
 	Times   int    `json:"times"`   // number of calls; 0 for all
 	DelayMS int    `json:"delayMs"` // before anything else
 	Moves   bool   `json:"moves"`
-	Code    string `json:"code"` // replaces the true code
+	Code    string `json:"code"`              // replaces the true code
+	Message string `json:"message,omitempty"` // replaces the text of Code
 	Spoil   Spoil  `json:"spoil"`
 }
 

@@ -19,19 +19,19 @@ import (
 func TestQuery(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		do    func(h *house, page string)
+		do    func(h *merchant, page string)
 		state payment.State
 		code  string
 	}{
-		{"never opened", func(*house, string) {}, payment.Redirected, "91"},
-		{"opened", func(h *house, page string) { h.get(page) }, payment.Redirected, "00/01"},
-		{"window closed", func(h *house, page string) { h.act(page, "close") }, payment.Redirected, "00/01"},
-		{"over", func(h *house, page string) { h.get(page); h.pass(h.t, 0, time.Hour) }, payment.Failed, "00/02"},
-		{"declined", func(h *house, page string) { h.act(page, "decline") }, payment.Failed, "00/02"},
-		{"paid", func(h *house, page string) { h.act(page, "leave") }, payment.Paid, "00/00"},
+		{"never opened", func(*merchant, string) {}, payment.Redirected, "91"},
+		{"opened", func(h *merchant, page string) { h.get(page) }, payment.Redirected, "00/01"},
+		{"window closed", func(h *merchant, page string) { h.act(page, "close") }, payment.Redirected, "00/01"},
+		{"over", func(h *merchant, page string) { h.get(page); h.pass(h.t, 0, time.Hour) }, payment.Failed, "00/02"},
+		{"declined", func(h *merchant, page string) { h.act(page, "decline") }, payment.Failed, "00/02"},
+		{"paid", func(h *merchant, page string) { h.act(page, "leave") }, payment.Paid, "00/00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHouse(t, func(o *vnpaysim.Options) { o.IPN = "" }) // nothing is heard but what is asked for
+			h := newMerchant(t, func(o *vnpaysim.Options) { o.IPN = "" }) // nothing is heard but what is asked for
 			id, page := h.begin()
 			c.do(h, page)
 			for _, ask := range []func() (payment.Report, error){
@@ -51,17 +51,17 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// paid is a house with one attempt that was paid.
-func paid(t *testing.T) (*house, payment.Attempt) {
+// paid is a merchant with one attempt that was paid.
+func paid(t *testing.T) (*merchant, payment.Attempt) {
 	t.Helper()
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	h.act(page, "pay")
 	return h, h.attempt(id)
 }
 
 // repayment is a refund beside others that are done.
-func (h *house) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
+func (h *merchant) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
 	r := payment.RefundRequest{
 		ID: uid.New(h.now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
 		DecidedAt: h.now(),
@@ -78,7 +78,7 @@ func again(r payment.RefundRequest) payment.RefundRequest {
 	return r
 }
 
-func (h *house) refund(r payment.RefundRequest, want payment.RefundState, code string) {
+func (h *merchant) refund(r payment.RefundRequest, want payment.RefundState, code string) {
 	h.t.Helper()
 	got, err := h.m.Refund(h.t.Context(), r)
 	if (err != nil) != (want == "") || err != nil && !errors.Is(err, payment.ErrGateway) || got.State != want || got.Code != code {
@@ -86,7 +86,7 @@ func (h *house) refund(r payment.RefundRequest, want payment.RefundState, code s
 	}
 }
 
-func (h *house) refunded(amount int64, n int) {
+func (h *merchant) refunded(amount int64, n int) {
 	h.t.Helper()
 	if got := h.sim.Payments()[0]; got.Refunded != amount || got.Refunds != n {
 		h.t.Errorf("%d were given back in %d pieces, want %d in %d", got.Refunded, got.Refunds, amount, n)

@@ -29,7 +29,7 @@ func TestNew_refuses(t *testing.T) {
 
 // The page has a policy that allows its one style and its form, nothing else, and speaks the guest's language.
 func TestPage(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	_, page := h.begin()
 	w := httptest.NewRecorder()
 	h.sim.ServeHTTP(w, httptest.NewRequest(http.MethodGet, page, http.NoBody))
@@ -63,7 +63,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func (h *house) control(method, contentType, body string) (int, string) {
+func (h *merchant) control(method, contentType, body string) (int, string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), method, h.api+"/control", strings.NewReader(body))
 	if err != nil {
@@ -83,7 +83,7 @@ func (h *house) control(method, contentType, body string) (int, string) {
 }
 
 func TestControl(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	status, text := h.control(http.MethodPut, "application/json", `{"faults":{"repeat":1,"corrupt":"upper"}}`)
 	want := vnpaysim.Faults{Repeat: 1, Corrupt: vnpaysim.UpperCase}
@@ -121,7 +121,7 @@ func TestControl(t *testing.T) {
 
 // Memory is bounded: the oldest payment is forgotten.
 func TestKeep(t *testing.T) {
-	h := newHouse(t, func(o *vnpaysim.Options) { o.Keep = 3 })
+	h := newMerchant(t, func(o *vnpaysim.Options) { o.Keep = 3 })
 	first, page := h.begin()
 	h.get(page)
 	for range 3 {
@@ -138,7 +138,7 @@ func TestKeep(t *testing.T) {
 
 // Closed while notices wait and are being sent, the simulator ends everything and begins nothing more.
 func TestClose(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.breakDown(true)
 	_, page := h.begin()
 	_, late := h.begin()
@@ -157,7 +157,7 @@ func TestClose(t *testing.T) {
 
 // Many guests at once: each payment is taken once, and each is known to the merchant once.
 func TestCrowd(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 1, AtOnce: true})
 	var all errgroup.Group
 	all.SetLimit(16)

@@ -35,7 +35,7 @@ func TestActions(t *testing.T) {
 		{"nonsense", "", payment.Redirected, 0, false},
 	} {
 		t.Run(c.action, func(t *testing.T) {
-			h := newHouse(t)
+			h := newMerchant(t)
 			id, page := h.begin()
 			h.act(page, c.action)
 			if got := h.story(); got != c.story {
@@ -54,7 +54,7 @@ func TestActions(t *testing.T) {
 
 // A guest who presses twice pays once: both notices speak of the same transaction, and one event comes of them.
 func TestTwice(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	if _, text := h.act(page, "twice"); !strings.Contains(text, "back with 00/00") {
 		t.Errorf("the browser ends at %s", text)
@@ -73,7 +73,7 @@ func TestTwice(t *testing.T) {
 }
 
 func TestReturnFirst(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{ReturnFirst: true})
 	id, page := h.begin()
 	h.act(page, "pay")
@@ -84,7 +84,7 @@ func TestReturnFirst(t *testing.T) {
 }
 
 func TestDelay(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{DelayMS: 90_000})
 	id, page := h.begin()
 	back := make(chan struct{})
@@ -104,7 +104,7 @@ func TestDelay(t *testing.T) {
 
 // The same notice ten times at once changes an attempt once.
 func TestTenAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 9, AtOnce: true})
 	id, page := h.begin()
 	h.act(page, "pay")
@@ -115,7 +115,7 @@ func TestTenAtOnce(t *testing.T) {
 }
 
 func TestRepeated(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 2})
 	id, page := h.begin()
 	h.act(page, "decline")
@@ -127,7 +127,7 @@ func TestRepeated(t *testing.T) {
 
 // A lost notice is sent again five minutes later, until it is confirmed.
 func TestLost(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 2})
 	id, page := h.begin()
 	h.act(page, "pay")
@@ -141,7 +141,7 @@ func TestLost(t *testing.T) {
 
 // The merchant has found out by asking, before any notice came: 02, and VNPay stops.
 func TestKnownBefore(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 1})
 	id, page := h.begin()
 	h.act(page, "pay")
@@ -163,7 +163,7 @@ func TestKnownBefore(t *testing.T) {
 
 // The merchant's database is away: 99, and five minutes later the same notice counts.
 func TestDown(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.breakDown(true)
 	id, page := h.begin()
 	h.act(page, "pay")
@@ -176,7 +176,7 @@ func TestDown(t *testing.T) {
 
 // VNPay stops after ten attempts.
 func TestTries(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	h.breakDown(true)
 	_, page := h.begin()
 	h.act(page, "leave")
@@ -202,7 +202,7 @@ func TestCorrupted(t *testing.T) {
 		{vnpaysim.Extra, vnpay.Recorded}, {vnpaysim.UpperCase, vnpay.Recorded},
 	} {
 		t.Run(string(c.corrupt), func(t *testing.T) {
-			h := newHouse(t)
+			h := newMerchant(t)
 			h.faults(vnpaysim.Faults{Corrupt: c.corrupt})
 			id, page := h.begin()
 			h.act(page, "pay")
@@ -221,7 +221,7 @@ func TestCorrupted(t *testing.T) {
 
 // A notice about a payment that this merchant has never begun.
 func TestUnknownAttempt(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	h.mu.Lock()
 	delete(h.attempts, id)
@@ -234,7 +234,7 @@ func TestUnknownAttempt(t *testing.T) {
 
 // The window is over: VNPay refuses, and says so with a code that its manual does not know. A late payment goes through.
 func TestWindow(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	late, latePage := h.begin()
 	if _, text := h.get(page); !strings.Contains(text, "01:45:00") {
@@ -256,7 +256,7 @@ func TestWindow(t *testing.T) {
 
 // A guest can promise within the window to pay after it.
 func TestLate(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	for range 2 { // pressed again, it is the same promise
 		h.act(page, "late")
@@ -273,7 +273,7 @@ func TestLate(t *testing.T) {
 
 // What is wrong with a pay URL is shown and not begun.
 func TestPage_refuses(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	h.get(page)
 	u, err := url.Parse(page)
@@ -326,7 +326,7 @@ func TestPage_refuses(t *testing.T) {
 
 // Every parameter must be in its form, also when it is signed.
 func TestPage_forms(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	_, page := h.begin()
 	u, err := url.Parse(page)
 	if err != nil {
@@ -367,7 +367,7 @@ func TestPage_forms(t *testing.T) {
 
 // The same reference may come back on another day.
 func TestPage_anotherDay(t *testing.T) {
-	h := newHouse(t)
+	h := newMerchant(t)
 	id, page := h.begin()
 	h.act(page, "decline")
 	h.pass(t, 0, 24*time.Hour)

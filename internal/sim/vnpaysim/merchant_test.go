@@ -79,9 +79,9 @@ func (c *clock) alarms() int {
 	return len(c.waiting)
 }
 
-// house is a merchant as small as one can be: attempts in a map, an IPN address and a return address. It does with them
+// merchant is a merchant as small as one can be: attempts in a map, an IPN address and a return address. It does with them
 // what the manual asks for.
-type house struct {
+type merchant struct {
 	*clock
 
 	t   *testing.T
@@ -97,9 +97,9 @@ type house struct {
 	heard    []string // what came and what was made of it, in the order in which it came
 }
 
-func newHouse(t *testing.T, options ...func(*vnpaysim.Options)) *house {
+func newMerchant(t *testing.T, options ...func(*vnpaysim.Options)) *merchant {
 	t.Helper()
-	h := &house{
+	h := &merchant{
 		clock: &clock{t: time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC)}, t: t, attempts: map[string]*payment.Attempt{},
 	}
 	own := httptest.NewServer(h)
@@ -128,7 +128,7 @@ func newHouse(t *testing.T, options ...func(*vnpaysim.Options)) *house {
 	return h
 }
 
-func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *merchant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, err := h.m.Read(r.URL.RawQuery)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +146,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // take is what an IPN does: signature, attempt, amount, state.
-func (h *house) take(n vnpay.Notice, err error) string {
+func (h *merchant) take(n vnpay.Notice, err error) string {
 	a := h.attempts[n.AttemptID]
 	switch {
 	case err != nil && strings.Contains(err.Error(), vnpay.ErrSignature.Code):
@@ -164,14 +164,14 @@ func (h *house) take(n vnpay.Notice, err error) string {
 	return vnpay.Recorded
 }
 
-func (h *house) breakDown(down bool) {
+func (h *merchant) breakDown(down bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.down = down
 }
 
 // begin creates an attempt and returns the URL of its page.
-func (h *house) begin(change ...func(*payment.Purchase)) (id, page string) {
+func (h *merchant) begin(change ...func(*payment.Purchase)) (id, page string) {
 	h.t.Helper()
 	now := h.now()
 	p := payment.Purchase{
@@ -193,20 +193,20 @@ func (h *house) begin(change ...func(*payment.Purchase)) (id, page string) {
 	return p.Attempt.ID, got.URL
 }
 
-func (h *house) attempt(id string) payment.Attempt {
+func (h *merchant) attempt(id string) payment.Attempt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return *h.attempts[id]
 }
 
 // story returns the events so far.
-func (h *house) story() string {
+func (h *merchant) story() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.heard, ", ")
 }
 
-func (h *house) awaits(story string) {
+func (h *merchant) awaits(story string) {
 	h.t.Helper()
 	defer func() {
 		if h.t.Failed() {
@@ -217,7 +217,7 @@ func (h *house) awaits(story string) {
 }
 
 // is checks an attempt's state and how often anything has changed.
-func (h *house) is(id string, state payment.State, changes int) {
+func (h *merchant) is(id string, state payment.State, changes int) {
 	h.t.Helper()
 	a := h.attempt(id)
 	h.mu.Lock()
@@ -228,18 +228,18 @@ func (h *house) is(id string, state payment.State, changes int) {
 }
 
 // act is a guest who presses a button and follows where it leads.
-func (h *house) act(page, action string) (status int, text string) {
+func (h *merchant) act(page, action string) (status int, text string) {
 	h.t.Helper()
 	return h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
 }
 
-func (h *house) get(page string) (status int, text string) {
+func (h *merchant) get(page string) (status int, text string) {
 	h.t.Helper()
 	return h.browse(http.MethodGet, page, "")
 }
 
 // browse may run beside the test, so it does not end it.
-func (h *house) browse(method, page, form string) (status int, text string) {
+func (h *merchant) browse(method, page, form string) (status int, text string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), method, page, strings.NewReader(form))
 	if err != nil {
@@ -265,7 +265,7 @@ func newClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
 }
 
-func (h *house) faults(f vnpaysim.Faults) {
+func (h *merchant) faults(f vnpaysim.Faults) {
 	h.t.Helper()
 	if err := h.sim.SetFaults(f); err != nil {
 		h.t.Fatal(err)

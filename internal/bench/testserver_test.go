@@ -50,8 +50,8 @@ import (
 	"comanda/internal/worker"
 )
 
-// house is the product in this process: the real rooms and the guests' routes on stores of the test's own.
-type house struct {
+// testServer is the product in this process: the real rooms and the guests' routes on stores of the test's own.
+type testServer struct {
 	Config
 
 	db     *sqldb.DB
@@ -62,10 +62,10 @@ type house struct {
 	keeper *stock.Syncer
 }
 
-// open starts a house. Its guests have the given limits.
-func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *house {
+// open starts a testServer. Its guests have the given limits.
+func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *testServer {
 	t.Helper()
-	h := &house{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
+	h := &testServer{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
 	h.Config = Config{
 		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 300 * time.Millisecond, Conns: []int{2, 4},
 		Rounds: testenv.Size(6, leastRounds),
@@ -87,7 +87,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 	return h
 }
 
-func (h *house) openStores(t *testing.T) {
+func (h *testServer) openStores(t *testing.T) {
 	t.Helper()
 	var err error
 	if h.db, err = sqldb.Open(t.Context(), sqldb.Config{URL: h.DatabaseURL}); err != nil {
@@ -107,7 +107,7 @@ func (h *house) openStores(t *testing.T) {
 	t.Cleanup(h.redis.Close)
 }
 
-func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
+func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	t.Helper()
 	ledger, reader := orderingsql.NewLedger(h.db, h.keeper, h.db.Now), orderingsql.NewOrders(h.db)
 	t.Cleanup(ledger.Stop)
@@ -119,11 +119,12 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	boards, carts := catalog.NewLiveMenus(h.menus, h, h.db.Now), cartsql.New(h.db, h.db.Now)
 	t.Cleanup(carts.Stop)
 	baskets := &cart.Service{Store: carts, LiveMenus: boards}
-	till := h.till(t)
+	gateway := h.openGateway(t)
 	orders := &ordering.Service{
-		Config: config, Ledger: ledger, Admission: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now,
-		Methods: payment.NewMethods(payment.VNPay), Payments: ledger, Log: h.log,
-		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: till},
+		Settings: func() ordering.Settings {
+			return ordering.Settings{Config: config, Methods: payment.NewMethods(payment.VNPay), Gateways: map[payment.Method]payment.Gateway{payment.VNPay: gateway}}
+		},
+		Ledger: ledger, Admission: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now, Payments: ledger, Log: h.log,
 	}
 	conf := httpapi.Default()
 	conf.AccessLog = false
@@ -137,7 +138,10 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
 	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
-	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{VNPay: till})
+	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{
+		VNPay:   func() (orderinghttp.VNPay, bool) { return gateway, true },
+		LINEPay: func() (orderinghttp.LINEPay, bool) { return nil, false },
+	})
 	desk := stocksql.NewReservations(h.db, h.keeper, h.db.Now)
 	t.Cleanup(desk.Stop)
 	stockhttp.Inventory(server.API(), stockhttp.Services{
@@ -151,17 +155,17 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	return server
 }
 
-// till is VNPay as the orders' routes want it.
-type till struct{ *vnpay.Merchant }
+// vnpayGateway implements orderinghttp.VNPay with a merchant account.
+type vnpayGateway struct{ *vnpay.Merchant }
 
-func (m till) Read(rawQuery string) (string, payment.Report, error) {
+func (m vnpayGateway) Read(rawQuery string) (string, payment.Report, error) {
 	n, err := m.Merchant.Read(rawQuery)
 	return n.AttemptID, n.Report, err
 }
 
-func (till) Message(code string) string { return vnpay.ReplyFor(code).Message }
+func (vnpayGateway) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
-func (h *house) till(t *testing.T) till {
+func (h *testServer) openGateway(t *testing.T) vnpayGateway {
 	t.Helper()
 	h.VNPay = Site{"BENCH001", "0123456789abcdef"}
 	m, err := vnpay.New(vnpay.Config{TmnCode: h.VNPay.TmnCode, HashSecret: telemetry.Secret(h.VNPay.HashSecret)},
@@ -169,11 +173,11 @@ func (h *house) till(t *testing.T) till {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return till{m}
+	return vnpayGateway{m}
 }
 
 // enterMembers makes accounts. Their numbers are their tokens, and their passwords.
-func (h *house) enterMembers(t *testing.T) {
+func (h *testServer) enterMembers(t *testing.T) {
 	t.Helper()
 	const first = 7001
 	people := documenttest.Writer{DB: h.db}
@@ -214,7 +218,7 @@ func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // Left implements catalog.Availability.
-func (h *house) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
+func (h *testServer) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
 	counts, _, err := h.keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
 	left := map[int64]int64{}
 	for _, c := range counts {
@@ -224,7 +228,7 @@ func (h *house) Left(ctx context.Context, branch int64, date string, items []int
 }
 
 // startLoops runs what works a load off: the gate, the relay and the projector.
-func (h *house) startLoops(t *testing.T) {
+func (h *testServer) startLoops(t *testing.T) {
 	t.Helper()
 	local, err := bus.New(inbox.New(h.db, inbox.Options{}), orderingsql.Daybook())
 	if err != nil {
