@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"comanda/internal/app"
 	"comanda/internal/bench"
 	"comanda/internal/keyspace"
 )
@@ -24,9 +25,10 @@ func (c *cli) bench() *cobra.Command {
 			"same run it measures the raw limits of the machine. By default it works in a temporary folder, which it\n" +
 			"removes; with COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops\n" +
 			"it; with COMANDA_REDIS_URL it uses a separate namespace.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.runBench(cmd, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
-		},
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+			r, err := runBench(cmd, config, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
+			return result{value: r, text: r.Text}, err
+		}),
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute per second")
 	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "numbers of concurrent connections")
@@ -35,51 +37,44 @@ func (c *cli) bench() *cobra.Command {
 }
 
 // runBench measures a server of its own in temporary stores, never the configured database.
-func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
+func runBench(cmd *cobra.Command, config app.Config, b bench.Config) (report bench.Report, err error) {
 	ctx := cmd.Context()
-	config, err := c.config()
-	if err != nil {
-		return err
-	}
 	ground, err := newBenchGround(ctx, config)
 	if err != nil {
-		return err
+		return report, err
 	}
 	defer ground.remove()
 	tokens, err := ground.seed(ctx)
 	if err != nil {
-		return err
+		return report, err
 	}
 	if b.Members, err = ground.members(ctx); err != nil {
-		return err
+		return report, err
 	}
 	server, err := startChild(ctx, ground.env(), ground.log(), "serve")
 	if err != nil {
-		return err
+		return report, err
 	}
 	defer server.stop()
 	// The echo server is the limit of HTTP on this machine: the report compares the server with it.
 	echo, err := startChild(ctx, nil, ground.log(), "bench", "echo")
 	if err != nil {
-		return err
+		return report, err
 	}
 	defer echo.stop()
 	b.Target, b.PID, b.Tokens, b.Echo = server.base, server.pid(), tokens, echo.base
 	b.VNPay, b.ServiceToken = ground.site, ground.token
 	b.DatabaseURL, b.RedisURL = ground.database, config.RedisURL
 	if b.Namespace, err = keyspace.ParseNamespace(ground.namespace); err != nil {
-		return err
+		return report, err
 	}
 	b.Progress = progress(cmd.ErrOrStderr())
-	report, err := bench.Run(ctx, b)
+	report, err = bench.Run(ctx, b)
 	server.stop() // must precede the removal of its keys
 	if cleared := bench.Clear(ctx, b); err == nil {
 		err = cleared
 	}
-	if err != nil {
-		return err
-	}
-	return c.print(cmd.OutOrStdout(), report, func(w io.Writer) { report.Text(w) })
+	return report, err
 }
 
 // progress shows the progress of a long run, on a terminal only.

@@ -13,13 +13,9 @@ import (
 func (c *cli) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check configuration, versions, connections and clocks", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := c.config()
-			if err != nil {
-				return err
-			}
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			d := app.Diagnose(cmd.Context(), config)
-			err = c.print(cmd.OutOrStdout(), d, func(w io.Writer) {
+			return result{d, func(w io.Writer) {
 				fmt.Fprintf(w, "comanda %s %s (%s)\n", d.Build.Version, d.Build.Revision, d.Build.GoVersion)
 				for _, s := range d.Settings {
 					fmt.Fprintf(w, "  %-26s %s\n", s.Name, s.Value)
@@ -31,11 +27,7 @@ func (c *cli) doctor() *cobra.Command {
 					}
 					fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, f.Detail)
 				}
-			})
-			if err == nil && !d.Healthy() {
-				err = errFound
-			}
-			return err
-		},
+			}, !d.Healthy()}, nil
+		}),
 	}
 }

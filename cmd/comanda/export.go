@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -23,27 +22,25 @@ func (c *cli) export() *cobra.Command {
 			"server runs, one document per line, in a stable order. Passwords and tokens are not\n" +
 			"exported. --entity all adds orders and their lines; they cannot be imported, only restored with\n" +
 			"a backup. The export is recorded in the audit log.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			entities, err := system.ParseEntities(list)
 			if err != nil {
-				return err
+				return result{}, err
 			}
-			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				report, err := c.reporter(ctx, cmd, s, false)
-				if err != nil {
-					return err
-				}
-				n, err := exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) {
-					return s.Export(ctx, entities, to, report)
-				})
-				if err != nil || file == "" {
-					return err
-				}
-				return c.print(cmd.OutOrStdout(), exported{n, file}, func(w io.Writer) {
-					fmt.Fprintf(w, "%d documents in %s\n", n, file)
-				})
+			report, err := c.reporter(cmd, s, false)
+			if err != nil {
+				return result{}, err
+			}
+			n, err := exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) {
+				return s.Export(cmd.Context(), entities, to, report)
 			})
-		},
+			if err != nil || file == "" {
+				return result{}, err
+			}
+			return result{value: exported{n, file}, text: func(w io.Writer) {
+				fmt.Fprintf(w, "%d documents in %s\n", n, file)
+			}}, nil
+		}),
 	}
 	cmd.Flags().StringVar(&list, "entity", "", "only these entities, comma-separated; all includes orders")
 	cmd.Flags().StringVar(&file, "output", "", "new file; default standard output")
@@ -87,24 +84,19 @@ func (c *cli) importing() *cobra.Command {
 			"and existing ids or unique values, which refuse the whole import unless --on-conflict says\n" +
 			"otherwise. Then the lines are written in transactions of some hundred. Accounts are imported without passwords:\n" +
 			"their owners request a new one. Orders are not imported; restore them with a backup.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			how := document.OnConflict(on)
 			if !slices.Contains([]document.OnConflict{document.Refuse, document.Skip, document.Replace}, how) {
-				return fmt.Errorf("--on-conflict must be refuse, skip or replace, not %q", on)
+				return result{}, fmt.Errorf("--on-conflict must be refuse, skip or replace, not %q", on)
 			}
-			f, err := os.Open(args[0])
+			f, err := os.Open(cmd.Flags().Arg(0))
 			if err != nil {
-				return fmt.Errorf("import: %w", err)
+				return result{}, fmt.Errorf("import: %w", err)
 			}
 			defer func() { _ = f.Close() }()
-			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				result, err := s.Import(ctx, f, how, check)
-				if err != nil {
-					return err
-				}
-				return c.print(cmd.OutOrStdout(), result, func(w io.Writer) { printImported(w, result, check) })
-			})
-		},
+			r, err := s.Import(cmd.Context(), f, how, check)
+			return result{value: r, text: func(w io.Writer) { printImported(w, r, check) }}, err
+		}),
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")
 	cmd.Flags().StringVar(&on, "on-conflict", string(document.Refuse), "refuse, skip or replace existing documents")
@@ -133,15 +125,11 @@ func (c *cli) backup() *cobra.Command {
 		Long: "Writes a consistent copy of the database to a new file. To restore it, stop the\n" +
 			"server and replace comanda.db with the file. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
 			"docs/backup.md.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				if err := s.Backup(ctx, args[0]); err != nil {
-					return err
-				}
-				return c.print(cmd.OutOrStdout(), map[string]string{"file": args[0]}, func(w io.Writer) {
-					fmt.Fprintln(w, "written to", args[0])
-				})
-			})
-		},
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			file := cmd.Flags().Arg(0)
+			return result{value: map[string]string{"file": file}, text: func(w io.Writer) {
+				fmt.Fprintln(w, "written to", file)
+			}}, s.Backup(cmd.Context(), file)
+		}),
 	}
 }

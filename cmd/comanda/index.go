@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,9 +16,7 @@ import (
 )
 
 func (c *cli) index() *cobra.Command {
-	cmd := &cobra.Command{Use: "index", Short: "Documents and indexes in Redis"}
-	cmd.AddCommand(c.indexVerify(), c.indexRebuild())
-	return cmd
+	return group("index", "Documents and indexes in Redis", c.indexVerify(), c.indexRebuild())
 }
 
 // indexVerify exits with 1 on a difference, so that a scheduled job can alert.
@@ -30,28 +27,17 @@ func (c *cli) indexVerify() *cobra.Command {
 			"and everything in Redis with its rows. Prints counts and samples and exits with 1 on any\n" +
 			"difference. It only reads, and may run beside servers: differences are checked again before they are\n" +
 			"reported.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				if s.Redis == nil {
-					return c.noServer(cmd.OutOrStdout())
-				}
-				report, err := c.reporter(ctx, cmd, s, false)
-				if err != nil {
-					return err
-				}
-				v, err := s.VerifyDocuments(ctx, report)
-				if err != nil {
-					return err
-				}
-				if err := c.print(cmd.OutOrStdout(), v, func(w io.Writer) { printVerification(w, v) }); err != nil {
-					return err
-				}
-				if !v.Clean {
-					return errFound
-				}
-				return nil
-			})
-		},
+		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			if s.Redis == nil {
+				return noServer(), nil
+			}
+			report, err := c.reporter(cmd, s, false)
+			if err != nil {
+				return result{}, err
+			}
+			v, err := s.VerifyDocuments(cmd.Context(), report)
+			return result{v, func(w io.Writer) { printVerification(w, v) }, !v.Clean}, err
+		}),
 	}
 }
 
@@ -62,30 +48,25 @@ func (c *cli) indexRebuild() *cobra.Command {
 		Long: "Writes every document with its index entries while servers read and write them, and finally removes\n" +
 			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
 			"there. Servers rebuild automatically when Redis has lost its keys.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				if s.Redis == nil {
-					return c.noServer(cmd.OutOrStdout())
-				}
-				report, err := c.reporter(ctx, cmd, s, true)
-				if err != nil {
-					return err
-				}
-				done := 0
-				begun := clock.Start()
-				err = s.RebuildDocuments(ctx, func(p document.Progress) {
-					done = p.Done
-					report(p)
-				})
-				if err != nil {
-					return err
-				}
-				r := rebuilt{done, begun.Elapsed().Seconds()}
-				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d documents in %.1f s\n", r.Documents, r.Seconds)
-				})
+		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			if s.Redis == nil {
+				return noServer(), nil
+			}
+			report, err := c.reporter(cmd, s, true)
+			if err != nil {
+				return result{}, err
+			}
+			var r rebuilt
+			begun := clock.Start()
+			err = s.RebuildDocuments(cmd.Context(), func(p document.Progress) {
+				r.Documents = p.Done
+				report(p)
 			})
-		},
+			r.Seconds = begun.Elapsed().Seconds()
+			return result{value: r, text: func(w io.Writer) {
+				fmt.Fprintf(w, "%d documents in %.1f s\n", r.Documents, r.Seconds)
+			}}, err
+		}),
 	}
 }
 
@@ -96,24 +77,22 @@ type rebuilt struct {
 }
 
 // noServer succeeds: without a running server there are no documents to be wrong.
-func (c *cli) noServer(out io.Writer) error {
+func noServer() result {
 	v := document.Verification{
 		Clean: true,
 		Note:  "Redis is in process of the server, which does not run; it makes its documents when it starts.",
 	}
-	return c.print(out, v, func(w io.Writer) { fmt.Fprintln(w, v.Note) })
+	return result{value: v, text: func(w io.Writer) { fmt.Fprintln(w, v.Note) }}
 }
 
 // reporter returns a progress function: a bar on a terminal; otherwise, if lines is set, a line of JSON every second.
-func (c *cli) reporter(
-	ctx context.Context, cmd *cobra.Command, s *system.Service, lines bool,
-) (func(document.Progress), error) {
+func (c *cli) reporter(cmd *cobra.Command, s *system.Service, lines bool) (func(document.Progress), error) {
 	show := progress(cmd.ErrOrStderr())
 	if show == nil {
 		return jsonLines(cmd.ErrOrStderr(), lines && c.json), nil
 	}
 	// Counting costs a query, so it is done only where a bar is drawn.
-	total, err := s.CountDocuments(ctx)
+	total, err := s.CountDocuments(cmd.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"comanda/internal/account/accountsql"
 	"comanda/internal/app"
+	"comanda/internal/authz"
 	"comanda/internal/keyspace"
 	"comanda/internal/keyspace/keyaudit"
+	"comanda/internal/sqldb"
 )
 
 func (c *cli) keys() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "keys",
-		Short: "Redis keys: declarations and audit; and the signing key",
-	}
-	cmd.AddCommand(c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit(), c.keysWithdraw())
-	return cmd
+	return group("keys", "Redis keys: declarations and audit; and the signing key",
+		c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit(), c.keysWithdraw())
 }
 
 // keysWithdraw needs no running server: servers read the key from SQL every few seconds.
@@ -29,21 +28,17 @@ func (c *cli) keysWithdraw() *cobra.Command {
 			"one: access tokens, device cookies, and the sessions, guests and menus in Redis. Apps refresh their tokens by\n" +
 			"themselves, so users stay logged in; devices are recognised again after the next login. If\n" +
 			"COMANDA_TOKEN_KEY is set, it is used instead: change it and restart every server.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := c.config()
-			if err != nil {
-				return err
-			}
-			if err := app.WithdrawTokenKey(cmd.Context(), config); err != nil {
-				return err
+		RunE: c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
+			if err := accountsql.WithdrawTokenKey(cmd.Context(), db, authz.System()); err != nil {
+				return result{}, err
 			}
 			fmt.Fprintln(cmd.ErrOrStderr(), "The key in the database was replaced.")
 			if config.TokenKey != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(),
 					"It is not in use: COMANDA_TOKEN_KEY is set. Change that as well, and restart every server.")
 			}
-			return nil
-		},
+			return result{}, nil
+		}),
 	}
 }
 
@@ -51,15 +46,14 @@ func (c *cli) keysList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the declarations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all := app.Keys()
-			return c.print(cmd.OutOrStdout(), all, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-				fmt.Fprintln(t, "KEY\tTYPE\tTTL\tCLASS\tOWNER\tRESTORED BY")
-				for _, k := range all {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Pattern, k.Type, k.TTL, k.Class, k.Owner, k.Rebuild)
-				}
-				_ = t.Flush() // the underlying writer reports its errors
-			})
+			all := keyspace.Declarations()
+			return c.print(cmd.OutOrStdout(), result{value: all, text: func(w io.Writer) {
+				printTable(w, "KEY\tTYPE\tTTL\tCLASS\tOWNER\tRESTORED BY", func(w io.Writer) {
+					for _, k := range all {
+						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Pattern, k.Type, k.TTL, k.Class, k.Owner, k.Rebuild)
+					}
+				})
+			}})
 		},
 	}
 }
@@ -83,16 +77,12 @@ func (c *cli) keysLint() *cobra.Command {
 			"used together are on one node. Lists findings and exits with 1 if there are any.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := app.LintKeys()
-			err := c.print(cmd.OutOrStdout(), found, func(w io.Writer) {
+			return c.print(cmd.OutOrStdout(), result{found, func(w io.Writer) {
 				for _, f := range found {
 					fmt.Fprintln(w, f)
 				}
 				fmt.Fprintf(w, "%d declarations, %d findings\n", len(keyspace.Declarations()), len(found))
-			})
-			if err == nil && len(found) > 0 {
-				return errFound
-			}
-			return err
+			}, len(found) > 0})
 		},
 	}
 }
@@ -108,31 +98,18 @@ func (c *cli) keysAudit() *cobra.Command {
 			"or with a longer TTL than declared, index entries without a document,\n" +
 			"documents missing from their list, and the memory per kind of key. Exits with 1 on any finding. It only\n" +
 			"reads, and may run beside servers: findings are checked again before they are reported.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := c.config()
-			if err != nil {
-				return err
-			}
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			if show := progress(cmd.ErrOrStderr()); show != nil {
 				o.Progress = percent(show)
 			}
 			redis, err := app.AttachRedis(cmd.Context(), config)
 			if err != nil {
-				return err
+				return result{}, err
 			}
 			defer redis.Close()
 			r, err := keyaudit.Run(cmd.Context(), redis, o)
-			if err != nil {
-				return err
-			}
-			if err := c.print(cmd.OutOrStdout(), r, func(w io.Writer) { printAudit(w, r) }); err != nil {
-				return err
-			}
-			if !r.Clean {
-				return errFound
-			}
-			return nil
-		},
+			return result{r, func(w io.Writer) { printAudit(w, r) }, !r.Clean}, err
+		}),
 	}
 	cmd.Flags().IntVar(&o.Rate, "rate", auditRate, "maximum keys per second; 0 for no limit")
 	cmd.Flags().IntVar(&o.Samples, "samples", 10, "number of findings shown per kind")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -11,57 +10,45 @@ import (
 )
 
 func (c *cli) outbox() *cobra.Command {
-	cmd := &cobra.Command{Use: "outbox", Short: "Pending events and dead letters"}
-	cmd.AddCommand(c.outboxStatus(), c.outboxReplay())
-	return cmd
+	return group("outbox", "Pending events and dead letters", c.outboxStatus(), c.outboxReplay())
 }
 
 func (c *cli) outboxStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Count pending events and dead letters", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withSystem(cmd.Context(), func(ctx context.Context, service *system.Service) error {
-				s, err := service.Outbox(ctx)
-				if err != nil {
-					return err
+		RunE: c.withSystem(func(cmd *cobra.Command, service *system.Service) (result, error) {
+			s, err := service.Outbox(cmd.Context())
+			return result{value: s, text: func(w io.Writer) {
+				fmt.Fprintf(w, "pending  %d, the oldest %.1f s old\n", s.Pending, s.OldestAgeSeconds)
+				for _, t := range s.ByType {
+					fmt.Fprintf(w, "  %-20s %d\n", t.Type, t.Events)
 				}
-				return c.print(cmd.OutOrStdout(), s, func(w io.Writer) {
-					fmt.Fprintf(w, "pending  %d, the oldest %.1f s old\n", s.Pending, s.OldestAgeSeconds)
-					for _, t := range s.ByType {
-						fmt.Fprintf(w, "  %-20s %d\n", t.Type, t.Events)
-					}
-					for _, d := range s.Dead {
-						fmt.Fprintf(w, "dead     %s: %d\n", d.Consumer, d.Letters)
-					}
-					fmt.Fprintf(w, "redis    %d pending, the oldest %.1f s old\n", s.Redis.Pending, s.Redis.OldestAgeSeconds)
-					if s.Redis.Dead > 0 {
-						fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
-					}
-				})
-			})
-		},
+				for _, d := range s.Dead {
+					fmt.Fprintf(w, "dead     %s: %d\n", d.Consumer, d.Letters)
+				}
+				fmt.Fprintf(w, "redis    %d pending, the oldest %.1f s old\n", s.Redis.Pending, s.Redis.OldestAgeSeconds)
+				if s.Redis.Dead > 0 {
+					fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
+				}
+			}}, err
+		}),
 	}
 }
 
 // outboxReplay is safe to repeat: consumers apply each event once (I8).
 func (c *cli) outboxReplay() *cobra.Command {
-	var f system.ReplayFilter
+	var f system.DeadLetterFilter
 	cmd := &cobra.Command{
 		Use: "replay", Short: "Replay dead letters", Args: cobra.NoArgs,
 		Long: "Moves dead letters of the relay back to the outbox, has each consumer apply its own again, and retries the\n" +
 			"changes that Redis refused. Letters that fail again stay dead letters.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				r, err := s.ReplayWhere(ctx, f)
-				if err != nil {
-					return err
-				}
-				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d queued for Redis again\n",
-						r.Relayed, r.Applied, r.Failed, r.Revived)
-				})
-			})
-		},
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			r, err := s.ReplayWhere(cmd.Context(), f)
+			return result{value: r, text: func(w io.Writer) {
+				fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d queued for Redis again\n",
+					r.Relayed, r.Applied, r.Failed, r.Revived)
+			}}, err
+		}),
 	}
 	cmd.Flags().StringVar(&f.Consumer, "consumer", "",
 		"only this consumer; \"relay\" for the relay, \"redis\" for changes that Redis refused")

@@ -17,38 +17,29 @@ func (c *cli) quota() *cobra.Command {
 	set := &cobra.Command{
 		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: cobra.NoArgs,
 		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			// Exactly one of the two: a missing number must not mean zero.
 			if cmd.Flags().Changed("daily") == unlimited {
-				return errors.New("say either --daily N or --unlimited")
-			}
-			config, err := c.config()
-			if err != nil {
-				return err
+				return result{}, errors.New("say either --daily N or --unlimited")
 			}
 			// A nil quota means no limit; 0 means that none may be sold.
 			quota := &daily
 			if unlimited {
 				quota = nil
 			}
-			if err := app.SetQuota(cmd.Context(), config, item, quota); err != nil {
-				return err
-			}
-			result := map[string]any{"itemId": strconv.FormatInt(item, 10), "dailyQuota": quota}
-			return c.print(cmd.OutOrStdout(), result, func(w io.Writer) {
+			value := map[string]any{"itemId": strconv.FormatInt(item, 10), "dailyQuota": quota}
+			return result{value: value, text: func(w io.Writer) {
 				if quota == nil {
 					fmt.Fprintf(w, "item %d is unlimited\n", item)
 					return
 				}
 				fmt.Fprintf(w, "item %d: %d a day\n", item, daily)
-			})
-		},
+			}}, app.SetQuota(cmd.Context(), config, item, quota)
+		}),
 	}
 	set.Flags().Int64Var(&item, "item", 0, "menu item")
 	set.Flags().Int64Var(&daily, "daily", 0, "units per business date")
 	set.Flags().BoolVar(&unlimited, "unlimited", false, "no quota")
 	_ = set.MarkFlagRequired("item") // the flag exists
-	cmd := &cobra.Command{Use: "quota", Short: "Daily quotas"}
-	cmd.AddCommand(set)
-	return cmd
+	return group("quota", "Daily quotas", set)
 }

@@ -7,10 +7,14 @@ import (
 	"io"
 	"os"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/system"
 	"comanda/internal/telemetry"
 )
 
@@ -40,8 +44,8 @@ func newRoot() *cobra.Command {
 		flags.Var(settingFlag{c.set, "COMANDA_" + name}, flag, "overrides COMANDA_"+name)
 	}
 	root.AddCommand(
-		c.serve(), c.migrate(), c.demo(), c.tables(), c.user(), c.quota(), c.stock(), c.outbox(), c.audit(),
-		c.keys(), c.index(), c.export(), c.importing(), c.backup(), c.bench(), c.doctor(), c.docs(),
+		c.serve(), c.setup(), c.migrate(), c.demo(), c.branch(), c.tables(), c.menu(), c.user(), c.quota(), c.stock(), c.outbox(),
+		c.audit(), c.keys(), c.index(), c.export(), c.importing(), c.backup(), c.bench(), c.doctor(), c.docs(),
 	)
 	return root
 }
@@ -66,17 +70,112 @@ func (c *cli) config() (app.Config, error) {
 	return app.LoadConfig(c.set, os.Environ(), c.file, c.defaults)
 }
 
-// print writes a result as JSON if --json is set, otherwise as text. Results go to standard output; prompts, progress
-// and hints go to standard error, so that output can be piped.
-func (c *cli) print(out io.Writer, v any, text func(io.Writer)) error {
-	if !c.json {
-		text(out)
-		return nil
+// result is the outcome of a command: a value for --json, and the same as text. Results go to standard output; prompts,
+// progress and hints go to standard error, so that output can be piped.
+type result struct {
+	value any
+	text  func(io.Writer)
+	found bool // the result is bad: the command ends with errFound
+}
+
+// runner is the function of a cobra command.
+type runner = func(*cobra.Command, []string) error
+
+// withConfig returns a command's function that reads the configuration, calls run and prints its result.
+func (c *cli) withConfig(run func(*cobra.Command, app.Config) (result, error)) runner {
+	return func(cmd *cobra.Command, _ []string) error {
+		config, err := c.config()
+		if err != nil {
+			return err
+		}
+		r, err := run(cmd, config)
+		if err != nil {
+			return err
+		}
+		return c.print(cmd.OutOrStdout(), r)
 	}
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("print: %w", err)
+}
+
+// withDatabase is withConfig with the configured database. It does not migrate: a command must not change the schema
+// under running servers.
+func (c *cli) withDatabase(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner {
+	return c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+		db, err := app.OpenDatabase(cmd.Context(), config)
+		if err != nil {
+			return result{}, err
+		}
+		defer db.Close()
+		return run(cmd, config, db)
+	})
+}
+
+// withCore is withConfig with all services, beside running servers.
+func (c *cli) withCore(run func(*cobra.Command, *app.Core) (result, error)) runner {
+	return c.withConfig(func(cmd *cobra.Command, config app.Config) (r result, err error) {
+		err = app.WithCore(cmd.Context(), config, func(k *app.Core) error {
+			r, err = run(cmd, k)
+			return err
+		})
+		return r, err
+	})
+}
+
+// withSystem is withDatabase with the operators' functions. Commands that need Redis use withRedis.
+func (c *cli) withSystem(run func(*cobra.Command, *system.Service) (result, error)) runner {
+	return c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
+		s, stop := app.OpenSystem(db, nil)
+		defer stop()
+		return run(cmd, s)
+	})
+}
+
+// withRedis is withSystem with the servers' Redis, unless it is embedded in a server that does not run.
+func (c *cli) withRedis(run func(*cobra.Command, *system.Service) (result, error)) runner {
+	return c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
+		redis, err := app.AttachRedis(cmd.Context(), config)
+		switch {
+		case err == nil:
+			defer redis.Close()
+		// A configured Redis that does not respond is an error; the result would be incomplete.
+		case !errors.Is(err, redisdb.ErrNotRunning):
+			return result{}, err
+		}
+		s, stop := app.OpenSystem(db, redis)
+		defer stop()
+		return run(cmd, s)
+	})
+}
+
+// print writes a result as JSON if --json is set, otherwise as text. A result without a value is not printed.
+func (c *cli) print(out io.Writer, r result) error {
+	switch {
+	case r.value == nil:
+	case c.json:
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(r.value); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	default:
+		r.text(out)
+	}
+	if r.found {
+		return errFound
 	}
 	return nil
+}
+
+// group returns a command that only contains others.
+func group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// printTable aligns the columns of a header and of what rows writes, whose cells end with tabs.
+func printTable(w io.Writer, header string, rows func(io.Writer)) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, header)
+	rows(t)
+	_ = t.Flush() // the underlying writer reports its errors
 }

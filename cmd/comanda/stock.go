@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,32 +12,24 @@ import (
 )
 
 func (c *cli) stock() *cobra.Command {
-	cmd := &cobra.Command{Use: "stock", Short: "Counters of sold and held units"}
-	cmd.AddCommand(c.stockShow(), c.stockReconcile())
-	return cmd
+	return group("stock", "Counters of sold and held units", c.stockShow(), c.stockReconcile())
 }
 
 func (c *cli) stockShow() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show today's counters and the stock", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withSystem(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				lines, err := s.StockToday(ctx, branch)
-				if err != nil {
-					return err
-				}
-				return c.print(cmd.OutOrStdout(), lines, func(w io.Writer) {
-					t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-					fmt.Fprintln(t, "BRANCH\tDATE\tITEM\tNAME\tCAP\tHELD\tUSED\tLEFT\t")
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			lines, err := s.StockToday(cmd.Context(), branch)
+			return result{value: lines, text: func(w io.Writer) {
+				printTable(w, "BRANCH\tDATE\tITEM\tNAME\tCAP\tHELD\tUSED\tLEFT\t", func(w io.Writer) {
 					for _, l := range lines {
-						fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
+						fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
 							l.Name, orAny(l.Cap), l.Held, l.Used, orAny(l.Left), lowMark(l.Low))
 					}
-					_ = t.Flush() // the underlying writer reports its errors
 				})
-			})
-		},
+			}}, err
+		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "only this branch")
 	return cmd
@@ -69,21 +59,10 @@ func (c *cli) stockReconcile() *cobra.Command {
 		Long: "Compares the ledger's counters with the holds, the stock also with its adjustments, holds with\n" +
 			"their orders, orders with their payments, and all of it with Redis. Lists differences and exits with 1. It\n" +
 			"may run beside servers: differences are checked again before they are reported.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withRedis(cmd.Context(), func(ctx context.Context, s *system.Service) error {
-				r, err := s.Reconcile(ctx, branch)
-				if err != nil {
-					return err
-				}
-				if err := c.print(cmd.OutOrStdout(), r, func(w io.Writer) { printReconciliation(w, r) }); err != nil {
-					return err
-				}
-				if !r.Clean {
-					return errFound
-				}
-				return nil
-			})
-		},
+		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			r, err := s.Reconcile(cmd.Context(), branch)
+			return result{r, func(w io.Writer) { printReconciliation(w, r) }, !r.Clean}, err
+		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "only this branch")
 	return cmd

@@ -18,7 +18,6 @@ import (
 // user creates accounts without a login, such as the first owner of an installation.
 func (c *cli) user() *cobra.Command {
 	var n app.NewAccount
-	var branches []int64
 	create := &cobra.Command{
 		Use: "create", Short: "Create an account that can log in at once", Args: cobra.NoArgs,
 		Long: "Creates an account with a role: owner, admin, manager, cashier, kitchen, staff, user, or a custom role.\n" +
@@ -26,34 +25,28 @@ func (c *cli) user() *cobra.Command {
 			"argument, which other users could see.",
 		Example: "  comanda user create --role owner --email boss@example.com\n" +
 			"  comanda user create --role cashier --email anh@example.com --branch 1,2",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := c.config()
-			if err != nil {
-				return err
-			}
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (_ result, err error) {
 			if n.Password, err = readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
-				return err
+				return result{}, err
 			}
-			n.Branches = branches
-			u, err := app.CreateUser(cmd.Context(), config, n)
+			users, err := app.CreateUsers(cmd.Context(), config, []app.NewAccount{n})
 			if err != nil {
-				return err
+				return result{}, err
 			}
-			result := map[string]string{"id": strconv.FormatInt(u.ID, 10), "email": u.Email, "role": u.Role}
-			return c.print(cmd.OutOrStdout(), result, func(w io.Writer) {
+			u := users[0]
+			value := map[string]string{"id": strconv.FormatInt(u.ID, 10), "email": u.Email, "role": u.Role}
+			return result{value: value, text: func(w io.Writer) {
 				fmt.Fprintf(w, "user %d: %s, %s\n", u.ID, u.Email, u.Role)
-			})
-		},
+			}}, nil
+		}),
 	}
 	create.Flags().StringVar(&n.Role, "role", "", "name of the role")
 	create.Flags().StringVar(&n.Email, "email", "", "e-mail address")
 	create.Flags().StringVar(&n.Username, "username", "", "alternative name for logging in")
-	create.Flags().Int64SliceVar(&branches, "branch", nil, "ids of the account's branches")
+	create.Flags().Int64SliceVar(&n.Branches, "branch", nil, "ids of the account's branches")
 	_ = create.MarkFlagRequired("role") // the flags exist
 	_ = create.MarkFlagRequired("email")
-	cmd := &cobra.Command{Use: "user", Short: "Accounts"}
-	cmd.AddCommand(create)
-	return cmd
+	return group("user", "Accounts", create)
 }
 
 // readPassword prompts twice on a terminal, without echo. Otherwise it reads COMANDA_PASSWORD or one line of standard

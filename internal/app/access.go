@@ -10,10 +10,8 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/account"
 	"comanda/internal/account/accountsql"
@@ -26,8 +24,8 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
-	"comanda/internal/sqldb"
-	"comanda/internal/worker"
+	"comanda/internal/telemetry"
+	"comanda/internal/web"
 )
 
 // authorization holds the services for accounts, roles and permissions.
@@ -62,15 +60,12 @@ func (k *Core) syncPermissions(ctx context.Context, s *httpapi.Server, reg prome
 	places := authzhttp.Places(routes)
 	k.Authorizer = authz.NewAuthorizer(authzsql.NewRoles(k.DB), k.DB.Now, places)
 	k.Roles.Authorizer = k.Authorizer
-	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "authz_denied_total", Help: "Requests of accounts whose role lacks the route's permission.",
-	}, []string{"policy"})
-	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // creates the series, for alerts
-		denied.WithLabelValues(string(p))
-	}
+	denied := telemetry.Metrics(reg).Counting("authz_denied_total",
+		"Requests of accounts whose role lacks the route's permission.", "policy",
+		string(httpapi.Staff), string(httpapi.Admin), string(httpapi.Member))
 	s.SetAuthenticator(authzhttp.Authenticator{
 		Tokens: k.Authenticator, Routes: k.Authorizer, Places: places,
-		Denied: func(l *httpapi.RouteInfo) { denied.WithLabelValues(string(l.Policy)).Inc() },
+		Denied: func(l *httpapi.RouteInfo) { denied(string(l.Policy)) },
 	})
 	s.Denied = k.recordDenial
 	return k.Authorizer.Refresh(ctx)
@@ -87,15 +82,6 @@ func (k *Core) recordDenial(d httpapi.Denial) {
 	}
 }
 
-// authorizationLoops run in every process that serves requests. If the permissions cannot be read for five seconds, all
-// accounts but owners are refused.
-func (k *Core) authorizationLoops() []worker.Loop {
-	return []worker.Loop{{
-		Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
-		Run: func(ctx context.Context) error { return k.Authorizer.Refresh(ctx) },
-	}}
-}
-
 // routeTable returns the routes of all packages without opening a store. Its handlers have no stores behind them and
 // must not be called. Documents and permissions are derived from it.
 func routeTable(c Config) (*httpapi.API, error) {
@@ -103,10 +89,10 @@ func routeTable(c Config) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Core{Config: c, Branches: &catalog.BranchAdmin{}, Orders: &ordering.Service{Methods: payment.NewMethods()}}
-	if c.SandboxPayments {
-		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
-	}
+	methods := payment.NewMethods(merchants{}.methods(c.SandboxPayments)...)
+	k := &Core{Config: c, Branches: &catalog.BranchAdmin{}, Orders: &ordering.Service{
+		Settings: func() ordering.Settings { return ordering.Settings{Methods: methods} },
+	}}
 	k.register(s.API())
 	return s.API(), nil
 }
@@ -120,16 +106,8 @@ type NewAccount struct {
 	Branches []int64
 }
 
-// CreateUser creates an account from a command while servers run. It can log in at once.
-func CreateUser(ctx context.Context, c Config, n NewAccount) (account.User, error) {
-	users, err := CreateUsers(ctx, c, []NewAccount{n})
-	if err != nil {
-		return account.User{}, err
-	}
-	return users[0], nil
-}
-
-// CreateUsers creates accounts in order and stops at the first error. Those created before it remain.
+// CreateUsers creates accounts in order from a command while servers run, and stops at the first error. Those created
+// before it remain. The accounts can log in at once.
 func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]account.User, error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -169,25 +147,30 @@ func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, erro
 		if r.Name == strings.ToUpper(n.Role) {
 			profile := account.Profile{Email: n.Email, Username: n.Username}
 			post := account.Assignment{RoleID: r.ID, Branches: n.Branches}
-			return k.Administration.CreateUser(ctx, authz.System(), profile, n.Password, post)
+			return k.Administration.CreateUser(ctx, authz.System(), account.NewUser{Profile: profile, Password: n.Password}, post)
 		}
 	}
 	return account.User{}, authz.ErrRole
 }
 
-// announceAccess prints the setup code for the first owner, or in the demo the accounts. It never logs them.
+// announceAccess prints the set-up link for the first owner, the console's address if there is an owner, or in the demo the
+// accounts. It never logs them.
 func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
 	if isDemo {
 		return k.createDemoUsers(ctx, out)
 	}
 	code, err := k.Setup.NewCode(ctx)
-	if err != nil || code == "" {
+	if err != nil {
 		return err
 	}
+	if code == "" {
+		announceWeb(out, k.publicURL())
+		return nil
+	}
+	fmt.Fprintf(out, "Set up        %s%ssetup#%s\n", k.publicURL(), web.ConsolePath, code)
 	fmt.Fprintf(out, "Set-up code   %s\n", code)
-	fmt.Fprintf(out, "This installation has no owner yet. Create one with the code, which works once:\n"+
-		"  curl -X POST %s/auth/setup -H 'Content-Type: application/json' \\\n"+
-		"    -d '{\"code\":\"%s\",\"email\":\"...\",\"password\":\"...\"}'\n", k.Config.PublicURL, code)
+	fmt.Fprintln(out, "There is no owner yet. Open the link within an hour to create the owner's account and the first\n"+
+		"restaurant. It works once; a restart prints a new one. Programs send the code to POST /auth/setup.")
 	return nil
 }
 
@@ -235,8 +218,3 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 
 // demoAddress returns an address under .example, which RFC 2606 reserves, so that no mail of a demo reaches a person.
 func demoAddress(name string) string { return name + "@demo.example" }
-
-// VerifyAudit checks the whole audit log.
-func VerifyAudit(ctx context.Context, db *sqldb.DB) (auditsql.Report, error) {
-	return auditsql.Verify(ctx, db)
-}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/account"
 	"comanda/internal/account/accountjwt"
@@ -15,7 +14,7 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/limit"
-	"comanda/internal/worker"
+	"comanda/internal/telemetry"
 )
 
 // accountServices is the account services on their stores.
@@ -67,46 +66,16 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 
 // accountMetrics creates package account's metrics, because that package imports no driver.
 func accountMetrics(reg prometheus.Registerer, hasher *account.Hasher) account.Observer {
-	f := promauto.With(reg)
-	logins := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "auth_login_total", Help: "Login attempts, by result.",
-	}, []string{"result"})
-	codes := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "otp_total", Help: "One-time codes, by event.",
-	}, []string{"event"})
-	reused := f.NewCounter(prometheus.CounterOpts{
-		Name: "auth_refresh_reuse_total", Help: "Sessions ended because a used refresh token was presented again.",
-	})
-	for _, r := range account.LoginResults() { // so that an alert finds the series before the first failure
-		logins.WithLabelValues(r)
-	}
-	for _, e := range account.CodeEvents() {
-		codes.WithLabelValues(e)
-	}
-	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "password_hash_total", Help: "Password hashes computed, also for unknown accounts.",
-	}, func() float64 { return float64(hasher.Stats().Computed) })
-	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "password_hash_rejected_total", Help: "Password hashes refused because the queue was full.",
-	}, func() float64 { return float64(hasher.Stats().Refused) })
+	f := telemetry.Metrics(reg)
+	f.CounterFunc("password_hash_total", "Password hashes computed, also for unknown accounts.",
+		func() float64 { return float64(hasher.Stats().Computed) })
+	f.CounterFunc("password_hash_rejected_total", "Password hashes refused because the queue was full.",
+		func() float64 { return float64(hasher.Stats().Refused) })
 	return account.Observer{
-		Login:  func(result string) { logins.WithLabelValues(result).Inc() },
-		Code:   func(event string) { codes.WithLabelValues(event).Inc() },
-		Reused: reused.Inc,
-	}
-}
-
-// authenticationLoops run in every process that serves requests. If the first of them cannot read the revoked sessions
-// for five seconds, every access token is refused. The others lose at most their interval when a process is killed:
-// times of last use and counts of refusals.
-func (k *Core) authenticationLoops() []worker.Loop {
-	return []worker.Loop{
-		{
-			Name: "guard", Run: k.Authenticator.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second,
-			MaxPause: time.Second,
-		},
-		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
-		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		Login: f.Counting("auth_login_total", "Login attempts, by result.", "result", account.LoginResults()...),
+		Code:  f.Counting("otp_total", "One-time codes, by event.", "event", account.CodeEvents()...),
+		Reused: f.Counter("auth_refresh_reuse_total",
+			"Sessions ended because a used refresh token was presented again.").Inc,
 	}
 }
 
@@ -115,12 +84,4 @@ func (k *Core) writeIncidents(ctx context.Context) error {
 	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...audit.Entry) error {
 		return auditsql.RecordAlone(ctx, k.DB, all...)
 	})
-}
-
-// accountLoops do work that one process at a time does.
-func (k *Core) accountLoops() []worker.Loop {
-	return []worker.Loop{whenSettled(k.DB.Clock(), worker.Loop{
-		Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
-		Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
-	})}
 }

@@ -17,25 +17,20 @@ type Link struct {
 	BranchID int64  `json:"branchId,string"`
 	TableID  int64  `json:"tableId,string"`
 	Label    string `json:"label"`
+	Section  string `json:"section,omitempty"`
 	QRToken  string `json:"qrToken"`
 	URL      string `json:"url"`
 }
 
-// Links lists the tables of a branch with their codes. Branch 0 means all branches.
-func Links(
-	ctx context.Context, c Config, tables func(context.Context, int64) ([]visit.Table, error), branch int64,
-) ([]Link, error) {
-	all, err := tables(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
+// Links returns the links of the tables that have codes.
+func Links(c Config, all []visit.Table) []Link {
 	links := make([]Link, 0, len(all))
 	for _, t := range all {
 		if t.QR != "" {
-			links = append(links, Link{t.BranchID, t.ID, t.Label, t.QR, c.PublicURL + "/m/" + t.QR})
+			links = append(links, Link{t.BranchID, t.ID, t.Label, t.Section, t.QR, c.PublicURL + "/m/" + t.QR})
 		}
 	}
-	return links, nil
+	return links
 }
 
 // urlFile is the file in the data folder to which a server writes its public URL. A command beside it cannot rely on
@@ -86,11 +81,11 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 	if !o.Demo {
 		return
 	}
-	links, err := Links(ctx, c, k.Floor.Store.Tables, 0)
+	all, err := k.Floor.Store.Tables(ctx, 0)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the tables' links could not be read", "err", err)
 	}
-	if len(links) > 0 {
+	if links := Links(c, all); len(links) > 0 {
 		fmt.Fprintf(o.Out, "Guest link    %s\n", links[0].URL)
 	}
 	announceWeb(o.Out, c.PublicURL)

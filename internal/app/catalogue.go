@@ -2,36 +2,47 @@ package app
 
 import (
 	"context"
-	"time"
 
-	"comanda/internal/authz"
+	"comanda/internal/brand"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/picture"
+	"comanda/internal/settings/settingssql"
 	"comanda/internal/stock"
-	"comanda/internal/worker"
 )
 
 // wireCatalogServices creates the staff's catalog services. Availability depends on services that are wired later and
 // uses them only when it is called.
 func (k *Core) wireCatalogServices(store *catalogsql.Store) {
+	processor := picture.NewProcessor()
+	resize := imageScaler(processor)
 	k.CatalogServices = cataloghttp.Services{
 		Branches: k.Branches,
 		Menus:    k.Editor,
 		Dishes:   &catalog.DishService{Store: store, Menus: k.Menus, Now: k.DB.Now},
 		Availability: &catalog.Availability{
-			Store: quotaStore{store, k}, Counters: ledgerCounts{k}, LiveMenus: k.LiveMenus, Menus: k.Menus, Now: k.DB.Now,
+			Store: store, Counters: ledgerCounts{k}, LiveMenus: k.LiveMenus, Menus: k.Menus, Now: k.DB.Now,
 		},
-		Images: &catalog.Images{Store: store, Resize: imageScaler(picture.NewProcessor()), Now: k.DB.Now},
+		Images: &catalog.Images{Store: store, Resize: resize, Now: k.DB.Now},
+		Files: &catalog.MenuFiles{
+			Store: store, Menus: k.Menus, Resize: resize, Now: k.DB.Now,
+			Templates: menuTemplates(),
+		},
 	}
 	k.images = store.Image
+	k.Brand = &brand.Service{
+		Store: settingssql.New(k.DB), Images: store, Scale: brandScaler(processor), Changed: k.syncSettings, Now: k.DB.Now,
+	}
 }
 
 // Sizes of images in bytes. A menu of fifty thumbnails is then about a megabyte.
 const (
 	thumbBytes = 20 << 10
 	largeBytes = 120 << 10
+	// A cover is one picture for a whole page.
+	coverSmallBytes = 90 << 10
+	coverLargeBytes = 250 << 10
 )
 
 // imageScaler returns a function that scales an image to the sizes that the catalogue stores.
@@ -46,40 +57,26 @@ func imageScaler(d *picture.Processor) func(context.Context, []byte) (catalog.Im
 	}
 }
 
-// restoreLoop puts items back on sale when their time off the menu has ended. Several processes may run it: each item
-// is restored once, in SQL.
-func (k *Core) restoreLoop() worker.Loop {
-	return worker.Loop{
-		Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
-		MaxPause: 2 * time.Second,
+// brandScaler returns a function that scales the pictures of a brand.
+func brandScaler(d *picture.Processor) func(context.Context, brand.Slot, []byte) (catalog.Image, brand.Picture, error) {
+	return func(ctx context.Context, slot brand.Slot, raw []byte) (catalog.Image, brand.Picture, error) {
+		if slot == brand.Logo {
+			l, err := d.ProcessLogo(ctx, raw, brand.LogoMark, brand.IconSmall, brand.IconLarge)
+			if err != nil {
+				return catalog.Image{}, brand.Picture{}, err
+			}
+			sizes := map[int][]byte{brand.LogoMark: l.Mark, brand.IconSmall: l.Icons[0], brand.IconLarge: l.Icons[1]}
+			return catalog.Image{ID: l.ID, Sizes: sizes}, brand.Picture{ID: l.ID, Width: l.Width, Height: l.Height}, nil
+		}
+		id, made, err := d.Process(ctx, raw, picture.Size{Width: brand.CoverLarge, Bytes: coverLargeBytes},
+			picture.Size{Width: brand.CoverSmall, Bytes: coverSmallBytes})
+		if err != nil {
+			return catalog.Image{}, brand.Picture{}, err
+		}
+		width, height, err := picture.Dimensions(made[0])
+		return catalog.Image{ID: id, Sizes: map[int][]byte{brand.CoverLarge: made[0], brand.CoverSmall: made[1]}},
+			brand.Picture{ID: id, Width: width, Height: height}, err
 	}
-}
-
-// TakeOff implements catalog.OffItemStore.
-func (s quotaStore) TakeOff(
-	ctx context.Context, by authz.Actor, item int64, until catalog.Until, now time.Time,
-) (catalog.ItemRef, catalog.OffItem, error) {
-	at, off, err := s.Store.TakeOff(ctx, by, item, until, now)
-	s.updateCache(ctx, err)
-	return at, off, err
-}
-
-// Restore implements catalog.OffItemStore.
-func (s quotaStore) Restore(
-	ctx context.Context, by authz.Actor, item int64, now time.Time,
-) (catalog.ItemRef, error) {
-	at, err := s.Store.Restore(ctx, by, item, now)
-	s.updateCache(ctx, err)
-	return at, err
-}
-
-// RestoreDue implements catalog.OffItemStore. The cache follows also after an error that left some branches restored.
-func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
-	branches, err := s.Store.RestoreDue(ctx, now)
-	if len(branches) > 0 {
-		s.updateCache(ctx, nil)
-	}
-	return branches, err
 }
 
 // ledgerCounts implements catalog.CounterReader. It reads SQL and not the admission cache, so its figures are exact.

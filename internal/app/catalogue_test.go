@@ -11,6 +11,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
+	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/payment"
@@ -54,7 +55,9 @@ func TestTakeOff_races_orders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		here, there := demoCore(t, db), demoCore(t, db) // separate Redis: no notifications
 		for _, k := range []*Core{here, there} {
-			k.Orders.Config.Limits = ordering.Limits{}
+			settings := k.Orders.Settings()
+			settings.Limits = ordering.Limits{}
+			k.Orders.Settings = func() ordering.Settings { return settings }
 		}
 		g := seat(t, here)
 		for _, item := range []int64{phoGa, phoBo} {
@@ -200,6 +203,102 @@ func TestPause(t *testing.T) {
 		}
 		if err := order(t, k, g, "resumed", phoGa); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A branch with guests is not retired. A retired one leaves lists, QR codes and orders until it is restored.
+func TestRetire(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		house := k.CatalogServices.Branches
+		tables, err := k.Floor.Tables(t.Context(), authz.System(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := seat(t, k)
+		if err := order(t, k, g, "a", phoGa); err != nil {
+			t.Fatal(err)
+		}
+		_, err = house.Retire(t.Context(), authz.System(), 1)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, catalog.ErrBranchBusy) ||
+			f.Extra["visits"] != int64(1) || f.Extra["orders"] != int64(1) {
+			t.Errorf("with a guest: %v", err)
+		}
+		_, err = house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Currency: new(money.USD)})
+		if !errors.Is(err, catalog.ErrBranchHasOrders) {
+			t.Errorf("another currency: %v", err)
+		}
+		b, err := house.Edit(t.Context(), authz.System(), 2, catalog.BranchEdit{Timezone: new("Asia/Tokyo")})
+		if err != nil || b.Timezone != "Asia/Tokyo" || b.HasOrders {
+			t.Errorf("%+v, %v", b, err)
+		}
+		for range 2 { // a repetition changes nothing
+			if b, err = house.Retire(t.Context(), authz.System(), 2); err != nil || !b.Retired() {
+				t.Fatal(b, err)
+			}
+		}
+		if _, err := k.Landing.Scan(t.Context(), tables[0].QR, ""); !errors.Is(err, visit.ErrTableInactive) {
+			t.Errorf("a scan: %v", err)
+		}
+		if _, err := k.Floor.Seat(t.Context(), authz.System(), tables[0].ID); !errors.Is(err, visit.ErrTableInactive) {
+			t.Errorf("seating: %v", err)
+		}
+		if b, err := k.Menus.Branch(t.Context(), 2); err != nil || !errors.Is(b.CheckOpen(db.Now()), catalog.ErrRetired) {
+			t.Errorf("an order: %v, %v", b.CheckOpen(db.Now()), err)
+		}
+		used, err := house.Branches(t.Context(), authz.System())
+		retired, also := house.Retired(t.Context(), authz.System())
+		if err != nil || also != nil || len(used) != 1 || len(retired) != 1 || retired[0].ID != 2 ||
+			!retired[0].RetiredAt.Equal(b.RetiredAt) {
+			t.Errorf("%d in use, %d retired, %v, %v", len(used), len(retired), err, also)
+		}
+		cook := authz.Actor{Kind: authz.Account, UserID: 9, Role: authz.RoleManager, Branches: []int64{2}}
+		if _, err := house.Restore(t.Context(), cook, 2); !errors.Is(err, authz.ErrForbidden) {
+			t.Errorf("restored by a manager: %v", err)
+		}
+		if b, err = house.Restore(t.Context(), authz.System(), 2); err != nil || b.Retired() {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if _, err := k.Landing.Scan(t.Context(), tables[0].QR, ""); err != nil {
+			t.Errorf("a scan after the restoration: %v", err)
+		}
+	})
+}
+
+// A copy has the settings, hours and menu of its original, once per key, and nothing of its tables.
+func TestCopyBranch(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		house, files := k.CatalogServices.Branches, k.CatalogServices.Files
+		hours := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "17:00", To: "01:00"}}}}
+		was, err := house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for range 2 {
+			b, err := house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Second", ClientTxnID: "k"})
+			if err != nil || b.Name != "Second" || b.Timezone != was.Timezone || b.Hours.Weekly["fri"][0].To != "01:00" {
+				t.Fatal(b, err)
+			}
+			ids = append(ids, b.ID)
+		}
+		original, err := k.Menus.Active(t.Context(), 1)
+		menu, also := k.Menus.Active(t.Context(), ids[0])
+		if err != nil || also != nil || ids[0] != ids[1] || len(menu.Items) != len(original.Items) || len(menu.Items) == 0 {
+			t.Fatalf("branches %v with menus %v, %v, %v", ids, menu, err, also)
+		}
+		if tables, err := k.Floor.Tables(t.Context(), authz.System(), ids[0]); len(tables) != 0 || err != nil {
+			t.Errorf("%d tables, %v", len(tables), err)
+		}
+		_, err = house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Third", ClientTxnID: "k"})
+		if !errors.Is(err, catalog.ErrBranchKeyReused) {
+			t.Errorf("another name under the key: %v", err)
+		}
+		_, err = house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 99, Name: "X"})
+		if !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("a copy of no branch: %v", err)
 		}
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/clock"
+	"comanda/internal/telemetry"
 	"comanda/internal/worker"
 )
 
@@ -51,30 +51,21 @@ func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
 
 // exportClock exports the state of the deciding clock. Each gauge reads the clock when it is scraped.
 func exportClock(reg prometheus.Registerer, c *clock.Clock) {
-	f := promauto.With(reg)
-	gauge := func(name, help string, value func(clock.State) float64) {
-		f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(c.State()) })
-	}
+	f := telemetry.Metrics(reg)
 	steps := func(of, direction string, n func(clock.Steps) int) {
-		f.NewCounterFunc(prometheus.CounterOpts{
-			Name: "clock_steps_total", Help: "Detected steps of a clock: the machine's or the deciding one.",
-			ConstLabels: prometheus.Labels{"clock": of, "direction": direction},
-		}, func() float64 { return float64(n(c.State().Steps)) })
+		labels := prometheus.Labels{"clock": of, "direction": direction}
+		telemetry.Metrics(prometheus.WrapRegistererWith(labels, reg)).CounterFunc("clock_steps_total",
+			"Detected steps of a clock: the machine's or the deciding one.",
+			func() float64 { return float64(n(c.State().Steps)) })
 	}
-	gauge("clock_offset_seconds", "Offset of the deciding clock from this process's.", func(s clock.State) float64 {
-		return s.Offset.Seconds()
-	})
-	gauge("clock_uncertainty_seconds", "Maximum error of the last measurement of the deciding clock.",
-		func(s clock.State) float64 { return s.Uncertainty.Seconds() })
-	gauge("clock_measurement_age_seconds", "Time since the last measurement of the deciding clock.",
-		func(s clock.State) float64 { return s.Age.Seconds() })
-	gauge("clock_settled", "1 while deadlines are enforced by the deciding clock, 0 while it is in doubt.",
-		func(s clock.State) float64 {
-			if s.Settled {
-				return 1
-			}
-			return 0
-		})
+	f.GaugeFunc("clock_offset_seconds", "Offset of the deciding clock from this process's.",
+		func() float64 { return c.State().Offset.Seconds() })
+	f.GaugeFunc("clock_uncertainty_seconds", "Maximum error of the last measurement of the deciding clock.",
+		func() float64 { return c.State().Uncertainty.Seconds() })
+	f.GaugeFunc("clock_measurement_age_seconds", "Time since the last measurement of the deciding clock.",
+		func() float64 { return c.State().Age.Seconds() })
+	f.GaugeFunc("clock_settled", "1 while deadlines are enforced by the deciding clock, 0 while it is in doubt.",
+		func() float64 { return telemetry.Truth(c.State().Settled) })
 	steps("machine", "any", func(s clock.Steps) int { return s.Machine })
 	steps("deciding", "forward", func(s clock.Steps) int { return s.Forward })
 	steps("deciding", "back", func(s clock.Steps) int { return s.Back })

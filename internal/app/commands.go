@@ -4,19 +4,72 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/demo"
 	"comanda/internal/event"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/menufile"
 	"comanda/internal/redisdb"
 )
 
-// SetQuota changes an item's quota from today on, from a command beside running servers. Redis notifies them at once;
-// without Redis they read it from SQL within seconds.
+// SetQuota changes an item's quota from today on, from a command beside running servers.
 func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
+	return WithCore(ctx, c, func(k *Core) error { return k.Editor.SetQuota(ctx, authz.System(), item, quota) })
+}
+
+// ImportMenu imports a menu file into a branch, from a command beside running servers.
+func ImportMenu(
+	ctx context.Context, c Config, branch int64, raw []byte, o catalog.ImportOptions,
+) (result catalog.MenuImportResult, err error) {
+	err = WithCore(ctx, c, func(k *Core) error {
+		result, err = k.CatalogServices.Files.Import(ctx, authz.System(), branch, raw, o)
+		return err
+	})
+	return result, err
+}
+
+// ImportTemplate imports a menu template into a branch, as ImportMenu does a file.
+func ImportTemplate(
+	ctx context.Context, c Config, branch int64, name string, o catalog.ImportOptions,
+) (result catalog.MenuImportResult, err error) {
+	err = WithCore(ctx, c, func(k *Core) error {
+		result, err = k.CatalogServices.Files.ImportTemplate(ctx, authz.System(), branch, name, o)
+		return err
+	})
+	return result, err
+}
+
+// MenuTemplates returns the names of all menu templates.
+func MenuTemplates() []string {
+	var names []string
+	for _, t := range menuTemplates() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func menuTemplates() []catalog.MenuTemplate {
+	return slices.Concat(catalog.MenuTemplates(), demo.MenuTemplates())
+}
+
+// ExportMenu returns a branch's menu as a file.
+func ExportMenu(ctx context.Context, c Config, branch int64, f menufile.Format) (raw []byte, err error) {
+	err = WithCore(ctx, c, func(k *Core) error {
+		raw, err = k.CatalogServices.Files.Export(ctx, authz.System(), branch, f)
+		return err
+	})
+	return raw, err
+}
+
+// WithCore runs a function with the services of a server. Redis notifies running servers of changes at once; without
+// Redis they read them from SQL within seconds.
+func WithCore(ctx context.Context, c Config, run func(*Core) error) error {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
 		return err
@@ -38,7 +91,7 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 		return err
 	}
 	defer k.Close()
-	return k.Editor.SetQuota(ctx, authz.System(), item, quota)
+	return run(k)
 }
 
 // Document returns one of the documents that are generated from the code. The Makefile compares the files in docs with
@@ -60,7 +113,11 @@ func Document(name string) (string, error) {
 
 const configurationHead = "# Configuration\n\n" +
 	"A flag takes precedence over the environment, and the environment over the file of `--config` (lines of\n" +
-	"NAME=value). Unknown names are refused. `comanda doctor` shows the settings in force, without secrets.\n\n"
+	"NAME=value). Unknown names are refused. `comanda doctor` shows the settings in force, without secrets.\n\n" +
+	"The settings marked *house* can also be changed in the console or with `PATCH /api/settings`. They are stored in\n" +
+	"SQL and take effect in every process within 5 seconds. A flag, the environment and the file take precedence over\n" +
+	"them. Secrets are stored sealed with COMANDA_SETTINGS_KEY; without that key, what needs them is off and /readyz\n" +
+	"reports `settings` as degraded.\n\n"
 
 // openAPI renders the contract of all routes, the sandbox's included, without opening a store.
 func openAPI() (string, error) {

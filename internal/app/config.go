@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"comanda/internal/account/accountjwt"
 	"comanda/internal/event"
+	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/keyspace"
 	"comanda/internal/ordering"
@@ -58,8 +58,16 @@ type Config struct {
 	AccessLog       bool
 	DebugListen     string
 	DemoLAN         bool
+	GuestWorker     bool
 
-	demo bool // set by WithDemo
+	SettingsKey     telemetry.Secret
+	SettingsKeyFile string
+
+	demo           bool // set by WithDemo
+	derivedCounter bool // CounterWindow was not set and follows from PaymentWindow
+	// given has the names of the settings that the process got from a flag, the environment or its file. They take
+	// precedence over the stored settings of the house.
+	given map[string]bool
 }
 
 // setting is one name in the environment or the configuration file.
@@ -68,15 +76,16 @@ type setting struct {
 	Default string
 	Help    string
 	secret  bool
+	house   bool // may be stored and changed while servers run, see house.go
 	set     func(c *Config, value string) error
 	get     func(c *Config) string
 }
 
-// settings lists all settings; docs/configuration.md is generated from it.
-var settings = []setting{
+// variables lists all settings by their names in the environment; docs/configuration.md is generated from it.
+var variables = []setting{
 	text("COMANDA_LISTEN", "127.0.0.1:8080", "Address to listen on for HTTP.", func(c *Config) *string { return &c.Listen }),
 	duration("COMANDA_DRAIN_DELAY", "0s", "On shutdown, the time between failing /readyz and closing the listener, up to 1m. Set it longer than a load balancer takes to react.", func(c *Config) *time.Duration { return &c.DrainDelay }),
-	text("COMANDA_PUBLIC_URL", "", "URL under which guests reach the server, used in the tables' links. Default: the listen address.", func(c *Config) *string { return &c.PublicURL }),
+	ofHouse(text("COMANDA_PUBLIC_URL", "", "URL under which guests reach the server, used in the tables' links. Default: the listen address.", func(c *Config) *string { return &c.PublicURL })),
 	text("COMANDA_DATA_DIR", "./data", "Directory of the SQLite file and the embedded store's socket.", func(c *Config) *string { return &c.DataDir }),
 	secret(text("COMANDA_DATABASE_URL", "", "postgres://... or sqlite:path. Default: comanda.db in the data directory. A process opens up to 16 connections to PostgreSQL; ?pool_max_conns=n sets another limit.", func(c *Config) *string { return &c.DatabaseURL })),
 	secret(text("COMANDA_REDIS_URL", "", "redis://... or rediss://...; several, separated by commas, for a Cluster. Default: a store in the process.", func(c *Config) *string { return &c.RedisURL })),
@@ -85,32 +94,35 @@ var settings = []setting{
 	secret(text("COMANDA_AMQP_URL", "", "amqp://... of RabbitMQ. Default: events stay in the process.", func(c *Config) *string { return (*string)(&c.AMQPURL) })),
 	text("COMANDA_AMQP_PREFIX", "", "Prefix of all exchanges and queues, for a shared broker.", func(c *Config) *string { return &c.AMQPPrefix }),
 	text("COMANDA_AMQP_STOCK_EXCHANGE", event.StockExchange, "Topic exchange for inventory messages, shared with other systems.", func(c *Config) *string { return &c.StockExchange }),
-	duration("COMANDA_PAYMENT_WINDOW", "15m", "Time to pay an order, as shown to the guest.", func(c *Config) *time.Duration { return &c.PaymentWindow }),
-	duration("COMANDA_COUNTER_WINDOW", "", "Time to pay at the counter, up to 24h. Default: three times the payment window.", func(c *Config) *time.Duration { return &c.CounterWindow }),
-	duration("COMANDA_EXPIRY_GRACE", "90s", "Time from the end shown to the guest until an unpaid order expires.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
-	duration("COMANDA_TICKET_WARN", "10m", "Age from which kitchen screens mark an order as old.", func(c *Config) *time.Duration { return &c.TicketWarn }),
-	duration("COMANDA_TICKET_LATE", "20m", "Age from which kitchen screens mark an order as too old.", func(c *Config) *time.Duration { return &c.TicketLate }),
+	ofHouse(duration("COMANDA_PAYMENT_WINDOW", "15m", "Time to pay an order, as shown to the guest.", func(c *Config) *time.Duration { return &c.PaymentWindow })),
+	ofHouse(duration("COMANDA_COUNTER_WINDOW", "", "Time to pay at the counter, up to 24h. Default: three times the payment window.", func(c *Config) *time.Duration { return &c.CounterWindow })),
+	ofHouse(duration("COMANDA_EXPIRY_GRACE", "90s", "Time from the end shown to the guest until an unpaid order expires.", func(c *Config) *time.Duration { return &c.ExpiryGrace })),
+	ofHouse(duration("COMANDA_TICKET_WARN", "10m", "Age from which kitchen screens mark an order as old.", func(c *Config) *time.Duration { return &c.TicketWarn })),
+	ofHouse(duration("COMANDA_TICKET_LATE", "20m", "Age from which kitchen screens mark an order as too old.", func(c *Config) *time.Duration { return &c.TicketLate })),
 	duration("COMANDA_STREAM_LOOK", "0s", "Polling interval of live streams without a notification, 1s to 1m. Default: several times a second. Set it if several processes share a Redis, through which they notify each other.", func(c *Config) *time.Duration { return &c.StreamLook }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.SandboxPayments }),
-	text("COMANDA_VNPAY_TMN_CODE", "", "Merchant code (TMN code) at VNPay. Without it VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode }),
-	secret(text("COMANDA_VNPAY_HASH_SECRET", "", "Key that signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) })),
-	text("COMANDA_VNPAY_PAY_URL", "", "URL of VNPay's payment page; set it together with the API's. Default: VNPay's sandbox.", func(c *Config) *string { return &c.VNPay.PayURL }),
-	text("COMANDA_VNPAY_API_URL", "", "URL of VNPay's API for queries and refunds; set it together with the page's. Default: VNPay's sandbox.", func(c *Config) *string { return &c.VNPay.APIURL }),
-	text("COMANDA_LINEPAY_CHANNEL_ID", "", "Channel id at LINE Pay. Without it LINE Pay is not offered.", func(c *Config) *string { return &c.LINEPay.ChannelID }),
-	secret(text("COMANDA_LINEPAY_CHANNEL_SECRET", "", "Key that signs messages to LINE Pay.", func(c *Config) *string { return (*string)(&c.LINEPay.ChannelSecret) })),
-	text("COMANDA_LINEPAY_URL", "", "URL of LINE Pay. Default: its sandbox.", func(c *Config) *string { return &c.LINEPay.Host }),
-	text("COMANDA_LINEPAY_PREFIX", "/v4", "Version of LINE Pay's API: /v4 or /v3.", func(c *Config) *string { return &c.LINEPay.Prefix }),
+	ofHouse(text("COMANDA_VNPAY_TMN_CODE", "", "Merchant code (TMN code) at VNPay. Without it VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode })),
+	ofHouse(secret(text("COMANDA_VNPAY_HASH_SECRET", "", "Key that signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) }))),
+	ofHouse(text("COMANDA_VNPAY_PAY_URL", "", "URL of VNPay's payment page; set it together with the API's. Default: VNPay's sandbox.", func(c *Config) *string { return &c.VNPay.PayURL })),
+	ofHouse(text("COMANDA_VNPAY_API_URL", "", "URL of VNPay's API for queries and refunds; set it together with the page's. Default: VNPay's sandbox.", func(c *Config) *string { return &c.VNPay.APIURL })),
+	ofHouse(text("COMANDA_LINEPAY_CHANNEL_ID", "", "Channel id at LINE Pay. Without it LINE Pay is not offered.", func(c *Config) *string { return &c.LINEPay.ChannelID })),
+	ofHouse(secret(text("COMANDA_LINEPAY_CHANNEL_SECRET", "", "Key that signs messages to LINE Pay.", func(c *Config) *string { return (*string)(&c.LINEPay.ChannelSecret) }))),
+	ofHouse(text("COMANDA_LINEPAY_URL", "", "URL of LINE Pay. Default: its sandbox.", func(c *Config) *string { return &c.LINEPay.Host })),
+	ofHouse(text("COMANDA_LINEPAY_PREFIX", "/v4", "Version of LINE Pay's API: /v4 or /v3.", func(c *Config) *string { return &c.LINEPay.Prefix })),
 	boolean("COMANDA_SIMULATORS", "false", "Simulate VNPay and LINE Pay if no account is configured: same pages and calls, no money. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.Simulators }),
 	boolean("COMANDA_DEMO_LAN", "false", "Allow the demo, the sandbox and the simulators on addresses of a private network, to try them with a phone. Every page says that it is a demonstration.", func(c *Config) *bool { return &c.DemoLAN }),
 	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token with which scripts call staff routes. Without it no script can. At least 32 characters unless the listen address and the public URL are loopback.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
 	secret(text("COMANDA_TOKEN_KEY", "", "Key that signs access tokens, at least 32 bytes; must be the same in all processes. Default: a generated key, stored in SQL. If it is set, the stored key is ignored.", func(c *Config) *string { return (*string)(&c.TokenKey) })),
 	boolean("COMANDA_LIMITS", "on", "off disables the limits on requests, guests and visits, for load tests. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.Limits }),
 	text("COMANDA_TRUSTED_PROXIES", "", "Addresses and networks, separated by commas, whose X-Forwarded-For is trusted. Default: none; the client is the connecting address.", func(c *Config) *string { return &c.TrustedProxies }),
-	secret(text("COMANDA_SMTP_URL", "", "smtp://user:password@host:587 or smtps://... Default: each message is written to a file in the directory mail of the data directory.", func(c *Config) *string { return (*string)(&c.SMTPURL) })),
-	text("COMANDA_MAIL_FROM", "Comanda <no-reply@localhost.localdomain>", "Sender of e-mails, such as House <no-reply@house.example>.", func(c *Config) *string { return &c.MailFrom }),
+	ofHouse(secret(text("COMANDA_SMTP_URL", "", "smtp://user:password@host:587 or smtps://... Default: each message is written to a file in the directory mail of the data directory.", func(c *Config) *string { return (*string)(&c.SMTPURL) }))),
+	ofHouse(text("COMANDA_MAIL_FROM", "Comanda <no-reply@localhost.localdomain>", "Sender of e-mails, such as House <no-reply@house.example>.", func(c *Config) *string { return &c.MailFrom })),
+	secret(text("COMANDA_SETTINGS_KEY", "", "Key that seals stored secrets, such as those of payment gateways: at least 32 characters, the same in all processes. Default: the key in COMANDA_SETTINGS_KEY_FILE.", func(c *Config) *string { return (*string)(&c.SettingsKey) })),
+	text("COMANDA_SETTINGS_KEY_FILE", "", "File with the key that seals stored secrets. Default: settings.key in the data directory, created when the first secret is stored.", func(c *Config) *string { return &c.SettingsKeyFile }),
 	text("COMANDA_LOG_LEVEL", "info", "Least severe level that is logged: debug, info, warn or error.", func(c *Config) *string { return &c.Log.Level }),
 	text("COMANDA_LOG_FORMAT", "json", "json, or text for reading in a terminal.", func(c *Config) *string { return &c.Log.Format }),
 	text("COMANDA_DEBUG_LISTEN", "", "Loopback address that serves profiles (net/http/pprof). Default: none.", func(c *Config) *string { return &c.DebugListen }),
+	boolean("COMANDA_GUEST_WORKER", "on", "Guests' phones keep the files of the app, so that it opens without a network. off removes the service worker and the files from phones when they next open the app.", func(c *Config) *bool { return &c.GuestWorker }),
 	boolean("COMANDA_ACCESS_LOG", "on", "Log one record per request.", func(c *Config) *bool { return &c.AccessLog }),
 }
 
@@ -126,6 +138,12 @@ func text(name, def, help string, field func(*Config) *string) setting {
 // secret marks a setting whose value must never be printed or logged, see Redacted.
 func secret(s setting) setting {
 	s.secret = true
+	return s
+}
+
+// ofHouse marks a setting that belongs to the house: its owner may change it in the console.
+func ofHouse(s setting) setting {
+	s.house = true
 	return s
 }
 
@@ -180,17 +198,20 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 	}
 	maps.Copy(values, settingsIn(environ))
 	maps.Copy(values, flags)
-	var c Config
+	c := Config{given: map[string]bool{}}
 	var errs []error
-	for _, s := range settings {
+	for _, s := range variables {
 		v, ok := values[s.Name]
 		if !ok || v == "" {
-			v = s.Default
+			v, ok = s.Default, false
 		}
 		delete(values, s.Name)
 		if v != "" {
 			// All errors are collected, so that an operator can correct them at once.
 			errs = append(errs, s.set(&c, v))
+		}
+		if ok && v != "" && v != defaults[s.Name] {
+			c.given[s.Name] = true
 		}
 	}
 	for name := range values {
@@ -232,6 +253,7 @@ func (c Config) completed() (Config, error) {
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	if c.CounterWindow == 0 {
+		c.derivedCounter = true
 		c.CounterWindow = min(3*c.PaymentWindow, 24*time.Hour)
 	}
 	return c, c.validate()
@@ -251,12 +273,17 @@ const minToken = 32
 
 // validate refuses what would fail later or be unsafe. It opens no connection, so commands can call it anywhere.
 func (c Config) validate() error {
+	if n := len(c.SettingsKey); n > 0 && n < minToken {
+		return fmt.Errorf("configuration: COMANDA_SETTINGS_KEY has %d characters, at least %d are needed", n, minToken)
+	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address")
+		return fault.InField("public_url", "no_url",
+			errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address"))
 	}
+	// Of what it compares, the owner can change the public URL alone.
 	if err := c.validateReach(); err != nil {
-		return err
+		return fault.InField("public_url", "trial_only", err)
 	}
 	if n := len(c.TokenKey); n > 0 && n < accountjwt.MinKey {
 		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)
@@ -273,8 +300,8 @@ func (c Config) validate() error {
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
-	return errors.Join(c.orders().Validate(), ordering.CheckAges(c.TicketWarn, c.TicketLate), c.Log.Validate(),
-		c.validateMail(), c.validatePayments())
+	ages := fault.InField("ticket_late", "ticket_order", ordering.CheckAges(c.TicketWarn, c.TicketLate))
+	return errors.Join(c.orders().Validate(), ages, c.Log.Validate(), c.validateMail(), c.validatePayments())
 }
 
 // orders returns the configuration of package ordering.
@@ -309,8 +336,8 @@ type Shown struct {
 
 // Redacted lists the settings in force without secrets.
 func (c Config) Redacted() []Shown {
-	all := make([]Shown, len(settings))
-	for i, s := range settings {
+	all := make([]Shown, len(variables))
+	for i, s := range variables {
 		all[i] = Shown{s.Name, s.get(&c)}
 		if s.secret && all[i].Value != "" {
 			all[i].Value = redact(all[i].Value)
@@ -330,26 +357,20 @@ func redact(v string) string {
 	return "[set]"
 }
 
-// SettingNames lists the names of all settings.
-func SettingNames() []string {
-	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = s.Name
-	}
-	sort.Strings(names)
-	return names
-}
-
 // SettingsMarkdown returns the documentation of all settings.
 func SettingsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("| Name | Default | Meaning |\n|---|---|---|\n")
-	for _, s := range settings {
+	for _, s := range variables {
 		def := "-"
 		if s.Default != "" {
 			def = "`" + s.Default + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, s.Help)
+		help := s.Help
+		if s.house {
+			help += " *house*"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, help)
 	}
 	return b.String()
 }

@@ -2,18 +2,18 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"comanda/internal/authz"
+	"comanda/internal/brand"
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
@@ -26,15 +26,16 @@ import (
 	"comanda/internal/live"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
-	"comanda/internal/payment"
 	"comanda/internal/redisdb"
 	"comanda/internal/report"
 	"comanda/internal/report/reportsql"
+	"comanda/internal/settings"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/system"
+	"comanda/internal/telemetry"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
 	"comanda/internal/visit/visitsql"
@@ -108,8 +109,13 @@ type Core struct {
 	authorization
 	documents
 
-	gateways *gateways
-	process  system.About
+	Settings  *settings.Service
+	Brand     *brand.Service
+	gateways  *gateways
+	house     atomic.Pointer[houseSettings] // in force; see house.go
+	followers []func(*houseSettings) error  // see onSettings
+	applying  sync.Mutex                    // held while changed settings are applied
+	process   system.About
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
@@ -135,7 +141,11 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	if k.gateways == nil {
 		k.gateways = &gateways{}
 	}
-	// The order is that of dependencies. Only wireIdentity can fail, so it follows the services that Close stops.
+	// The order is that of dependencies. wireSettings can fail before there is anything to stop, and wireIdentity follows
+	// the services that Close stops.
+	if err := k.wireSettings(ctx); err != nil {
+		return nil, err
+	}
 	exportClock(d.Metrics, k.DB.Clock())
 	k.wireLimits(d.Metrics)
 	k.wireCatalog()
@@ -154,22 +164,24 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	return k, nil
 }
 
-// wireCatalog creates the menus' caches and services. Writes go through quotaStore, so that a changed quota reaches the
-// admission cache.
+// wireCatalog creates the menus' caches and services. A changed quota sets today's counter and the admission cache.
 func (k *Core) wireCatalog() {
 	store := catalogsql.New(k.DB, k.followQuota)
+	store.OnQuota = k.updateCache
 	k.Menus = catalog.NewMenuCache(store, catalogredis.New(k.Redis), k.DB.Now)
 	k.LiveMenus = catalog.NewLiveMenus(k.Menus, availability{k}, k.DB.Now)
 	k.Branches = &catalog.BranchAdmin{Store: store, Menus: k.Menus, Now: k.DB.Now}
-	k.Editor = &catalog.MenuEditor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
+	k.Editor = &catalog.MenuEditor{Store: store, Menus: k.Menus, Now: k.DB.Now}
 	k.wireCatalogServices(store)
 }
 
 // wireVisits creates the services of tables, visits and guests.
 func (k *Core) wireVisits(reg prometheus.Registerer) {
 	store := visitsql.New(k.DB)
+	scans := telemetry.Metrics(reg).Counting("qr_exchange_total", "Scans of tables' codes, by result.", "result",
+		visit.ScanOutcomes()...)
 	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
-	k.Landing = &visit.Landing{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, OnScan: countScans(reg)}
+	k.Landing = &visit.Landing{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, OnScan: scans}
 	k.Floor = &visit.Floor{Store: store, Guests: k.Guests, Now: k.DB.Now}
 }
 
@@ -196,13 +208,12 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.OrderReader = orderingsql.NewOrders(k.DB)
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
 	k.Orders = &ordering.Service{
-		Config: k.Config.orders(), Ledger: k.Ledger, Admission: k.Syncer, Reader: k.OrderReader, Catalog: k.Menus,
-		Carts: k.Carts, Recipes: k.Recipes, Payments: k.Ledger, Gateways: k.gateways.byMethod(),
-		Methods:  payment.NewMethods(k.gateways.methods(k.Config.SandboxPayments)...),
-		ReturnTo: k.Config.PublicURL, Log: k.Log, Now: k.DB.Now, Metrics: k.Metrics.orders(),
+		Settings: func() ordering.Settings { return k.house.Load().orders }, Ledger: k.Ledger, Admission: k.Syncer,
+		Reader: k.OrderReader, Catalog: k.Menus, Carts: k.Carts, Recipes: k.Recipes, Payments: k.Ledger, Log: k.Log,
+		Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
 	k.Boards = &ordering.BoardHub{
-		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
+		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Ages: k.ages,
 		Interval: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
 	}
 }
@@ -230,7 +241,7 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	}
 	for s := range scopes {
 		if _, err := k.AdmissionCache.BeginRebuild(ctx, s); err != nil {
-			k.Log.DebugContext(ctx, "the gate is out of reach; it is looked at when it is back", "err", err)
+			k.Log.DebugContext(ctx, "Redis is unavailable; the scope is compared again later", "err", err)
 			return nil
 		}
 	}
@@ -264,38 +275,14 @@ func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64,
 	return stocksql.SetCap(ctx, tx, scope, item, quota, now)
 }
 
-// quotaStore notifies the admission cache of a changed quota at once, instead of in the next round of recovery.
-type quotaStore struct {
-	*catalogsql.Store
-	core *Core
-}
-
-// SetQuota changes an item's standing quota and today's counter.
-func (s quotaStore) SetQuota(
-	ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time,
-) (int64, error) {
-	branch, err := s.Store.SetQuota(ctx, by, item, quota, now)
-	s.updateCache(ctx, err)
-	return branch, err
-}
-
-// Publish publishes a draft with its quotas.
-func (s quotaStore) Publish(
-	ctx context.Context, by authz.Actor, version int64, now time.Time,
-) (catalog.Version, error) {
-	v, err := s.Store.Publish(ctx, by, version, now)
-	s.updateCache(ctx, err)
-	return v, err
-}
-
-// updateCache applies the committed change to the admission cache. A failure is only logged: the row in redis_outbox
-// stays, and the loop applies it later.
-func (s quotaStore) updateCache(ctx context.Context, err error) {
-	if err != nil || !s.core.Redis.Up() {
+// updateCache applies a committed quota to the admission cache at once, instead of in the next round of recovery. A
+// failure is only logged: the row in redis_outbox stays, and the loop applies it later.
+func (k *Core) updateCache(ctx context.Context) {
+	if !k.Redis.Up() {
 		return
 	}
-	if err := s.core.Syncer.ReplayAll(ctx); err != nil {
-		s.core.Log.WarnContext(ctx, "a changed quota reaches the gate later", "err", err)
+	if err := k.Syncer.ReplayAll(ctx); err != nil {
+		k.Log.WarnContext(ctx, "a changed quota is applied to Redis later", "err", err)
 	}
 }
 
@@ -339,9 +326,3 @@ func (a availability) byStock(ctx context.Context, branch int64, left map[int64]
 	}
 	return err
 }
-
-// ErrNoServer means that a command cannot reach Redis, because it is embedded in a server that does not run.
-var ErrNoServer = redisdb.ErrNotRunning
-
-// IsNoServer reports whether an error is ErrNoServer.
-func IsNoServer(err error) bool { return errors.Is(err, ErrNoServer) }

@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
+	"comanda/internal/telemetry"
 	"comanda/internal/uid"
-	"comanda/internal/worker"
 )
 
 // documents is the document services on their stores.
@@ -52,39 +51,25 @@ func (p documents) builder(db *sqldb.DB, cache *documentredis.Store) *document.B
 
 func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	k.documents = newDocuments(k.DB, k.Redis)
-	f := promauto.With(reg)
-	projected := f.NewCounter(prometheus.CounterOpts{
-		Name: "document_projected_total", Help: "Documents written to Redis after a change.",
-	})
+	f := telemetry.Metrics(reg)
+	projected := f.Counter("document_projected_total", "Documents written to Redis after a change.")
 	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
 	k.documentBacklog = backlogGauges{
-		pending: f.NewGauge(prometheus.GaugeOpts{
-			Name: "document_outbox_pending", Help: "Changes whose documents are not written to Redis yet.",
-		}),
-		age: f.NewGauge(prometheus.GaugeOpts{
-			Name: "document_outbox_oldest_age_seconds",
-			Help: "Age of the oldest change whose documents are not written to Redis yet.",
-		}),
+		pending: f.Gauge("document_outbox_pending", "Changes whose documents are not written to Redis yet."),
+		age: f.Gauge("document_outbox_oldest_age_seconds",
+			"Age of the oldest change whose documents are not written to Redis yet."),
 	}
-	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "document_plane_whole", Help: "1 while the documents in Redis are complete, 0 while SQL is read instead.",
-	}, func() float64 {
-		if k.Generation.Epoch() != "" {
-			return 1
-		}
-		return 0
-	})
-	builds := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "document_rebuild_total", Help: "Rebuilds of all documents, by result.",
-	}, []string{"result"})
+	f.GaugeFunc("document_plane_whole", "1 while the documents in Redis are complete, 0 while SQL is read instead.",
+		func() float64 { return telemetry.Truth(k.Generation.Epoch() != "") })
+	built := f.Counting("document_rebuild_total", "Rebuilds of all documents, by result.", "result")
 	build := k.Generation.Build
 	k.Generation.Build = func(ctx context.Context) error {
 		err := build(ctx)
 		switch {
 		case err == nil:
-			builds.WithLabelValues("ok").Inc()
+			built("ok")
 		case !errors.Is(err, document.ErrRebuildRunning):
-			builds.WithLabelValues("failed").Inc()
+			built("failed")
 		}
 		return err
 	}
@@ -95,25 +80,6 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 
 // rebuildTimeout limits one round of a rebuild; a longer rebuild continues in the next.
 const rebuildTimeout = 10 * time.Minute
-
-// documentLoops run in every process. The first process to come projects changes and rebuilds lost documents. The
-// projector's interval is most of the delay with which readers see a change.
-func (k *Core) documentLoops() []worker.Loop {
-	return []worker.Loop{
-		{
-			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
-			MaxPause: 5 * time.Second,
-		},
-		{
-			Name: "document_plane", Run: k.Generation.Reconcile, Every: time.Second, Timeout: rebuildTimeout,
-			MaxPause: 5 * time.Second,
-		},
-		{
-			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleInterval, Timeout: rebuildTimeout,
-			MaxPause: 5 * time.Second,
-		},
-	}
-}
 
 // measureDocuments exports the backlog of the projector; it is part of the loop of measurements.
 func (k *Core) measureDocuments(ctx context.Context) error {

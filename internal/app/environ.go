@@ -48,7 +48,7 @@ var injectedSuffix = regexp.MustCompile(
 
 // injected reports whether a variable describes one of these Kubernetes services. A setting never does.
 func injected(name string, services []string) bool {
-	if slices.ContainsFunc(settings, func(s setting) bool { return s.Name == name }) {
+	if slices.ContainsFunc(variables, func(s setting) bool { return s.Name == name }) {
 		return false
 	}
 	return slices.ContainsFunc(services, func(prefix string) bool {
@@ -59,7 +59,7 @@ func injected(name string, services []string) bool {
 
 // nearest returns the name of the setting with the smallest edit distance from a name.
 func nearest(name string) string {
-	best := slices.MinFunc(settings, func(a, b setting) int {
+	best := slices.MinFunc(variables, func(a, b setting) int {
 		return levenshtein.ComputeDistance(name, a.Name) - levenshtein.ComputeDistance(name, b.Name)
 	})
 	return best.Name

@@ -8,29 +8,6 @@ import (
 	"comanda/internal/visit"
 )
 
-// KeyDeclaration is a key declaration as commands show it.
-type KeyDeclaration struct {
-	Pattern string `json:"pattern"`
-	Type    string `json:"type"`
-	TTL     string `json:"ttl"`
-	Class   string `json:"class"`
-	Owner   string `json:"owner"`
-	Source  string `json:"source,omitempty"`
-	Rebuild string `json:"restoredBy,omitempty"`
-	Purpose string `json:"holds"`
-}
-
-// Keys lists the declarations of all keys.
-func Keys() []KeyDeclaration {
-	all := make([]KeyDeclaration, 0, len(keyspace.Declarations()))
-	for _, d := range keyspace.Declarations() {
-		all = append(all, KeyDeclaration{
-			d.Pattern, string(d.Type), d.TTL.String(), string(d.Class), d.Owner, d.Source, d.Rebuild, d.Purpose,
-		})
-	}
-	return all
-}
-
 // rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
 // readers that load a missing key from SQL and cache it. A test compares both, so a declaration cannot name a function
 // that is gone.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -42,23 +43,88 @@ func (k *Core) syncerLoops() []worker.Loop {
 	}
 }
 
-// guestLoop writes when this process last saw each guest. Without it, busy visits would be closed as idle.
-func (k *Core) guestLoop() worker.Loop {
-	return worker.Loop{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second}
+// commonLoops run in every process.
+func (k *Core) commonLoops() []worker.Loop {
+	loops := []worker.Loop{
+		// Each process reads values that are sealed with the key in Redis. The interval limits how long a withdrawn key is
+		// still accepted.
+		{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second},
+		k.settingsLoop(),
+		// The first process to come projects changes and rebuilds lost documents. The projector's interval is most of the
+		// delay with which readers see a change.
+		{
+			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "document_plane", Run: k.Generation.Reconcile, Every: time.Second, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleInterval, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
+	}
+	return append(loops, k.Live.Loops()...)
 }
 
+// requestLoops run in every process that serves requests.
+func (k *Core) requestLoops() []worker.Loop {
+	loops := []worker.Loop{
+		// Writes when this process last saw each guest. Without it, busy visits would be closed as idle.
+		{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		// If the revoked sessions cannot be read for five seconds, every access token is refused.
+		{
+			Name: "guard", Run: k.Authenticator.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second,
+			MaxPause: time.Second,
+		},
+		// These two lose at most their interval when a process is killed: times of last use and counts of refusals.
+		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function looks
+		// k.Authorizer up in each round, because syncPermissions sets it after the loops are made.
+		{
+			Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
+			Run: func(ctx context.Context) error { return k.Authorizer.Refresh(ctx) },
+		},
+	}
+	return append(loops, k.snapshotLoops()...)
+}
+
+// gatewayInterval is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
+const gatewayInterval = time.Second
+
 // workLoops do work that one process at a time does.
-func (k *Core) workLoops() []worker.Loop {
+func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	c := k.DB.Clock()
-	return []worker.Loop{
+	loops := []worker.Loop{
 		whenSettled(c, worker.Loop{
 			Name: "visits", Run: k.excludingMoves(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		whenSettled(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
-		whenSettled(c, k.restoreLoop()),
+		// Puts items back on sale when their time off the menu has ended; each once, in SQL.
+		whenSettled(c, worker.Loop{
+			Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
+			MaxPause: 2 * time.Second,
+		}),
+		whenSettled(c, worker.Loop{
+			Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
+			Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
+		}),
+		// These two query the gateways for unknown outcomes, and send refunds.
+		{
+			Name: "payments", Run: k.Orders.CheckPayments, Every: gatewayInterval, Timeout: 2 * time.Minute,
+			MaxPause: 30 * time.Second,
+		},
+		{
+			Name: "refunds", Run: k.Orders.SendRefunds, Every: gatewayInterval, Timeout: 2 * time.Minute,
+			MaxPause: 30 * time.Second,
+		},
+		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
 	}
+	return append(loops, k.mailLoops(log, reg)...)
 }
 
 // sweeper expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/mail"
 	"comanda/internal/mail/mailout"
 	"comanda/internal/mail/mailsql"
+	"comanda/internal/telemetry"
 	"comanda/internal/worker"
 )
 
@@ -43,39 +43,25 @@ func (c Config) validateMail() error {
 
 // mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails. A
 // server that stays away is tried every half minute.
-func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
-	post, err := k.Config.mailTransport()
-	if err != nil {
-		return nil, err
-	}
+func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{
-		Store: store, Transport: post, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
-		Result: countMail(reg),
+		Store: store, Transport: houseMail{k}, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
+		Result: telemetry.Metrics(reg).Counting("mail_total", "E-mails by the result of an attempt.", "result"),
 	}
 	return []worker.Loop{
 		{Name: "mail", Run: sender.RunOnce, Every: time.Second, Timeout: 5 * time.Minute, MaxPause: 30 * time.Second},
 		{Name: "mail_watch", Run: watchMail(store, k.DB.Now, reg), Every: 30 * time.Second, Timeout: 10 * time.Second},
-	}, nil
-}
-
-// countMail registers the counter of results and returns the function that counts.
-func countMail(reg prometheus.Registerer) func(result string) {
-	results := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "mail_total", Help: "E-mails by the result of an attempt.",
-	}, []string{"result"})
-	return func(result string) { results.WithLabelValues(result).Inc() }
+	}
 }
 
 // watchMail deletes old dead letters and exports the queue.
 func watchMail(store *mailsql.Store, now func() time.Time, reg prometheus.Registerer) func(context.Context) error {
-	gauge := func(name, help string) prometheus.Gauge {
-		return promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	}
+	f := telemetry.Metrics(reg)
 	gauges := backlogGauges{
-		pending: gauge("mail_pending", "E-mails waiting to be sent."),
-		age:     gauge("mail_oldest_age_seconds", "Time since the oldest waiting e-mail became due."),
-		dead:    gauge("mail_dead", "E-mails that are dead letters."),
+		pending: f.Gauge("mail_pending", "E-mails waiting to be sent."),
+		age:     f.Gauge("mail_oldest_age_seconds", "Time since the oldest waiting e-mail became due."),
+		dead:    f.Gauge("mail_dead", "E-mails that are dead letters."),
 	}
 	return func(ctx context.Context) error {
 		if _, err := store.Purge(ctx, now().Add(-keepDead)); err != nil {

@@ -37,6 +37,10 @@ var matrix = map[string]cell{
 	"GET /metrics":              {wants: all("+")},
 	"GET /openapi.json":         {wants: all("+")},
 	"GET /docs":                 {wants: all("+")},
+	"GET /{$}":                  {path: "/", wants: all("+")},
+	"GET /menu/{branch}":        {path: "/menu/1", wants: all("+")},
+	"GET /robots.txt":           {wants: all("+")},
+	"GET /sitemap.xml":          {wants: all("+")},
 	"GET /m/{token}":            {path: "/m/{qr}", wants: all("+")},
 	"GET /media/{id}":           {path: "/media/4", wants: all("+")},
 	"GET /cis/landing":          {path: "/cis/landing?qr={qr}", wants: all("+")},
@@ -52,6 +56,7 @@ var matrix = map[string]cell{
 	"POST /auth/otp/request":    {body: `{"purpose":"RESET","email":"{mail}"}`, wants: all("+")},
 	"POST /auth/otp/verify":     {body: `{"purpose":"VERIFY","email":"{mail}","code":"000000"}`, wants: all("i")},
 	"POST /auth/password/reset": {body: `{"email":"{mail}","code":"000000","password":"{password}"}`, wants: all("i")},
+	"GET /auth/setup":           {wants: all("+")},
 	"POST /auth/setup":          {body: `{"code":"x","email":"{mail}","password":"{password}"}`, wants: all("!")},
 	"POST /cis/payments/mock-callback": {
 		body: `{"orderId":"{order}","method":"SANDBOX","result":"SUCCESS"}`, wants: all("+"),
@@ -123,10 +128,15 @@ var matrix = map[string]cell{
 
 	// The dining room. STAFF wait at tables, KITCHEN cooks, CASHIER takes money, MANAGER runs a branch.
 	"GET /api/branches":            {wants: staff("++", "++", "++", "++", "+++")},
+	"GET /api/countries":           {wants: staff("++", "++", "++", "++", "+++")},
+	"POST /api/branches":           {body: `{"name":"Quán Hoa","country":"VN"}`, wants: staff("ff", "ff", "ff", "ff", "+++")},
 	"GET /api/tables":              {wants: staff("++", "ff", "++", "++", "+++")},
 	"POST /api/tables/{id}/rotate": {path: "/api/tables/{table}/rotate", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"POST /api/tables": {
 		body: `{"branchId":"{branch}","label":"{label}"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/tables/bulk": {
+		path: "/api/branches/{branch}/tables/bulk", body: `{"labels":"{label}"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"PATCH /api/tables/{id}":      {path: "/api/tables/{table}", body: `{"seats":6}`, wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/tables/qr-sheet":    {path: "/api/tables/qr-sheet?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
@@ -223,12 +233,42 @@ var matrix = map[string]cell{
 	"PATCH /api/branches/{id}": {
 		path: "/api/branches/{branch}", body: `{"autoCloseMinutes":120}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
+	"POST /api/branches/{id}/retire":  {path: "/api/branches/{emptybranch}/retire", wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/branches/{id}/restore": {path: "/api/branches/{emptybranch}/restore", wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/branches/{id}/copy": {
+		path: "/api/branches/{emptybranch}/copy", body: `{"name":"Quán Hoa 2"}`, wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
 	"POST /api/branches/{id}/pause": {
 		path: "/api/branches/{branch}/pause", body: `{"reasonCode":"BUSY"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"POST /api/branches/{id}/resume": {path: "/api/branches/{branch}/resume", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/branches/{id}/availability": {
 		path: "/api/branches/{branch}/availability", wants: staff("+n", "+n", "+n", "+n", "+++"),
+	},
+	"GET /api/branches/{id}/menu/export": {
+		path: "/api/branches/{branch}/menu/export?format=xlsx", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/branches/{id}/menu/template": {
+		path: "/api/branches/{branch}/menu/template", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/branches/{id}/menu/templates": {
+		path: "/api/branches/{branch}/menu/templates", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/menu/templates": {
+		path: "/api/branches/{branch}/menu/templates", body: `{"name":"pho","dryRun":true}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/menu/import": {
+		path: "/api/branches/{branch}/menu/import?dryRun=true", body: "category,name,price\nPhở,Phở tái,65k\n",
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/menu/copy": {
+		path: "/api/branches/{branch}/menu/copy", body: `{"fromBranchId":"{branch}","dryRun":true}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"PUT /api/branches/{id}/menu/dishes": {
+		path: "/api/branches/{branch}/menu/dishes", body: `{"dishes":[{"dishId":"4","price":1000,"dailyQuota":null}]}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"GET /api/categories":  {wants: staff("ff", "ff", "ff", "++", "+++")},
 	"POST /api/categories": {body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++")},
@@ -327,10 +367,18 @@ var matrix = map[string]cell{
 	"GET /api/system/index":                    {wants: staff("ff", "ff", "ff", "ff", "+++")},
 
 	// Administration: not with the service token.
-	"GET /api/users":        {wants: administration("++", "+")},
-	"POST /api/users":       {body: `{"email":"{mail}","roleId":"{cashier}","branches":["{branch}"]}`, wants: administration("+n", "+")},
-	"GET /api/users/{id}":   {path: "/api/users/{user}", wants: administration("+n", "+")},
-	"PATCH /api/users/{id}": {path: "/api/users/{user}", body: `{"city":"Huế"}`, wants: administration("+n", "+")},
+	"GET /api/settings":           {wants: administration("ff", "+")},
+	"PATCH /api/settings":         {body: `{"values":[{"name":"ticket_warn","value":"9m"}]}`, wants: administration("ff", "+")},
+	"POST /api/settings/test":     {body: `{"subject":"vnpay"}`, wants: administration("ff", "+")},
+	"GET /api/brand":              {wants: administration("ff", "+")},
+	"GET /api/brand/palette":      {path: "/api/brand/palette?accent=%23a8321f", wants: administration("ff", "+")},
+	"PATCH /api/brand":            {body: `{"name":"Quán Hoa"}`, wants: administration("ff", "+")},
+	"PUT /api/brand/{picture}":    {path: "/api/brand/logo", body: `no picture`, wants: administration("ff", "i")},
+	"DELETE /api/brand/{picture}": {path: "/api/brand/logo", wants: administration("ff", "+")},
+	"GET /api/users":              {wants: administration("++", "+")},
+	"POST /api/users":             {body: `{"email":"{mail}","roleId":"{cashier}","branches":["{branch}"]}`, wants: administration("+n", "+")},
+	"GET /api/users/{id}":         {path: "/api/users/{user}", wants: administration("+n", "+")},
+	"PATCH /api/users/{id}":       {path: "/api/users/{user}", body: `{"city":"Huế"}`, wants: administration("+n", "+")},
 	"POST /api/users/{id}/role": {
 		path: "/api/users/{user}/role", body: `{"roleId":"{cashier}","branches":["1"]}`, wants: administration("+n", "+"),
 	},

@@ -240,6 +240,8 @@ func (f *fixture) make(w string) string {
 		return "12"
 	case "{label}":
 		return rand.Text()[:12]
+	case "{emptybranch}": // without guests and menu: a copy of a menu would share dishes with the other rows
+		return f.field("owner", "POST", "/api/branches", `{"name":"Quán Hoa","country":"VN"}`, "id")
 	case "{freetable}":
 		return f.field("owner", "POST", "/api/tables", `{"branchId":"1","label":"`+f.make("{label}")+`"}`, "id")
 	case "{table}":

@@ -168,11 +168,11 @@ func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 		}
 		look(0, 3)
 		for _, f := range []struct {
-			filter system.ReplayFilter
+			filter system.DeadLetterFilter
 			want   int
 		}{
-			{system.ReplayFilter{Consumer: queue.RelayConsumer}, 0}, {system.ReplayFilter{Type: "order.paid"}, 0},
-			{system.ReplayFilter{Consumer: queue.RedisConsumer, ID: "e1"}, 1}, {system.ReplayFilter{}, 2}, {system.ReplayFilter{Consumer: queue.RedisConsumer}, 0},
+			{system.DeadLetterFilter{Consumer: queue.RelayConsumer}, 0}, {system.DeadLetterFilter{Type: "order.paid"}, 0},
+			{system.DeadLetterFilter{Consumer: queue.RedisConsumer, ID: "e1"}, 1}, {system.DeadLetterFilter{}, 2}, {system.DeadLetterFilter{Consumer: queue.RedisConsumer}, 0},
 		} {
 			r, err := operators.ReplayWhere(t.Context(), f.filter)
 			if diff := cmp.Diff(system.Replayed{Revived: f.want}, r); diff != "" || err != nil {

@@ -5,14 +5,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/queue"
 	"comanda/internal/stock"
 	"comanda/internal/telemetry"
-	"comanda/internal/visit"
 )
 
 // metrics holds the metrics of packages that import no driver. The names of the exported series do not follow the code
@@ -44,54 +42,40 @@ type metrics struct {
 
 // newMetrics registers all of them, whatever the role, so that every process exports the same series.
 func newMetrics(reg prometheus.Registerer) *metrics {
-	f := promauto.With(reg)
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
-	count := func(name, help string) prometheus.Counter {
-		return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	}
-	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
-	}
+	f := telemetry.Metrics(reg)
 	m := &metrics{
-		created:     counter("order_created_total", "Requests to place an order, by result.", "result"),
-		transitions: counter("order_transition_total", "Changes of orders, by new state and cause.", "to", "cause"),
-		callbacks:   counter("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
-		steps:       counter("kitchen_step_total", "Kitchen steps, by kind.", "step"),
-		tickets: gauges("kitchen_oldest_ticket_age_seconds",
+		created:     f.Counters("order_created_total", "Requests to place an order, by result.", "result"),
+		transitions: f.Counters("order_transition_total", "Changes of orders, by new state and cause.", "to", "cause"),
+		callbacks:   f.Counters("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
+		steps:       f.Counters("kitchen_step_total", "Kitchen steps, by kind.", "step"),
+		tickets: f.Gauges("kitchen_oldest_ticket_age_seconds",
 			"Age of the oldest paid order that is not served, by branch.", "branch"),
-		withoutCache:       count("reservation_cold_total", "Orders placed without the admission cache."),
-		overruled:          count("reservation_doubted_total", "Refusals of the cache that the ledger's counters contradicted."),
-		provisionalExpired: count("reservation_buried_total", "Provisional holds that expired without an order."),
-		drift:              gauge("reservation_drift_units", "Units by which the cache differed from the ledger."),
-		rebuilds:           counter("redis_rebuild_total", "Rebuilds of a scope of the admission cache, by result.", "result"),
-		rebuildTime: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "redis_rebuild_duration_seconds", Help: "Duration of rebuilds.", Buckets: telemetry.Buckets,
-		}),
-		stuck: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "payment_stuck", Help: "Payment attempts that need attention, by state.",
-		}, []string{"state"}),
-		refundsDue: gauge("refund_obligation_open", "Refunds that are not done."),
-		refundAge:  gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not done."),
+		withoutCache: f.Counter("reservation_cold_total", "Orders placed without the admission cache."),
+		overruled: f.Counter("reservation_doubted_total",
+			"Refusals of the cache that the ledger's counters contradicted."),
+		provisionalExpired: f.Counter("reservation_buried_total", "Provisional holds that expired without an order."),
+		drift:              f.Gauge("reservation_drift_units", "Units by which the cache differed from the ledger."),
+		rebuilds:           f.Counters("redis_rebuild_total", "Rebuilds of a scope of the admission cache, by result.", "result"),
+		rebuildTime:        f.Histogram("redis_rebuild_duration_seconds", "Duration of rebuilds."),
+		stuck:              f.Gauges("payment_stuck", "Payment attempts that need attention, by state.", "state"),
+		refundsDue:         f.Gauge("refund_obligation_open", "Refunds that are not done."),
+		refundAge:          f.Gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not done."),
 		ops: backlogGauges{
-			pending: gauge("redis_outbox_pending", "Changes that the admission cache has not applied."),
-			age:     gauge("redis_outbox_oldest_age_seconds", "Age of the oldest change that the admission cache has not applied."),
-			dead:    gauge("redis_outbox_dead", "Changes that are dead letters, because the admission cache rejected them too often."),
-			deadAge: gauge("redis_outbox_dead_oldest_age_seconds", "Time since the first of these dead letters died."),
+			pending: f.Gauge("redis_outbox_pending", "Changes that the admission cache has not applied."),
+			age:     f.Gauge("redis_outbox_oldest_age_seconds", "Age of the oldest change that the admission cache has not applied."),
+			dead: f.Gauge("redis_outbox_dead",
+				"Changes that are dead letters, because the admission cache rejected them too often."),
+			deadAge: f.Gauge("redis_outbox_dead_oldest_age_seconds", "Time since the first of these dead letters died."),
 		},
-		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that became dead letters."),
-		overdue:    gauges("hold_overdue", "Holds past their deadline that are not released, by owner.", "of"),
-		overdueAge: gauges("hold_overdue_oldest_age_seconds", "Time since the deadline of the oldest overdue hold.", "of"),
-		low:        gauges("stock_low_items", "Stock items at or below their low mark, by branch.", "branch"),
-		tries:      counter("inventory_try_total", "Requested reservations, by result.", "result"),
-		ended:      counter("inventory_ended_total", "Changes of reservations, by new state.", "to"),
+		opsGivenUp: f.Counter("redis_outbox_given_up_total", "Transactions that became dead letters."),
+		overdue:    f.Gauges("hold_overdue", "Holds past their deadline that are not released, by owner.", "of"),
+		overdueAge: f.Gauges("hold_overdue_oldest_age_seconds", "Time since the deadline of the oldest overdue hold.", "of"),
+		low:        f.Gauges("stock_low_items", "Stock items at or below their low mark, by branch.", "branch"),
+		tries:      f.Counters("inventory_try_total", "Requested reservations, by result.", "result"),
+		ended:      f.Counters("inventory_ended_total", "Changes of reservations, by new state.", "to"),
+		moved: f.Counters("clock_deadlines_moved_total",
+			"Deadlines moved because the machine's clock was set, by kind. SQLite only.", "of"),
 	}
-	m.moved = counter("clock_deadlines_moved_total",
-		"Deadlines moved because the machine's clock was set, by kind. SQLite only.", "of")
 	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // creates the series, for alerts
 		m.tries.WithLabelValues(r)
 	}
@@ -197,31 +181,15 @@ type batched interface {
 
 // exportGroup exports the figures of a group commit.
 func exportGroup(reg prometheus.Registerer, name string, g batched) {
-	f, of := promauto.With(reg), prometheus.Labels{"group": name}
-	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "group_commit_batches_total", Help: "Transactions shared by several requests.", ConstLabels: of,
-	}, func() float64 {
+	f := telemetry.Metrics(prometheus.WrapRegistererWith(prometheus.Labels{"group": name}, reg))
+	f.CounterFunc("group_commit_batches_total", "Transactions shared by several requests.", func() float64 {
 		batches, _ := g.Stats()
 		return float64(batches)
 	})
-	f.NewCounterFunc(prometheus.CounterOpts{
-		Name: "group_commit_requests_total", Help: "Requests committed in shared transactions.", ConstLabels: of,
-	}, func() float64 {
+	f.CounterFunc("group_commit_requests_total", "Requests committed in shared transactions.", func() float64 {
 		_, ops := g.Stats()
 		return float64(ops)
 	})
-	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "group_commit_waiting", Help: "Requests waiting for a shared transaction.", ConstLabels: of,
-	}, func() float64 { return float64(g.Waiting()) })
-}
-
-// countScans returns a function that counts scans of tables' codes by result.
-func countScans(reg prometheus.Registerer) func(result string) {
-	scans := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "qr_exchange_total", Help: "Scans of tables' codes, by result.",
-	}, []string{"result"})
-	for _, r := range visit.ScanOutcomes() { // so that an alert finds the series before the first scan
-		scans.WithLabelValues(r)
-	}
-	return func(result string) { scans.WithLabelValues(result).Inc() }
+	f.GaugeFunc("group_commit_waiting", "Requests waiting for a shared transaction.",
+		func() float64 { return float64(g.Waiting()) })
 }

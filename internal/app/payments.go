@@ -21,7 +21,6 @@ import (
 	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/sqldb"
 	"comanda/internal/telemetry"
-	"comanda/internal/worker"
 )
 
 // Paths of the simulators.
@@ -30,81 +29,101 @@ const (
 	linePaySimPath = "/sim/linepay"
 )
 
-// gateways holds an installation's gateways: real ones, simulated ones, or none.
-type gateways struct {
+// merchants are the clients of the gateways that take payments now, real ones or simulated ones. Nil is not offered.
+type merchants struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
-	key     account.Key             // the simulators' secrets are derived from it
-	pages   map[string]http.Handler // of simulators, by path
-	close   []func()
 }
 
 // methods returns the ways to pay besides cash at the counter.
-func (t *gateways) methods(sandbox bool) []payment.Method {
+func (m merchants) methods(sandbox bool) []payment.Method {
 	var all []payment.Method
 	if sandbox {
 		all = append(all, payment.Sandbox)
 	}
-	if t.vnpay != nil {
+	if m.vnpay != nil {
 		all = append(all, payment.VNPay)
 	}
-	if t.linePay != nil {
+	if m.linePay != nil {
 		all = append(all, payment.LINEPay)
 	}
 	return all
 }
 
-// byMethod returns the gateways by method. The sandbox has none: its callback is a route.
-func (t *gateways) byMethod() map[payment.Method]payment.Gateway {
+// byMethod returns the clients by method. The sandbox has none: its callback is a route.
+func (m merchants) byMethod() map[payment.Method]payment.Gateway {
 	all := map[payment.Method]payment.Gateway{}
-	if t.vnpay != nil {
-		all[payment.VNPay] = t.vnpay
+	if m.vnpay != nil {
+		all[payment.VNPay] = m.vnpay
 	}
-	if t.linePay != nil {
-		all[payment.LINEPay] = t.linePay
+	if m.linePay != nil {
+		all[payment.LINEPay] = m.linePay
 	}
 	return all
 }
 
-// openGateways creates the configured gateways, and simulated ones for the others if the sandbox is on. It calls no
-// gateway, so a gateway that is down does not keep the server from starting.
+// gateways creates the clients of payment gateways, and holds the simulators that stand in for gateways without an
+// account.
+type gateways struct {
+	client     *http.Client
+	now        func() time.Time
+	simVNPay   vnpay.Config // zero without simulators
+	simLINEPay linepay.Config
+	key        account.Key             // the simulators' secrets are derived from it
+	pages      map[string]http.Handler // of simulators, by path
+	close      []func()
+}
+
+// openGateways starts the simulators, if they are on. Neither it nor merchants calls a gateway, so a gateway that is
+// down does not keep the server from starting.
 func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err error) {
-	t, now := &gateways{pages: map[string]http.Handler{}}, db.Now
+	// Each call sets its own time-out.
+	t := &gateways{client: &http.Client{}, now: db.Now, pages: map[string]http.Handler{}}
+	if !c.Simulators {
+		return t, nil
+	}
 	defer func() {
 		if err != nil {
 			t.Close()
 		}
 	}()
 	// NewCore reads the keys only later.
-	if c.Simulators {
-		keys, err := accountsql.Keys(ctx, db)
-		if err != nil {
-			return nil, err
-		}
-		t.key = keys.Token
+	keys, err := accountsql.Keys(ctx, db)
+	if err != nil {
+		return nil, err
 	}
-	client := &http.Client{} // each call sets its own time-out
-	if v, on := c.VNPay, c.VNPay.TmnCode != ""; on || c.Simulators {
-		if !on {
-			if v, err = t.simulateVNPay(c, now); err != nil {
-				return nil, err
-			}
-		}
-		if t.vnpay, err = vnpay.New(v, client, now); err != nil {
-			return nil, fmt.Errorf("configuration: COMANDA_VNPAY_*: %w", err)
+	t.key = keys.Token
+	if t.simVNPay, err = t.simulateVNPay(c, db.Now); err != nil {
+		return nil, err
+	}
+	t.simLINEPay, err = t.simulateLINEPay(c, db.Now)
+	return t, err
+}
+
+// merchants returns the clients of the accounts in a configuration, and of the simulators for gateways without an
+// account.
+func (t *gateways) merchants(c Config) (m merchants, err error) {
+	if t.client == nil { // a command: it takes no payments
+		return m, nil
+	}
+	v, l := c.VNPay, c.LINEPay
+	if v.TmnCode == "" {
+		v = t.simVNPay
+	}
+	if l.ChannelID == "" {
+		l = t.simLINEPay
+	}
+	if v.TmnCode != "" {
+		if m.vnpay, err = vnpay.New(v, t.client, t.now); err != nil {
+			return merchants{}, fmt.Errorf("configuration: COMANDA_VNPAY_*: %w", err)
 		}
 	}
-	if l, on := c.LINEPay, c.LINEPay.ChannelID != ""; on || c.Simulators {
-		if !on {
-			if l, err = t.simulateLINEPay(c, now); err != nil {
-				return nil, err
-			}
-		}
-		if t.linePay, err = linepay.New(l, client, linepay.Nonce); err != nil {
-			return nil, fmt.Errorf("configuration: COMANDA_LINEPAY_*: %w", err)
+	if l.ChannelID != "" {
+		if m.linePay, err = linepay.New(l, t.client, linepay.Nonce); err != nil {
+			return merchants{}, fmt.Errorf("configuration: COMANDA_LINEPAY_*: %w", err)
 		}
 	}
-	return t, nil
+	return m, nil
 }
 
 // validatePayments also refuses gateways that are configured only in part. A merchant code without its secret would
@@ -183,12 +202,15 @@ func (t *gateways) Close() {
 
 // register adds the routes of the gateways and of the simulators.
 func (t *gateways) register(a *httpapi.API, k *Core) {
-	g := orderinghttp.Gateways{OrderPage: appPage("/app/orders/"), MemberPage: appPage("/shop/orders/")}
-	if t.vnpay != nil {
-		g.VNPay = vnpayCalls{t.vnpay}
-	}
-	if t.linePay != nil {
-		g.LINEPay = linePayReturns{}
+	g := orderinghttp.Gateways{
+		OrderPage: appPage("/app/orders/"), MemberPage: appPage("/shop/orders/"),
+		VNPay: func() (orderinghttp.VNPay, bool) {
+			m := k.house.Load().merchants.vnpay
+			return vnpayCalls{m}, m != nil
+		},
+		LINEPay: func() (orderinghttp.LINEPay, bool) {
+			return linePayReturns{}, k.house.Load().merchants.linePay != nil
+		},
 	}
 	orderinghttp.RegisterGateways(a, k.Orders, g)
 	for path, h := range t.pages {
@@ -217,24 +239,6 @@ type linePayReturns struct{}
 func (linePayReturns) Read(rawQuery string) (ref, transaction string, err error) {
 	r, err := linepay.Read(rawQuery)
 	return r.AttemptID, r.TransactionID, err
-}
-
-// gatewayInterval is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
-const gatewayInterval = time.Second
-
-// paymentLoops query the gateways for unknown outcomes, and send refunds.
-func (k *Core) paymentLoops() []worker.Loop {
-	return []worker.Loop{
-		{
-			Name: "payments", Run: k.Orders.CheckPayments, Every: gatewayInterval, Timeout: 2 * time.Minute,
-			MaxPause: 30 * time.Second,
-		},
-		{
-			Name: "refunds", Run: k.Orders.SendRefunds, Every: gatewayInterval, Timeout: 2 * time.Minute,
-			MaxPause: 30 * time.Second,
-		},
-		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
-	}
 }
 
 // measurePayments counts payment attempts that need attention. The states are listed, so that a state without attempts

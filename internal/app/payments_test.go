@@ -16,14 +16,14 @@ import (
 	"comanda/internal/uid"
 )
 
-// site is the gateways of one server start, with simulators and the URL that browsers use.
-type site struct {
+// gatewaySite is the gateways of one server start, with simulators and the URL that browsers use.
+type gatewaySite struct {
 	t *testing.T
 	*gateways
 }
 
 // startSite opens an installation's gateways. Pages opened before stay at the same URL and reach the new gateways.
-func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site {
+func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) gatewaySite {
 	t.Helper()
 	opened, err := openGateways(t.Context(), Config{Simulators: true, PublicURL: url}, db)
 	if err != nil {
@@ -35,15 +35,19 @@ func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site
 		mux.Handle(path+"/", h)
 	}
 	*front = mux
-	return site{t, opened}
+	return gatewaySite{t, opened}
 }
 
 // page starts a payment.
-func (s site) page(m payment.Method, c money.Currency) payment.Page {
+func (s gatewaySite) page(m payment.Method, c money.Currency) payment.Page {
 	s.t.Helper()
 	now := time.Now()
 	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
-	page, err := s.byMethod()[m].Start(s.t.Context(), payment.Purchase{
+	clients, err := s.merchants(Config{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	page, err := clients.byMethod()[m].Start(s.t.Context(), payment.Purchase{
 		Attempt: a, OrderNumber: "A-001", Branch: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
 	})
 	if err != nil {
@@ -52,7 +56,7 @@ func (s site) page(m payment.Method, c money.Currency) payment.Page {
 	return page
 }
 
-func (s site) opens(page payment.Page) int {
+func (s gatewaySite) opens(page payment.Page) int {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, page.URL, http.NoBody)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/document"
 	"comanda/internal/telemetry"
@@ -26,7 +25,7 @@ const (
 
 // sampleMetrics are the sampler's metrics.
 type sampleMetrics struct {
-	passes   *prometheus.CounterVec
+	pass     func(result string)
 	compared prometheus.Counter
 	lost     *prometheus.CounterVec
 	restored prometheus.Counter
@@ -37,41 +36,19 @@ type sampleMetrics struct {
 
 // wireSampler adds metrics to the sampler and lets it read the servers' eviction counters.
 func (k *Core) wireSampler(reg prometheus.Registerer) {
-	f := promauto.With(reg)
+	f := telemetry.Metrics(reg)
 	m := &sampleMetrics{
-		passes: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "document_sample_total", Help: "Samples of documents in Redis, by result.",
-		}, []string{"result"}),
-		compared: f.NewCounter(prometheus.CounterOpts{
-			Name: "document_sample_compared_total", Help: "Documents compared and sets counted by samples.",
-		}),
-		lost: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "document_lost_total", Help: "Differences between SQL and Redis found by samples, by kind.",
-		}, []string{"kind"}),
-		restored: f.NewCounter(prometheus.CounterOpts{
-			Name: "document_restored_total", Help: "Documents restored because a sample found them incomplete.",
-		}),
-		took: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "document_sample_duration_seconds", Help: "Duration of samples, without repairs.", Buckets: telemetry.Buckets,
-		}),
-		evicting: f.NewGauge(prometheus.GaugeOpts{
-			Name: "redis_evicting_servers", Help: "Redis masters whose maxmemory-policy is not noeviction.",
-		}),
-		evicted: f.NewGauge(prometheus.GaugeOpts{
-			Name: "redis_evicted_keys", Help: "Keys evicted by Redis masters since their start.",
-		}),
+		pass: f.Counting("document_sample_total", "Samples of documents in Redis, by result.", "result",
+			sampleClean, sampleLost, sampleEvicted, sampleBehind),
+		compared: f.Counter("document_sample_compared_total", "Documents compared and sets counted by samples."),
+		lost:     f.Counters("document_lost_total", "Differences between SQL and Redis found by samples, by kind.", "kind"),
+		restored: f.Counter("document_restored_total", "Documents restored because a sample found them incomplete."),
+		took:     f.Histogram("document_sample_duration_seconds", "Duration of samples, without repairs."),
+		evicting: f.Gauge("redis_evicting_servers", "Redis masters whose maxmemory-policy is not noeviction."),
+		evicted:  f.Gauge("redis_evicted_keys", "Keys evicted by Redis masters since their start."),
 	}
-	for _, result := range []string{sampleClean, sampleLost, sampleEvicted, sampleBehind} { // creates the series, for alerts
-		m.passes.WithLabelValues(result)
-	}
-	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "document_damaged", Help: "1 while lost documents are being restored and lists are read from SQL.",
-	}, func() float64 {
-		if k.Generation.Damaged() {
-			return 1
-		}
-		return 0
-	})
+	f.GaugeFunc("document_damaged", "1 while lost documents are being restored and lists are read from SQL.",
+		func() float64 { return telemetry.Truth(k.Generation.Damaged()) })
 	k.Sampler.Evictions = func(ctx context.Context) (int64, error) {
 		memory, err := k.Redis.Memory(ctx)
 		if err == nil {
@@ -103,7 +80,7 @@ func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slo
 	case s.Behind:
 		result = sampleBehind
 	}
-	m.passes.WithLabelValues(result).Inc()
+	m.pass(result)
 	m.compared.Add(float64(s.Documents + s.Sets))
 	m.restored.Add(float64(s.Restored))
 	m.took.Observe(s.Took.Seconds())

@@ -184,12 +184,12 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	return p, p.begin(ctx, c, o, reg, services)
+	return p, p.begin(ctx, o, reg, services)
 }
 
 // begin makes the process ready and starts its services.
 func (p *process) begin(
-	ctx context.Context, c Config, o ServeOptions, reg *prometheus.Registry, services []worker.Service,
+	ctx context.Context, o ServeOptions, reg *prometheus.Registry, services []worker.Service,
 ) error {
 	if p.server != nil {
 		if err := p.core.syncPermissions(ctx, p.server, reg); err != nil {
@@ -201,7 +201,7 @@ func (p *process) begin(
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	p.core.announce(ctx, c, o, p.server)
+	p.core.announce(ctx, p.core.house.Load().config, o, p.server)
 	return nil
 }
 
@@ -243,24 +243,15 @@ func (p *process) services(
 	services = append(services, measuring)
 	// Every process that may commit keeps the admission cache. Every process that consumes from the broker may wake the
 	// sweeper.
-	gate := add(nil, p.core.syncerLoops()...)
-	wakeSyncer(p.core.Redis, gate)
-	services = append(services, gate...)
+	syncers := add(nil, p.core.syncerLoops()...)
+	wakeSyncer(p.core.Redis, syncers)
+	services = append(services, syncers...)
 	services = append(services, worker.New(p.schema.loop(), log, jobs))
-	services = add(services, p.core.keyLoop())
-	services = add(services, p.core.documentLoops()...)
-	services = add(services, p.core.Live.Loops()...)
+	services = add(services, p.core.commonLoops()...)
 	sweeper := worker.New(p.schema.guarded(whenSettled(p.core.DB.Clock(), p.core.sweeper())), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
-		services = add(services, p.core.workLoops()...)
-		services = add(services, p.core.accountLoops()...)
-		services = add(services, p.core.paymentLoops()...)
-		letters, err := p.core.mailLoops(log, reg)
-		if err != nil {
-			return nil, err
-		}
-		services = add(services, letters...)
+		services = add(services, p.core.workLoops(log, reg)...)
 	}
 	broker, err := p.relay(c, o, log, reg, sweeper, add)
 	if err != nil {
@@ -270,11 +261,8 @@ func (p *process) services(
 	if !slices.Contains(o.Roles, API) {
 		return services, nil
 	}
-	services = add(services, p.core.guestLoop())
-	services = add(services, p.core.authenticationLoops()...)
-	services = add(services, p.core.authorizationLoops()...)
-	services = add(services, p.core.snapshotLoops()...)
-	if p.server, err = p.core.newServer(c, build.Version, log, reg); err != nil {
+	services = add(services, p.core.requestLoops()...)
+	if p.server, err = p.core.newServer(build.Version, log, reg); err != nil {
 		return nil, err
 	}
 	p.schema.watch(p.server)

@@ -10,12 +10,15 @@ import (
 	"comanda/internal/account/accounthttp"
 	"comanda/internal/audit/audithttp"
 	"comanda/internal/authz/authzhttp"
+	"comanda/internal/brand/brandhttp"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/report/reporthttp"
+	"comanda/internal/settings/settingshttp"
+	"comanda/internal/site"
 	"comanda/internal/stock/stockhttp"
 	"comanda/internal/system/systemhttp"
 	"comanda/internal/visit"
@@ -24,8 +27,8 @@ import (
 
 // newServer creates the HTTP server with the routes of all packages. Only SQL is a critical check: without Redis or
 // complete documents, requests are slower and still answered (I16).
-func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *prometheus.Registry) (*httpapi.Server, error) {
-	s, err := httpapi.New(c.http(version), log, reg)
+func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Registry) (*httpapi.Server, error) {
+	s, err := httpapi.New(k.house.Load().config.http(version), log, reg)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +45,15 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		}
 		return nil
 	})
+	s.Check("settings", false, k.checkSettings)
+	k.onSettings(func(h *houseSettings) error {
+		return errors.Join(s.SetPublicURL(h.config.PublicURL), h.config.writeURL())
+	})
+	s.SetHouse(k.house.Load().brand.Name)
+	k.onSettings(func(h *houseSettings) error {
+		s.SetHouse(h.brand.Name)
+		return nil
+	})
 	s.Check("documents", false, k.Generation.Check)
 	return s, nil
 }
@@ -56,14 +68,14 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.CatalogServices)
 	documenthttp.Register(a, k.Documents)
-	accounthttp.Member(a, k.Accounts, k.Config.encrypted())
+	accounthttp.Member(a, k.Accounts, func() bool { return k.house.Load().config.encrypted() })
 	accounthttp.Admin(a, k.Administration)
 	authzhttp.Roles(a, k.Roles)
 	audithttp.Register(a, k.AuditLog)
 	authzhttp.OwnPermissions(a, k.Roles)
 	accounthttp.Setup(a, k.Setup)
 	visithttp.Guest(a, k.Landing)
-	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
+	visithttp.Staff(a, k.Floor, k.publicURL)
 	visithttp.Calls(a, k.Floor)
 	orderinghttp.Register(a, k.Orders, k.Guests, k.OrderReader, k.Ledger)
 	orderinghttp.Lists(a, k.OrderReader)
@@ -73,6 +85,9 @@ func (k *Core) register(a *httpapi.API) {
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
 	systemhttp.Register(a, k.systemService())
+	settingshttp.Register(a, k.Settings)
+	brandhttp.Register(a, k.Brand)
+	site.Register(a, k.site())
 	if k.gateways != nil {
 		k.gateways.register(a, k)
 	}

@@ -3,13 +3,10 @@ package app
 import (
 	"bytes"
 	"context"
-	"time"
 
 	"comanda/internal/account"
 	"comanda/internal/account/accountsql"
 	"comanda/internal/audit"
-	"comanda/internal/authz"
-	"comanda/internal/worker"
 )
 
 // Purposes of the keys derived from the token key. Withdrawing the token key withdraws them too.
@@ -52,20 +49,4 @@ func (k *Core) syncTokenKey(ctx context.Context) error {
 		return k.useTokenKey(key)
 	}
 	return nil
-}
-
-// keyLoop runs in every process, because each reads values that are sealed with the key in Redis. The interval limits
-// how long a withdrawn key is still accepted.
-func (k *Core) keyLoop() worker.Loop {
-	return worker.Loop{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
-}
-
-// WithdrawTokenKey replaces the token key in SQL, from a command beside running servers.
-func WithdrawTokenKey(ctx context.Context, c Config) error {
-	db, err := OpenDatabase(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return accountsql.WithdrawTokenKey(ctx, db, authz.System())
 }

@@ -118,7 +118,7 @@ func (s *schema) free() bool {
 // untyped are the names of strings that users do not type, or that are secrets. Everything else is free text.
 var untyped = strings.Fields(`branchId categoryId orderId tableId visitId itemId imageId permissionIds[0] branches[0] clientTxnId
 	customerToken qr refreshToken password currentPassword newPassword pin code
-	locale locales[0] until since method paymentMethod gender consumer type`)
+	locale locales[0] until since method paymentMethod gender consumer type accent`)
 
 // asker returns a principal that a policy admits.
 func asker(policy string) string {

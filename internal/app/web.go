@@ -1,12 +1,17 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"time"
 
+	"comanda/internal/brand"
+	"comanda/internal/catalog"
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
 	"comanda/internal/payment"
+	"comanda/internal/site"
 	"comanda/internal/visit/visithttp"
 	"comanda/internal/web"
 )
@@ -21,18 +26,63 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 		visithttp.Scan(a)
 		return nil
 	}
-	app, err := web.New(built, web.Boot{Methods: k.methods(), Demo: k.Config.DemoLAN})
+	app, err := web.New(built, k.boot(k.house.Load()))
 	if err != nil {
 		return err
 	}
 	app.Register(a)
+	k.onSettings(func(h *houseSettings) error { return app.SetBoot(k.boot(h)) })
 	return nil
 }
 
-// methods returns the ways to pay that guests see.
-func (k *Core) methods() []string {
+// boot returns the data of the apps' pages.
+func (k *Core) boot(h *houseSettings) web.Boot {
+	return web.Boot{
+		Methods: h.methodNames(), Demo: k.Config.DemoLAN, Worker: k.Config.GuestWorker, Brand: pageBrand(h.brand),
+	}
+}
+
+// pageBrand returns the brand as pages carry it.
+func pageBrand(b brand.Brand) web.PageBrand {
+	p := web.PageBrand{
+		Name: b.Name, Title: textsByTag(b.Title), Text: textsByTag(b.Text), Style: b.Style(),
+		IconSmall: b.Logo.URL(brand.IconSmall), IconLarge: b.Logo.URL(brand.IconLarge),
+	}
+	if shades, ok := b.Palette(); ok {
+		p.Accent = shades.Light.Accent
+	}
+	if l := b.Logo; l != nil {
+		p.Logo = &web.PagePicture{URL: l.URL(brand.LogoMark), Width: l.Width, Height: l.Height}
+	}
+	if c := b.Cover; c != nil {
+		p.Cover = &web.PagePicture{URL: c.URL(brand.CoverSmall), Large: c.URL(brand.CoverLarge), Width: c.Width, Height: c.Height}
+	}
+	return p
+}
+
+func textsByTag(t catalog.Texts) map[string]string {
+	all := make(map[string]string, len(t))
+	for l, s := range t {
+		all[string(l)] = s
+	}
+	return all
+}
+
+// site returns the public pages of the house.
+func (k *Core) site() *site.PublicPages {
+	_, apps := web.Built()
+	return &site.PublicPages{
+		Branches: func(ctx context.Context) ([]catalog.Branch, error) { return k.Branches.Store.Branches(ctx) },
+		Menu:     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) { return k.Menus.Active(ctx, branch) },
+		Brand:    func() brand.Brand { return k.house.Load().brand },
+		URL:      k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() },
+	}
+}
+
+// methodNames returns the ways to pay that guests see.
+func (h *houseSettings) methodNames() []string {
 	var all []string
-	for _, m := range k.gateways.methods(k.Config.SandboxPayments) {
+	for _, m := range h.merchants.methods(h.config.SandboxPayments) {
 		all = append(all, string(m))
 	}
 	return append(all, string(payment.Counter))

@@ -16,13 +16,13 @@ import (
 // is gone, Redis agrees, and service continues.
 func TestBackup(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		e := newLoss(open(t, k, nil))
-		e.lose()
+		e := newRestore(open(t, k, nil))
+		e.loseData()
 		if k == servers {
 			e.s.flush() // as docs/backup.md says
 		}
 		e.s.servers[0].start()
-		e.asBefore(t)
+		e.wantBackup(t)
 	}, embedded, servers)
 }
 
@@ -30,8 +30,8 @@ func TestBackup(t *testing.T) {
 // repairs it, whether or not the server has begun one by itself.
 func TestBackup_redis_kept(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		e := newLoss(open(t, k, nil))
-		e.lose()
+		e := newRestore(open(t, k, nil))
+		e.loseData()
 		if run := e.s.run("index", "verify"); run.code != 1 || !strings.Contains(run.out, "document_") {
 			t.Errorf("index verify: exit code %d\n%s%s", run.code, run.out, run.err)
 		}
@@ -42,23 +42,23 @@ func TestBackup_redis_kept(t *testing.T) {
 			}
 			return nil
 		})
-		e.asBefore(t)
+		e.wantBackup(t)
 	}, servers)
 }
 
-// loss is an installation with orders before and after its backup.
-type loss struct {
-	s      *site
+// restore is a case of disaster recovery: an installation with orders before and after its backup.
+type restore struct {
+	s      *installation
 	guest  guest
 	file   string
 	orders map[string]string // as the staff see them, before the backup, by id
 	later  order             // placed after the backup
 }
 
-func newLoss(s *site) *loss {
+func newRestore(s *installation) *restore {
 	t := s.t
 	t.Helper()
-	e := &loss{s: s, guest: s.guest(0), file: filepath.Join(t.TempDir(), "backup"), orders: map[string]string{}}
+	e := &restore{s: s, guest: s.guest(0), file: filepath.Join(t.TempDir(), "backup"), orders: map[string]string{}}
 	s.quota(pho, 10)
 	paid, canceled := e.guest.orders(t, line{ItemID: pho, Qty: 3}), e.guest.orders(t, line{ItemID: bun, Qty: 1})
 	held := e.guest.orders(t, line{ItemID: pho, Qty: 2})
@@ -75,17 +75,17 @@ func newLoss(s *site) *loss {
 	e.guest.cancel(held.ID).want(t, http.StatusOK, "")
 	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "anh@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
-	s.compared() // waits until all of it is in Redis
+	s.awaitDocuments() // waits until all of it is in Redis
 	return e
 }
 
-func (e *loss) staffSee(id string) string {
+func (e *restore) staffSee(id string) string {
 	e.s.t.Helper()
 	return string(e.s.staff(http.MethodGet, "/api/orders/"+id, nil).want(e.s.t, http.StatusOK, "").body)
 }
 
 // backup makes the backup while the server runs.
-func (e *loss) backup() {
+func (e *restore) backup() {
 	e.s.t.Helper()
 	if e.s.kind == embedded {
 		e.s.must("backup", e.file)
@@ -95,15 +95,15 @@ func (e *loss) backup() {
 }
 
 // tool runs one of PostgreSQL's programs.
-func (e *loss) tool(name string, args ...string) {
+func (e *restore) tool(name string, args ...string) {
 	e.s.t.Helper()
 	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
 		e.s.t.Fatalf("%s: %v\n%s", name, err, out)
 	}
 }
 
-// lose kills the server, destroys all its data, and restores the backup.
-func (e *loss) lose() {
+// loseData kills the server, destroys all its data, and restores the backup.
+func (e *restore) loseData() {
 	t, s := e.s.t, e.s
 	t.Helper()
 	s.servers[0].kill()
@@ -135,8 +135,8 @@ func (e *loss) lose() {
 	}
 }
 
-// asBefore expects the state of the backup, in working order.
-func (e *loss) asBefore(t *testing.T) {
+// wantBackup expects the state of the backup, in working order.
+func (e *restore) wantBackup(t *testing.T) {
 	t.Helper()
 	for id, was := range e.orders {
 		if now := e.staffSee(id); now != was {
@@ -145,25 +145,25 @@ func (e *loss) asBefore(t *testing.T) {
 	}
 	e.s.staff(http.MethodGet, "/api/orders/"+e.later.ID, nil).want(t, http.StatusNotFound, "order_not_found")
 	e.s.wantStock(pho, 10, 2, 3)
-	e.s.agrees()
-	if v := e.s.compared(); v.Documents["order"] != len(e.orders) {
+	e.s.awaitConsistent()
+	if v := e.s.awaitDocuments(); v.Documents["order"] != len(e.orders) {
 		t.Errorf("the documents are %v", v.Documents)
 	}
 	e.members("chi@example.com")
 	e.s.must("audit", "verify")
 	// New objects receive the same ids and values again, with their own data.
 	e.guest.orders(t, line{ItemID: pho, Qty: 5})
-	wantSoldOut(t, e.guest.place(e.guest.wish(line{ItemID: pho, Qty: 1})))
+	wantSoldOut(t, e.guest.place(e.guest.request(line{ItemID: pho, Qty: 1})))
 	e.s.send(http.MethodPost, "/auth/register", map[string]string{"email": "binh@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
 	e.members("binh@example.com chi@example.com")
-	e.s.agrees()
-	e.s.compared()
-	e.s.sound()
+	e.s.awaitConsistent()
+	e.s.awaitDocuments()
+	e.s.wantKeysDeclared()
 }
 
 // members compares the registered members.
-func (e *loss) members(want string) {
+func (e *restore) members(want string) {
 	e.s.t.Helper()
 	e.s.database(func(db *sqldb.DB) error {
 		emails, err := sqldb.Collect(e.s.t.Context(), db, sqldb.Value[string],

@@ -26,19 +26,20 @@ var (
 // them are delivered a second time (I8).
 func TestBrokerOutage(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		direct := atEnd.brokerURL(t)
+		direct := shared.brokerURL(t)
 		network, through := newProxy(t, direct)
-		// Only this site has no prefix: its queues have the names that the reference fixes (qr-ordering.md, section 5).
+		// Only this installation has no prefix: its queues have the names that the reference fixes (qr-ordering.md,
+		// section 5).
 		s := open(t, k, settings{"AMQP_URL": through, "AMQP_PREFIX": "", "LIMITS": "off"})
-		d := newDinner(s, 4)
-		s.await(patience, func() error { return d.atLeast(20) })
+		d := newOrderLoad(s, 4)
+		s.await(patience, func() error { return d.wantAtLeast(20) })
 		network.cut()
 		over := time.Now().Add(outage)
 		s.await(outage+patience, func() error {
 			if time.Now().Before(over) {
 				return fmt.Errorf("the outage is not over")
 			}
-			return d.atLeast(meanwhile)
+			return d.wantAtLeast(meanwhile)
 		})
 		var o outboxStatus
 		if s.read(&o, "outbox", "status"); o.Pending == 0 {
@@ -46,14 +47,14 @@ func TestBrokerOutage(t *testing.T) {
 		}
 		network.mend()
 		before := d.count()
-		s.await(patience, func() error { return d.atLeast(before + 20) })
+		s.await(patience, func() error { return d.wantAtLeast(before + 20) })
 		d.end()
 
-		s.drained()
-		s.reports(d.day())
+		s.awaitPublished()
+		s.awaitReport(d.report())
 		q := openQueues(t, direct)
-		seen := append(q.tell("store.order.paid", d.paid), q.tell("store.order.canceled", d.canceled)...)
-		q.again(seen)
+		seen := append(q.readAll("store.order.paid", d.paid), q.readAll("store.order.canceled", d.canceled)...)
+		q.republish(seen)
 		s.await(patience, func() error {
 			const repeated = `consumer_message_total{consumer="daybook",result="dup"}`
 			if n := s.figure(repeated); n < len(seen) {
@@ -61,14 +62,14 @@ func TestBrokerOutage(t *testing.T) {
 			}
 			return nil
 		})
-		s.reports(d.day())
-		s.agrees()
+		s.awaitReport(d.report())
+		s.awaitConsistent()
 	}, servers)
 }
 
-// dinner is guests who order until it ends, and in turn pay, cancel or do neither.
-type dinner struct {
-	s    *site
+// orderLoad is a load of guests who order until it ends, and in turn pay, cancel or do neither.
+type orderLoad struct {
+	s    *installation
 	stop context.CancelFunc
 	all  sync.WaitGroup
 
@@ -81,18 +82,18 @@ type dinner struct {
 // pace is the time between a guest's orders. The test needs events during the outage, not many of them.
 const pace = 40 * time.Millisecond
 
-func newDinner(s *site, guests int) *dinner {
+func newOrderLoad(s *installation, guests int) *orderLoad {
 	ctx, stop := context.WithCancel(s.t.Context())
-	d := &dinner{s: s, stop: stop, placed: map[string]order{}, paid: map[string]bool{}, canceled: map[string]bool{}}
+	d := &orderLoad{s: s, stop: stop, placed: map[string]order{}, paid: map[string]bool{}, canceled: map[string]bool{}}
 	for i := range guests {
 		g := s.guest(i)
-		d.all.Go(func() { d.eat(ctx, g) })
+		d.all.Go(func() { d.orderUntil(ctx, g) })
 	}
 	s.t.Cleanup(d.end)
 	return d
 }
 
-func (d *dinner) eat(ctx context.Context, g guest) {
+func (d *orderLoad) orderUntil(ctx context.Context, g guest) {
 	next := time.NewTicker(pace)
 	defer next.Stop()
 	for n := 0; ; n++ {
@@ -108,8 +109,8 @@ func (d *dinner) eat(ctx context.Context, g guest) {
 	}
 }
 
-func (d *dinner) order(g guest, n int) error {
-	a := g.place(g.wish(line{ItemID: phoGa, Qty: 1}))
+func (d *orderLoad) order(g guest, n int) error {
+	a := g.place(g.request(line{ItemID: phoGa, Qty: 1}))
 	var o order
 	if err := json.Unmarshal(a.body, &o); err != nil || a.status != http.StatusCreated {
 		return fmt.Errorf("an order is answered %v", a)
@@ -133,13 +134,13 @@ func (d *dinner) order(g guest, n int) error {
 	return nil
 }
 
-func (d *dinner) count() int {
+func (d *orderLoad) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.placed)
 }
 
-func (d *dinner) atLeast(n int) error {
+func (d *orderLoad) wantAtLeast(n int) error {
 	if c := d.count(); c < n && !d.s.t.Failed() {
 		return fmt.Errorf("%d orders so far, want %d", c, n)
 	}
@@ -147,13 +148,13 @@ func (d *dinner) atLeast(n int) error {
 }
 
 // end waits for all guests to finish.
-func (d *dinner) end() {
+func (d *orderLoad) end() {
 	d.stop()
 	d.all.Wait()
 }
 
-// day returns the expected report of the day.
-func (d *dinner) day() day {
+// report returns the expected report of the day.
+func (d *orderLoad) report() day {
 	sum := day{Placed: int64(len(d.placed)), Paid: int64(len(d.paid)), Canceled: int64(len(d.canceled))}
 	for id := range d.paid {
 		sum.Revenue += d.placed[id].Total
@@ -181,9 +182,9 @@ func openQueues(t *testing.T, address string) queues {
 	return queues{t, ch}
 }
 
-// tell reads a queue until it has delivered the expected number of orders and is empty, and compares them. Messages may
-// come twice, so it deduplicates by message id.
-func (q queues) tell(queue string, want map[string]bool) (all []amqp.Delivery) {
+// readAll reads a queue until it has delivered the expected number of orders and is empty, and compares them. Messages
+// may come twice, so it deduplicates by message id.
+func (q queues) readAll(queue string, want map[string]bool) (all []amqp.Delivery) {
 	q.t.Helper()
 	got := map[string]bool{}
 	testenv.Eventually(q.t, patience, func() bool {
@@ -214,8 +215,8 @@ func (q queues) orderOf(m amqp.Delivery) string {
 	return event.OrderID
 }
 
-// again publishes messages a second time, like a broker that redelivers after a lost acknowledgement.
-func (q queues) again(messages []amqp.Delivery) {
+// republish publishes messages a second time, like a broker that redelivers after a lost acknowledgement.
+func (q queues) republish(messages []amqp.Delivery) {
 	q.t.Helper()
 	for _, m := range messages {
 		err := q.ch.PublishWithContext(q.t.Context(), m.Exchange, m.RoutingKey, false, false, amqp.Publishing{

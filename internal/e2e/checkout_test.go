@@ -18,19 +18,19 @@ const memberPassword = "correct horse battery staple"
 
 // member is a logged-in account.
 type member struct {
-	s       *site
+	s       *installation
 	id      string
 	token   string
 	refresh string
 }
 
-// join registers, verifies the e-mail address with the code from the message, and logs in.
-func (s *site) join(name string) member {
+// newMember registers, verifies the e-mail address with the code from the message, and logs in.
+func (s *installation) newMember(name string) member {
 	s.t.Helper()
 	email := strings.ToLower(name+rand.Text()) + "@example.com"
 	account := map[string]string{"email": email, "password": memberPassword}
 	s.send(http.MethodPost, "/auth/register", account, "Accept-Language", "en").want(s.t, http.StatusCreated, "")
-	proof := map[string]string{"purpose": "VERIFY", "email": email, "code": s.letterTo(email)}
+	proof := map[string]string{"purpose": "VERIFY", "email": email, "code": s.codeSentTo(email)}
 	s.send(http.MethodPost, "/auth/otp/verify", proof).want(s.t, http.StatusOK, "")
 	var in struct {
 		AccessToken  string `json:"accessToken"`
@@ -45,8 +45,8 @@ func (s *site) join(name string) member {
 
 var codeLine = regexp.MustCompile(`(?m)^\s*([0-9]{6})\s*$`)
 
-// letterTo waits for the message to an address, from any process, and returns its code.
-func (s *site) letterTo(email string) (code string) {
+// codeSentTo waits for the message to an address, from any process, and returns its code.
+func (s *installation) codeSentTo(email string) (code string) {
 	s.t.Helper()
 	s.await(patience, func() error {
 		for _, v := range s.servers {
@@ -62,7 +62,7 @@ func (s *site) letterTo(email string) (code string) {
 				}
 			}
 		}
-		return fmt.Errorf("no letter to %s", email)
+		return fmt.Errorf("no message to %s", email)
 	})
 	return code
 }
@@ -123,24 +123,12 @@ func (m member) orders(t testing.TB) (all []order) {
 	return page.Items
 }
 
-// indexed waits until `comanda index verify` finds no difference. It takes over ten seconds if a rebuild's process was
-// killed: another process takes the rebuild over only then.
-func (s *site) indexed() {
-	s.t.Helper()
-	s.await(patience, func() error {
-		if r := s.run("index", "verify", "--json"); r.code != 0 || !strings.Contains(r.out, `"clean": true`) {
-			return fmt.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
-		}
-		return nil
-	})
-}
-
 // From the registration to the paid order. A flush and two kills on the way lose nothing.
 func TestCheckout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
-		m, other := s.join("lan"), s.join("minh")
+		m, other := s.newMember("lan"), s.newMember("minh")
 		m.puts(pho, 2).want(t, http.StatusCreated, "")
 		m.puts(bun, 1).want(t, http.StatusCreated, "")
 		total := s.price([]line{{ItemID: pho, Qty: 2}, {ItemID: bun, Qty: 1}})
@@ -178,10 +166,10 @@ func TestCheckout(t *testing.T) {
 			t.Errorf("a refused checkout has changed the cart: %+v", kept)
 		}
 		s.wantStock(pho, 10, 0, 2)
-		s.agrees()
-		s.indexed()
-		s.audited()
-		s.drained()
+		s.awaitConsistent()
+		s.awaitDocuments()
+		s.awaitKeysDeclared()
+		s.awaitPublished()
 	}, embedded, servers, pair, cluster)
 }
 
@@ -190,46 +178,46 @@ func TestCheckout(t *testing.T) {
 func TestCheckout_crash(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		var all []*shopper
+		var all []*checkoutMember
 		for i := range 6 {
-			all = append(all, &shopper{member: s.join(fmt.Sprint("m", i))})
+			all = append(all, &checkoutMember{member: s.newMember(fmt.Sprint("m", i))})
 		}
 		for round := range 3 {
 			rush(s, all, round)
 			for _, m := range all {
-				m.settle(t)
+				m.retryAll(t)
 			}
 		}
 		n := 0
 		for _, m := range all {
 			n += len(m.bought)
 		}
-		if left := s.traces(); left["orders"] != int64(n) || left["holds"] != int64(n) || left["keys"] != int64(n) {
+		if left := s.rowCounts(); left["orders"] != int64(n) || left["holds"] != int64(n) || left["keys"] != int64(n) {
 			t.Errorf("%d orders were promised; there are %v", n, left)
 		}
-		s.agrees()
-		s.indexed()
-		s.audited()
+		s.awaitConsistent()
+		s.awaitDocuments()
+		s.awaitKeysDeclared()
 	}, embedded, servers)
 }
 
-// shopper is a member who orders one cart after the other.
-type shopper struct {
+// checkoutMember is a member who orders one cart after the other.
+type checkoutMember struct {
 	member
 
 	keys   []string // of requested checkouts
 	bought map[string]bought
 }
 
-// rush runs all shoppers until the server is killed, and starts it again.
-func rush(s *site, all []*shopper, round int) {
+// rush runs all members until the server is killed, and starts it again.
+func rush(s *installation, all []*checkoutMember, round int) {
 	s.t.Helper()
 	beforeKill := testenv.Size(15, 30) // number of orders
 	var wg sync.WaitGroup
 	orders := make(chan struct{}, 10_000)
 	for _, m := range all {
 		wg.Go(func() {
-			for m.shop(s.t, fmt.Sprint(round, "-", len(m.keys))) {
+			for m.buyOnce(s.t, fmt.Sprint(round, "-", len(m.keys))) {
 				orders <- struct{}{}
 			}
 		})
@@ -251,8 +239,8 @@ func rush(s *site, all []*shopper, round int) {
 	s.servers[0].start()
 }
 
-// shop fills the cart and checks out. It reports whether both requests were answered.
-func (m *shopper) shop(t *testing.T, key string) bool {
+// buyOnce fills the cart and checks out. It reports whether both requests were answered.
+func (m *checkoutMember) buyOnce(t *testing.T, key string) bool {
 	if a := m.puts(phoGa, 1); a.status != http.StatusCreated {
 		return false
 	}
@@ -264,19 +252,19 @@ func (m *shopper) shop(t *testing.T, key string) bool {
 		}
 		return false
 	}
-	m.promised(t, key, a)
+	m.record(t, key, a)
 	return true
 }
 
-func (m *shopper) promised(t *testing.T, key string, a answer) {
+func (m *checkoutMember) record(t *testing.T, key string, a answer) {
 	if m.bought == nil {
 		m.bought = map[string]bought{}
 	}
 	m.bought[key] = a.bought(t)
 }
 
-// settle retries every checkout and compares the result with the member's orders.
-func (m *shopper) settle(t *testing.T) {
+// retryAll retries every checkout and compares the result with the member's orders.
+func (m *checkoutMember) retryAll(t *testing.T) {
 	t.Helper()
 	for _, key := range m.keys {
 		a := m.checkOut(key)
@@ -284,7 +272,7 @@ func (m *shopper) settle(t *testing.T) {
 		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.bought(t) != was) {
 			t.Fatalf("%s was answered %+v, and now %v", key, was, a)
 		}
-		m.promised(t, key, a)
+		m.record(t, key, a)
 	}
 	if n := len(m.orders(t)); n != min(len(m.bought), 100) {
 		t.Errorf("%d orders were promised to member %s; there are %d", len(m.bought), m.id, n)

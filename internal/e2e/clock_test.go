@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,20 +13,13 @@ import (
 )
 
 // shiftable returns a binary like the one under test, whose wall clock a file shifts.
-func (l *lasting) shiftable(t testing.TB) string {
+func (l *sharedResources) shiftable(t testing.TB) string {
 	t.Helper()
-	return l.faultclock.get(func() string {
-		path := binary + "-faultclock"
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags=faultclock", "-o", path, "comanda/cmd/comanda")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return path
-	})
+	return l.faultclock.get(func() string { return l.tagged(t, "faultclock", "faultclock,fasthash") })
 }
 
 // steps returns how many steps of a clock a server has detected.
-func (s *site) steps(v *server, clock, direction string) int {
+func (s *installation) steps(v *server, clock, direction string) int {
 	return s.figureOf(v, fmt.Sprintf(`clock_steps_total{clock="%s",direction="%s"}`, clock, direction))
 }
 
@@ -39,15 +31,15 @@ func TestClock_is_set(t *testing.T) {
 		s := prepare(t, k, shortWindow(window, grace))
 		shift := filepath.Join(t.TempDir(), "shift")
 		set := s.first()
-		set.binary, set.env["FAULTCLOCK_FILE"] = atEnd.shiftable(t), shift
-		s.begin()
+		set.binary, set.env["FAULTCLOCK_FILE"] = shared.shiftable(t), shift
+		s.startDemo()
 		g := s.guest(0)
 
 		var orders []order
 		place := func() {
 			for range s.servers { // requests alternate between the servers
 				begun := time.Now()
-				o := g.insist(g.wish(line{ItemID: phoGa, Qty: 1}), 4*time.Second).want(t, http.StatusCreated, "").order(t)
+				o := g.insist(g.request(line{ItemID: phoGa, Qty: 1}), 4*time.Second).want(t, http.StatusCreated, "").order(t)
 				if earliest := begun.Add(window - clockSlack); o.PayBy.Before(earliest) || o.PayBy.After(time.Now().Add(window+clockSlack)) {
 					t.Errorf("an order of %v is to be paid by %v", begun, o.PayBy)
 				}
@@ -93,7 +85,7 @@ func TestClock_is_set(t *testing.T) {
 				t.Errorf("PostgreSQL's clock is taken for set, %d times forward and %d times back", f, b)
 			}
 		}
-		s.agrees()
+		s.awaitConsistent()
 	}, pair)
 }
 
@@ -108,8 +100,8 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 		shift := filepath.Join(t.TempDir(), "shift")
 		v := s.first()
 		s.env["FAULTCLOCK_FILE"] = shift
-		v.binary, s.binary = atEnd.shiftable(t), atEnd.shiftable(t)
-		s.begin()
+		v.binary, s.binary = shared.shiftable(t), shared.shiftable(t)
+		s.startDemo()
 		g := s.guest(0)
 
 		type placed struct {
@@ -117,7 +109,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			begun, answered time.Time
 		}
 		place := func(method string) (p placed) {
-			w := g.wish(line{ItemID: phoGa, Qty: 1})
+			w := g.request(line{ItemID: phoGa, Qty: 1})
 			w.PaymentMethod = method
 			p.begun = time.Now()
 			p.order = g.insist(w, 8*time.Second).want(t, http.StatusCreated, "").order(t)
@@ -167,8 +159,8 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			}
 			for _, p := range of[:2] { // on new pages: the old ones' ends did not move with the clock
 				answer := g.send(http.MethodPost, "/cis/order/"+p.ID+"/pay", map[string]string{"method": vnpay})
-				s.shows(s.press(pageOf(t, answer.want(t, http.StatusOK, "")), "pay"), saysPaid)
-				g.is(p.order, "PAID")
+				s.wantPages(s.pressButton(pageOf(t, answer.want(t, http.StatusOK, "")), "pay"), saysPaid)
+				g.awaitPayment(p.order, "PAID")
 			}
 			for _, check := range [][]string{
 				{"stock", "reconcile"}, {"index", "verify"}, {"keys", "audit", "--rate", "0"}, {"audit", "verify"},
@@ -202,14 +194,14 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			}
 			return nil
 		})
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded)
 }
 
 // No file shifts the clock of a released binary.
 func TestClock_of_a_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		for path, want := range map[string]bool{binary: false, atEnd.shiftable(t): true} {
+		for path, want := range map[string]bool{shared.released(t): false, shared.shiftable(t): true} {
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -221,6 +213,7 @@ func TestClock_of_a_release(t *testing.T) {
 			}
 		}
 		s := prepare(t, k, settings{"FAULTCLOCK_FILE": "shift"})
+		s.useRelease()
 		if r := s.run("serve"); r.code == 0 || !strings.Contains(r.err, "COMANDA_FAULTCLOCK_FILE is not a setting") {
 			t.Errorf("exit code %d: %s", r.code, r.err)
 		}

@@ -38,7 +38,7 @@ func TestCommands_migrate(t *testing.T) {
 }
 
 // migrations returns for each migration, in order, whether it is applied.
-func (s *site) migrations() (applied []bool) {
+func (s *installation) migrations() (applied []bool) {
 	s.t.Helper()
 	var all []struct {
 		Applied bool `json:"applied"`
@@ -51,7 +51,7 @@ func (s *site) migrations() (applied []bool) {
 }
 
 // fails runs a command that must exit with code 1 and print the reason on standard error.
-func (s *site) fails(why string, args ...string) {
+func (s *installation) fails(why string, args ...string) {
 	s.t.Helper()
 	if r := s.run(args...); r.code != 1 || !strings.Contains(r.err, why) {
 		s.t.Errorf("comanda %s: exit code %d, %s%s; want 1 and %q", strings.Join(args, " "), r.code, r.out, r.err, why)
@@ -95,7 +95,7 @@ func TestCommands(t *testing.T) {
 		if s.read(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0 revived:0]" {
 			t.Errorf("replaying nothing has done %v", replayed)
 		}
-		s.drained()
+		s.awaitPublished()
 		s.fails("not a consumer", "outbox", "replay", "--consumer", "nobody")
 		s.fails("unknown command", "nonsense")
 		s.fails("not a role", "serve", "--roles", "cook")
@@ -106,7 +106,7 @@ func TestCommands(t *testing.T) {
 }
 
 // quotas sets a quota and removes it; guests see both.
-func (s *site) quotas() {
+func (s *installation) quotas() {
 	t := s.t
 	t.Helper()
 	var set struct {
@@ -140,7 +140,7 @@ func TestCommands_reconcile(t *testing.T) {
 		g := s.guest(0)
 		held, paid := g.orders(t, line{ItemID: pho, Qty: 2}), g.orders(t, line{ItemID: pho, Qty: 1})
 		s.paid(paid.ID)
-		s.agrees()
+		s.awaitConsistent()
 		s.servers[0].stop()
 		counter := "UPDATE sales_quota_counter SET held_qty = held_qty %s 1 WHERE menu_item_id = " + pho
 		hold := "UPDATE hold SET state = '%s' WHERE id = '" + held.ID + "'"
@@ -150,13 +150,13 @@ func TestCommands_reconcile(t *testing.T) {
 			fmt.Sprintf(hold, "RELEASED"):  fmt.Sprintf(hold, "HELD"),
 			fmt.Sprintf(order, "REFUNDED"): fmt.Sprintf(order, "PAID"),
 		} {
-			s.spoil(spoilt)
+			s.changeRow(spoilt)
 			r, code := s.reconcile()
 			if code != 1 || r.Clean || len(r.Differences) == 0 {
 				text, _ := json.Marshal(r) // plain figures
 				t.Errorf("%s: exit code %d, %s", spoilt, code, text)
 			}
-			s.spoil(repaired)
+			s.changeRow(repaired)
 		}
 		if r, code := s.reconcile(); code != 0 || !r.Clean {
 			t.Errorf("after the repair: exit code %d, %v", code, r.Differences)

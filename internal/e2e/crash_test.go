@@ -26,45 +26,45 @@ func TestCrash(t *testing.T) {
 			some := crash(s, fmt.Sprint(round))
 			all = append(all, some...)
 			for _, v := range all {
-				v.still(t)
+				v.unchanged(t)
 			}
 		}
 		numbers := map[string]bool{}
 		for _, v := range all {
 			numbers[v.order.Number] = true
 		}
-		if n := s.traces()["orders"]; len(numbers) != len(all) || n != int64(len(all)) {
+		if n := s.rowCounts()["orders"]; len(numbers) != len(all) || n != int64(len(all)) {
 			t.Errorf("%d orders were promised, with %d numbers; there are %d", len(all), len(numbers), n)
 		}
-		s.agrees()
-		s.drained()
-		s.reports(day{Placed: int64(len(all))})
+		s.awaitConsistent()
+		s.awaitPublished()
+		s.awaitReport(day{Placed: int64(len(all))})
 	}, embedded, servers)
 }
 
 // served is an order as the guest's response showed it.
 type served struct {
-	guest guest
-	wish  wish
-	order order
+	guest   guest
+	request orderRequest
+	order   order
 }
 
-const diners = 24 // who order at the same time, one order after the other
+const guestsAtOnce = 24 // who order at the same time, one order after the other
 
 var beforeKill = testenv.Size(30, 60) // orders until the server is killed
 
 // crash kills the server while guests order and starts it again. It returns all confirmed orders, those of retries
 // included.
-func crash(s *site, round string) []served {
+func crash(s *installation, round string) []served {
 	t := s.t
 	t.Helper()
-	guests := make([]guest, diners)
+	guests := make([]guest, guestsAtOnce)
 	for i := range guests {
 		guests[i] = s.guest(i)
 	}
-	d := lunch{round: round, enough: make(chan struct{})}
+	d := orderBurst{round: round, enough: make(chan struct{})}
 	for i, g := range guests {
-		d.all.Go(func() { d.eat(t, g, i) })
+		d.all.Go(func() { d.orderUntilKill(t, g, i) })
 	}
 	finished := make(chan struct{})
 	go func() {
@@ -80,14 +80,14 @@ func crash(s *site, round string) []served {
 	<-finished
 	s.servers[0].start()
 	for _, v := range d.unknown {
-		v.order = v.guest.insist(v.wish, patience).order(t)
+		v.order = v.guest.insist(v.request, patience).order(t)
 		d.promised = append(d.promised, v)
 	}
 	return d.promised
 }
 
-// lunch is the guests' responses up to the kill.
-type lunch struct {
+// orderBurst is the guests' responses up to the kill.
+type orderBurst struct {
 	round  string
 	all    sync.WaitGroup
 	enough chan struct{} // closed after beforeKill confirmed orders
@@ -97,12 +97,12 @@ type lunch struct {
 	unknown  []served // unanswered
 }
 
-// eat orders until the server stops answering.
-func (d *lunch) eat(t *testing.T, g guest, seat int) {
+// orderUntilKill orders until the server stops answering.
+func (d *orderBurst) orderUntilKill(t *testing.T, g guest, seat int) {
 	for n := int64(0); ; n++ {
 		notes := fmt.Sprintf("round %s, seat %d", d.round, seat)
-		v := served{guest: g, wish: g.wish(line{ItemID: phoGa, Qty: n%3 + 1, Notes: notes}, line{ItemID: bun, Qty: 1})}
-		a := g.place(v.wish)
+		v := served{guest: g, request: g.request(line{ItemID: phoGa, Qty: n%3 + 1, Notes: notes}, line{ItemID: bun, Qty: 1})}
+		a := g.place(v.request)
 		d.mu.Lock()
 		if a.status == http.StatusCreated && json.Unmarshal(a.body, &v.order) == nil {
 			if d.promised = append(d.promised, v); len(d.promised) == beforeKill {
@@ -120,18 +120,18 @@ func (d *lunch) eat(t *testing.T, g guest, seat int) {
 	}
 }
 
-// still compares an order with its response, and with the guest's request at the menu's prices (I13).
-func (v served) still(t *testing.T) {
+// unchanged compares an order with its response, and with the guest's request at the menu's prices (I13).
+func (v served) unchanged(t *testing.T) {
 	t.Helper()
 	now := v.guest.get(v.order.ID).order(t)
 	lines := make([]line, len(now.Items))
 	for i, it := range now.Items {
 		lines[i] = line{it.ItemID, it.Qty, it.Notes}
 	}
-	if d := cmp.Diff(v.wish.Items, lines); d != "" || now.Total != v.guest.s.price(v.wish.Items) {
+	if d := cmp.Diff(v.request.Items, lines); d != "" || now.Total != v.guest.s.price(v.request.Items) {
 		t.Errorf("order %s costs %d and is not what was asked for:\n%s", now.ID, now.Total, d)
 	}
-	if again := v.guest.place(v.wish).want(t, http.StatusOK, "").order(t); again.ID != v.order.ID {
+	if again := v.guest.place(v.request).want(t, http.StatusOK, "").order(t); again.ID != v.order.ID {
 		t.Errorf("a retry returned order %s instead of %s", again.ID, v.order.ID)
 	}
 	now.Items, now.Timeline = nil, nil
@@ -149,15 +149,15 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 		s.quota(pho, 10)
 		lost, mine := s.guest(1), s.guest(2)
 		mine.orders(t, line{ItemID: pho, Qty: 1})
-		s.agrees()
-		w := lost.wish(line{ItemID: pho, Qty: 9})
+		s.awaitConsistent()
+		w := lost.request(line{ItemID: pho, Qty: 9})
 		answered := make(chan answer, 1)
 		s.lockingCounters(func() {
 			go func() {
 				answered <- s.sendTo(s.servers[0].addr, http.MethodPost, "/cis/order/create", w, "X-Customer-Token", lost.token)
 			}()
 			s.await(patience, func() error {
-				if held := s.gateHolds(pho); held != 10 {
+				if held := s.provisionalUnits(pho); held != 10 {
 					return fmt.Errorf("the gate holds %d", held)
 				}
 				return nil
@@ -171,12 +171,12 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 		mine.orders(t, line{ItemID: pho, Qty: 9})
 		lost.place(w).want(t, http.StatusConflict, "sold_out")
 		s.wantStock(pho, 10, 10, 0)
-		s.agrees()
+		s.awaitConsistent()
 	}, pair)
 }
 
 // lockingCounters calls do while the counters are locked against changes.
-func (s *site) lockingCounters(do func()) {
+func (s *installation) lockingCounters(do func()) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
 		return db.Write(s.t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
@@ -190,11 +190,11 @@ func (s *site) lockingCounters(do func()) {
 	})
 }
 
-// gateHolds returns how many units of an item the admission cache counts as held.
-func (s *site) gateHolds(item string) (units int) {
+// provisionalUnits returns how many units of an item the admission cache counts as held.
+func (s *installation) provisionalUnits(item string) (units int) {
 	s.t.Helper()
 	key := "q:rsv:{b" + firstBranch + "}:" + s.bill.BizDate
-	said := s.redisSays(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
+	said := s.redisReply(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
 	_, text, _ := strings.Cut(said, "\r\n") // skips the length
 	text, _, _ = strings.Cut(text, "\r\n")
 	units, _ = strconv.Atoi(text) // empty before the first hold

@@ -27,7 +27,7 @@ type demoTable struct {
 }
 
 // demoPostgres returns the rows of the demo, which are created once for all tests.
-func (l *lasting) demoPostgres(t *testing.T) demoRows {
+func (l *sharedResources) demoPostgres(t *testing.T) demoRows {
 	t.Helper()
 	return l.postgres.get(func() (d demoRows) {
 		address := sqldbtest.PostgresURL(t)
@@ -99,7 +99,7 @@ func strs(ctx context.Context, conn *pgx.Conn, query string) ([]string, error) {
 }
 
 // demoSQLite returns the database file after the first start with the demo, which is created once for all tests.
-func (l *lasting) demoSQLite(t *testing.T) []byte {
+func (l *sharedResources) demoSQLite(t *testing.T) []byte {
 	t.Helper()
 	return l.sqlite.get(func() []byte {
 		path := filepath.Join(t.TempDir(), "comanda.db")

@@ -1,6 +1,9 @@
 // Package e2e drives the built command from outside, as guests, operators and accidents do: over HTTP, on the command
-// line, through Redis, through the broker and with signals. It builds the binary once and uses nothing internal except
-// the database's address, where a test checks what must not have changed or damages what must be detected.
+// line, through Redis, through the broker and with signals. It uses nothing internal except the database's address, where
+// a test checks what must not have changed or damages what must be detected.
+//
+// The binary is built once, with the tag fasthash: hashing a password costs next to nothing. TestStory and the tests of
+// hashing run the binary as it is released.
 //
 // Every test runs on the installations that its promise concerns:
 //

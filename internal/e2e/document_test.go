@@ -32,7 +32,7 @@ var enough = testenv.Size(1_500, 10_000) // effective writes
 func TestDocuments(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		o := newOffice(s)
+		o := newDocumentWriters(s)
 		o.work(map[int]func(){
 			1 * enough / 5: s.redis.Kill, 2 * enough / 5: s.redis.Restart, 5 * enough / 10: s.flush,
 			3 * enough / 5: s.redis.Kill, 4 * enough / 5: s.redis.Restart,
@@ -44,13 +44,13 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("%s was written %d times", entity, o.written[entity].Load())
 			}
 		}
-		v := s.compared()
+		v := s.awaitDocuments()
 		for entity, n := range v.Documents {
 			t.Logf("%6d of %s, %d writes", n, entity, o.written[entity].Load())
 		}
-		s.sound()
-		s.agrees()
-		o.found(t)
+		s.wantKeysDeclared()
+		s.awaitConsistent()
+		o.compare(t)
 	}, servers)
 }
 
@@ -62,10 +62,11 @@ type comparison struct {
 	Samples   map[string][]string `json:"samples"`
 }
 
-// compared waits until the documents equal SQL and include everything written.
-func (s *site) compared() (v comparison) {
+// awaitDocuments waits until the documents equal SQL and include everything written. It takes over ten seconds if a
+// rebuild's process was killed: another process takes the rebuild over only then.
+func (s *installation) awaitDocuments() (v comparison) {
 	s.t.Helper()
-	s.awaitCommand(repairTime, func() error {
+	s.awaitCommand(patience, func() error {
 		run := s.run("index", "verify", "--json")
 		v = comparison{}
 		if err := json.Unmarshal([]byte(run.out), &v); err != nil {
@@ -79,18 +80,18 @@ func (s *site) compared() (v comparison) {
 	return v
 }
 
-// sound expects that a single audit of Redis finds nothing.
-func (s *site) sound() {
+// wantKeysDeclared expects that a single audit of Redis finds nothing.
+func (s *installation) wantKeysDeclared() {
 	s.t.Helper()
 	if run := s.run("keys", "audit", "--json", "--rate", "0"); run.code != 0 {
 		s.t.Errorf("keys audit: exit code %d\n%s%s", run.code, run.out, run.err)
 	}
 }
 
-// office is the clerks' shared state. They write through routes if the model has any, else rows, in a transaction that
-// records the change as the product's packages do.
-type office struct {
-	s       *site
+// documentWriters is the state that concurrent writers share. They write through routes if the model has any, else
+// rows, in a transaction that records the change as the product's packages do.
+type documentWriters struct {
+	s       *installation
 	house   documenttest.Writer
 	token   string
 	rights  []string
@@ -104,14 +105,14 @@ type office struct {
 	roles []string // ids of roles created here
 }
 
-func newOffice(s *site) *office {
+func newDocumentWriters(s *installation) *documentWriters {
 	s.t.Helper()
 	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 8})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(db.Close)
-	o := &office{s: s, house: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
+	o := &documentWriters{s: s, house: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
 	for _, entity := range []string{
 		"user", "role", "permission", "category", "dish", "cart", "cartDetail", "order", "orderDetail",
 	} {
@@ -140,12 +141,12 @@ func newOffice(s *site) *office {
 		o.guests[i] = s.guest(i)
 	}
 	o.version.Store(s.bill.Version)
-	o.furnish()
+	o.seed()
 	return o
 }
 
-// furnish creates the objects that others refer to. Their ids are far from those that the product assigns.
-func (o *office) furnish() {
+// seed creates the objects that others refer to. Their ids are far from those that the product assigns.
+func (o *documentWriters) seed() {
 	ctx, h := o.s.t.Context(), o.house
 	for i := range int64(10) {
 		documenttest.Must(o.s.t, h.PutCategory(ctx, 900+i, "a category"), h.PutDish(ctx, 900+i, 900+i, "a dish"))
@@ -159,34 +160,34 @@ func (o *office) furnish() {
 	}
 }
 
-func (o *office) ctx() context.Context { return o.s.t.Context() }
+func (o *documentWriters) ctx() context.Context { return o.s.t.Context() }
 
-func (o *office) send(method, path string, body any) answer {
+func (o *documentWriters) send(method, path string, body any) answer {
 	return o.s.send(method, path, body, "Authorization", "Bearer "+o.token)
 }
 
-func (o *office) register(n int) {
+func (o *documentWriters) register(n int) {
 	var made struct {
 		ID string `json:"id"`
 	}
 	body := map[string]string{"email": fmt.Sprintf("member%d@example.com", n), "password": "a password of a member"}
 	o.s.send(http.MethodPost, "/auth/register", body).want(o.s.t, http.StatusCreated, "").into(o.s.t, &made)
 	o.users = append(o.users, made.ID)
-	o.wrote("user")
+	o.record("user")
 }
 
-func (o *office) wrote(entities ...string) {
+func (o *documentWriters) record(entities ...string) {
 	for _, e := range entities {
 		o.written[e].Add(1)
 	}
 	o.done.Add(1)
 }
 
-// work runs the clerks until enough writes are done. It calls each event when its number of writes is reached.
-func (o *office) work(events map[int]func()) {
+// work runs the writers until enough writes are done. It calls each event when its number of writes is reached.
+func (o *documentWriters) work(events map[int]func()) {
 	var all sync.WaitGroup
 	for n := range clerks {
-		all.Go(func() { o.clerk(n) })
+		all.Go(func() { o.write(n) })
 	}
 	over := make(chan struct{})
 	go func() {
@@ -200,7 +201,7 @@ func (o *office) work(events map[int]func()) {
 	slices.Sort(at)
 	for _, n := range at {
 		o.s.await(10*patience, func() error {
-			if done := o.done.Load(); done < int64(n) && !o.s.t.Failed() { // clerks stop at a failure
+			if done := o.done.Load(); done < int64(n) && !o.s.t.Failed() { // writers stop at a failure
 				return fmt.Errorf("%d writes of %d", done, n)
 			}
 			return nil
@@ -210,12 +211,12 @@ func (o *office) work(events map[int]func()) {
 	<-over
 }
 
-// clerk performs random operations, the common ones more often.
-func (o *office) clerk(n int) {
+// write performs random operations, the common ones more often.
+func (o *documentWriters) write(n int) {
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	menus := func() { o.publish(r) }
 	if n > 0 {
-		menus = func() { o.patch(r) } // only one clerk at a time drafts a menu
+		menus = func() { o.patch(r) } // only one writer at a time drafts a menu
 	}
 	things := []func(){
 		func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) },
@@ -237,11 +238,11 @@ func word(r *rand.Rand) string {
 	return []string{"Huế", "hanoi", "Hanoi", "Đà Nẵng", "Hội An", "Vinh"}[r.IntN(6)]
 }
 
-// heard records an answer. A conflict with another clerk is neither a failure nor a write.
-func (o *office) heard(a answer, entities ...string) bool {
+// expectEvents records an answer. A conflict with another writer is neither a failure nor a write.
+func (o *documentWriters) expectEvents(a answer, entities ...string) bool {
 	switch {
 	case a.status/100 == 2:
-		o.wrote(entities...)
+		o.record(entities...)
 		return true
 	case a.status == http.StatusConflict, a.status == http.StatusNotFound:
 	default:
@@ -251,20 +252,20 @@ func (o *office) heard(a answer, entities ...string) bool {
 }
 
 // row records the result of a transaction.
-func (o *office) row(entity string, err error) {
+func (o *documentWriters) row(entity string, err error) {
 	switch {
 	case err == nil:
-		o.wrote(entity)
+		o.record(entity)
 	case errors.Is(err, sqldb.ErrUnique), errors.Is(err, sqldb.ErrForeignKey):
 	default:
 		o.s.t.Errorf("%s: %v", entity, err)
 	}
 }
 
-func (o *office) user(r *rand.Rand) string { return o.users[r.IntN(len(o.users))] }
+func (o *documentWriters) user(r *rand.Rand) string { return o.users[r.IntN(len(o.users))] }
 
 // patch changes an account's fields. Names and phone numbers soon collide with another account's, which is refused.
-func (o *office) patch(r *rand.Rand) {
+func (o *documentWriters) patch(r *rand.Rand) {
 	id := o.user(r)
 	body := map[string]any{"province": word(r), "city": word(r)}
 	switch r.IntN(4) {
@@ -273,10 +274,10 @@ func (o *office) patch(r *rand.Rand) {
 	case 1:
 		body["phone"] = fmt.Sprintf("+8490123%04d", r.IntN(2*signedUp))
 	}
-	o.heard(o.send(http.MethodPatch, "/api/users/"+id, body), "user")
+	o.expectEvents(o.send(http.MethodPatch, "/api/users/"+id, body), "user")
 }
 
-func (o *office) newRole(r *rand.Rand, n int) {
+func (o *documentWriters) newRole(r *rand.Rand, n int) {
 	var made struct {
 		ID string `json:"id"`
 	}
@@ -288,7 +289,7 @@ func (o *office) newRole(r *rand.Rand, n int) {
 		return
 	}
 	a := o.send(http.MethodPost, "/api/roles", map[string]string{"name": fmt.Sprintf("ROLE_%d_%d", n, r.IntN(1000))})
-	if o.heard(a, "role") && json.Unmarshal(a.body, &made) == nil {
+	if o.expectEvents(a, "role") && json.Unmarshal(a.body, &made) == nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.roles = append(o.roles, made.ID)
@@ -296,7 +297,7 @@ func (o *office) newRole(r *rand.Rand, n int) {
 }
 
 // role returns one of the roles created here, or "" if there is none.
-func (o *office) role(r *rand.Rand, remove bool) (id string) {
+func (o *documentWriters) role(r *rand.Rand, remove bool) (id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.roles) == 0 {
@@ -309,12 +310,12 @@ func (o *office) role(r *rand.Rand, remove bool) (id string) {
 	return id
 }
 
-func (o *office) changeRole(r *rand.Rand) {
+func (o *documentWriters) changeRole(r *rand.Rand) {
 	id := o.role(r, false)
 	switch {
 	case id == "":
 	case r.IntN(3) == 0:
-		o.heard(o.send(http.MethodPatch, "/api/roles/"+id, map[string]string{"description": word(r)}), "role")
+		o.expectEvents(o.send(http.MethodPatch, "/api/roles/"+id, map[string]string{"description": word(r)}), "role")
 	default:
 		rights := make([]string, 0, 5)
 		for range r.IntN(5) {
@@ -322,26 +323,26 @@ func (o *office) changeRole(r *rand.Rand) {
 				rights = append(rights, right)
 			}
 		}
-		o.heard(o.send(http.MethodPut, "/api/roles/"+id+"/permissions", map[string]any{"permissionIds": rights}), "role")
+		o.expectEvents(o.send(http.MethodPut, "/api/roles/"+id+"/permissions", map[string]any{"permissionIds": rights}), "role")
 	}
 }
 
-func (o *office) dropRole(r *rand.Rand) {
+func (o *documentWriters) dropRole(r *rand.Rand) {
 	if id := o.role(r, true); id != "" {
-		o.heard(o.send(http.MethodDelete, "/api/roles/"+id, nil), "role")
+		o.expectEvents(o.send(http.MethodDelete, "/api/roles/"+id, nil), "role")
 	}
 }
 
 // order places an order, and cancels or pays some.
-func (o *office) order(r *rand.Rand, g guest) {
-	w := g.wish(line{ItemID: phoGa, Qty: 1 + r.Int64N(3)}, line{ItemID: bun, Qty: 1})
+func (o *documentWriters) order(r *rand.Rand, g guest) {
+	w := g.request(line{ItemID: phoGa, Qty: 1 + r.Int64N(3)}, line{ItemID: bun, Qty: 1})
 	w.MenuVersionID = o.version.Load().(string)
 	a := g.place(w)
 	if p, _ := a.problem(); p.Code == "menu_version_closed" {
-		o.look()
+		o.read()
 		return
 	}
-	if !o.heard(a, "order", "orderDetail") {
+	if !o.expectEvents(a, "order", "orderDetail") {
 		return
 	}
 	var placed order
@@ -350,14 +351,14 @@ func (o *office) order(r *rand.Rand, g guest) {
 	}
 	switch r.IntN(3) {
 	case 0:
-		o.heard(g.cancel(placed.ID), "order")
+		o.expectEvents(g.cancel(placed.ID), "order")
 	case 1:
-		o.heard(o.s.gateway(placed.ID, "SUCCESS"), "order")
+		o.expectEvents(o.s.gateway(placed.ID, "SUCCESS"), "order")
 	}
 }
 
-// look reads the active menu's version.
-func (o *office) look() {
+// read reads the active menu's version.
+func (o *documentWriters) read() {
 	var m menu
 	a := o.s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
 	if a.status != http.StatusOK || json.Unmarshal(a.body, &m) != nil {
@@ -368,7 +369,7 @@ func (o *office) look() {
 }
 
 // publish changes a price, which appears in the documents of all dishes of the branch.
-func (o *office) publish(r *rand.Rand) {
+func (o *documentWriters) publish(r *rand.Rand) {
 	var draft struct {
 		ID string `json:"id"`
 	}
@@ -383,11 +384,11 @@ func (o *office) publish(r *rand.Rand) {
 		o.s.t.Errorf("a price: %v", a)
 		return
 	}
-	o.heard(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
+	o.expectEvents(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
 }
 
 // cart creates an account's cart, or deletes it with its lines.
-func (o *office) cart(r *rand.Rand) {
+func (o *documentWriters) cart(r *rand.Rand) {
 	n := r.Int64N(signedUp)
 	if r.IntN(2) == 0 {
 		o.row("cart", o.house.DeleteCart(o.ctx(), 9000+n))
@@ -397,13 +398,13 @@ func (o *office) cart(r *rand.Rand) {
 	o.row("cart", o.house.PutCart(o.ctx(), 9000+n, id))
 }
 
-func (o *office) detail(r *rand.Rand) {
+func (o *documentWriters) detail(r *rand.Rand) {
 	cart, dish := 9000+r.Int64N(signedUp), r.Int64N(10)
 	o.row("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
 }
 
-// found compares the list of accounts of a place with the rows, page by page.
-func (o *office) found(t *testing.T) {
+// compare compares the list of accounts of a place with the rows, page by page.
+func (o *documentWriters) compare(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}
 	var want []string

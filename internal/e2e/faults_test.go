@@ -14,8 +14,8 @@ import (
 )
 
 // faults act repeatedly while guests order. Each continues until its context ends, and then restores the system.
-var faults = map[string]func(s *site, ctx context.Context) error{
-	"PostgreSQL ends every connection": func(s *site, ctx context.Context) error {
+var faults = map[string]func(s *installation, ctx context.Context) error{
+	"PostgreSQL ends every connection": func(s *installation, ctx context.Context) error {
 		db, err := sqldb.Open(ctx, sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
 		if err != nil {
 			return err
@@ -28,7 +28,7 @@ var faults = map[string]func(s *site, ctx context.Context) error{
 			return err
 		})
 	},
-	"one of two processes is frozen": func(s *site, ctx context.Context) error {
+	"one of two processes is frozen": func(s *installation, ctx context.Context) error {
 		p := s.servers[1].cmd.Process
 		defer func() { _ = p.Signal(syscall.SIGCONT) }()
 		stopped := false
@@ -40,7 +40,7 @@ var faults = map[string]func(s *site, ctx context.Context) error{
 			return p.Signal(syscall.SIGCONT)
 		})
 	},
-	"Redis evicts": func(s *site, ctx context.Context) error {
+	"Redis evicts": func(s *installation, ctx context.Context) error {
 		s.redis.Say("CONFIG SET maxmemory-policy allkeys-lru")
 		defer s.redis.Say("CONFIG SET maxmemory 0")
 		full := false
@@ -57,7 +57,7 @@ var faults = map[string]func(s *site, ctx context.Context) error{
 }
 
 // soonEnough returns how long an order may take during a fault: four seconds on an idle machine.
-func soonEnough() time.Duration {
+func orderDeadline() time.Duration {
 	return time.Duration(testenv.Size(15, 4)) * time.Second
 }
 
@@ -83,12 +83,12 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			on(t, func(t *testing.T, k kind) {
 				s := prepare(t, k, nil)
-				s.begin()
+				s.startDemo()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(testenv.Size(4, 60))*time.Second)
 				defer cancel()
-				people := make([]*patronOf, testenv.Size(4, 16))
+				people := make([]*repeatGuest, testenv.Size(4, 16))
 				for n := range people {
-					people[n] = &patronOf{guest: s.guest(n), ends: map[string]string{}}
+					people[n] = &repeatGuest{guest: s.guest(n), ends: map[string]string{}}
 				}
 				var all sync.WaitGroup
 				all.Go(func() {
@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) {
 					}
 				})
 				for _, p := range people {
-					all.Go(func() { p.live(ctx, t) })
+					all.Go(func() { p.orderUntil(ctx, t) })
 				}
 				all.Wait()
 				orders, waited := 0, int64(0)
@@ -114,30 +114,30 @@ func TestFaults(t *testing.T) {
 				if orders == 0 {
 					t.Error("no order was placed")
 				}
-				s.whole()
+				s.awaitRepaired()
 			}, pair)
 		})
 	}
 }
 
-// patronOf is a guest who orders repeatedly.
-type patronOf struct {
+// repeatGuest is a guest who orders repeatedly.
+type repeatGuest struct {
 	guest
 
 	ends   map[string]string // order -> the last state in a response
 	waited atomic.Int64      // responses with 503
 }
 
-func (p *patronOf) live(ctx context.Context, t *testing.T) {
+func (p *repeatGuest) orderUntil(ctx context.Context, t *testing.T) {
 	for n := 0; ctx.Err() == nil; n++ {
-		w := p.wish(line{ItemID: phoGa, Qty: 1})
+		w := p.request(line{ItemID: phoGa, Qty: 1})
 		begun := time.Now()
 		a := p.insistOn(t, func() answer { return p.place(w) })
 		if a.status != http.StatusCreated && a.status != http.StatusOK {
 			t.Errorf("an order is answered %v", a)
 			return
 		}
-		if took := time.Since(begun); took > soonEnough() {
+		if took := time.Since(begun); took > orderDeadline() {
 			t.Errorf("an order was taken after %v", took)
 		}
 		o := a.order(t)
@@ -161,7 +161,7 @@ func (p *patronOf) live(ctx context.Context, t *testing.T) {
 
 // insistOn retries until there is a final answer. It retries no response and 503; any other server error fails the
 // test.
-func (p *patronOf) insistOn(t *testing.T, ask func() answer) answer {
+func (p *repeatGuest) insistOn(t *testing.T, ask func() answer) answer {
 	t.Helper()
 	for begun := time.Now(); ; {
 		a := ask()

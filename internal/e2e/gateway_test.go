@@ -26,8 +26,8 @@ const (
 // simulated enables the gateways' simulators, and accounts with a known password.
 var simulated = settings{"SIMULATORS": "true", "DEMO_PASSWORD": demoPassword}
 
-// taipei returns a guest at the demo's second branch, whose prices are in dollars, with a wish.
-func (s *site) taipei() (guest, wish) {
+// taipeiOrder returns a guest at the demo's second branch, whose prices are in dollars, with an order to place.
+func (s *installation) taipeiOrder() (guest, orderRequest) {
 	s.t.Helper()
 	var page struct {
 		Items []table `json:"items"`
@@ -41,14 +41,14 @@ func (s *site) taipei() (guest, wish) {
 	var m menu
 	s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": "2"}).into(s.t, &m)
 	g := guest{s, landed.Token, landed.Visit}
-	return g, wish{
+	return g, orderRequest{
 		Items: []line{{ItemID: m.items()[0].ItemID, Qty: 2}}, PaymentMethod: linePay, ClientTxnID: rand.Text(),
 		MenuVersionID: m.Version, VisitID: g.visit,
 	}
 }
 
 // redirects places an order to be paid on a gateway's page, and returns the page's address.
-func (g guest) redirects(w wish) (o order, page string) {
+func (g guest) redirects(w orderRequest) (o order, page string) {
 	t := g.s.t
 	t.Helper()
 	a := g.place(w).want(t, http.StatusCreated, "")
@@ -69,8 +69,8 @@ func pageOf(t *testing.T, a answer) string {
 	return to.Payment.RedirectURL
 }
 
-// browse follows redirects, as a browser without cookies does, and returns the last path and its text.
-func (s *site) browse(r *http.Request) (path, text string) {
+// followRedirects follows redirects, as a browser without cookies does, and returns the last path and its text.
+func (s *installation) followRedirects(r *http.Request) (path, text string) {
 	s.t.Helper()
 	client := *s.http
 	client.CheckRedirect = nil
@@ -86,8 +86,8 @@ func (s *site) browse(r *http.Request) (path, text string) {
 	return resp.Request.URL.Path, string(body)
 }
 
-// press presses a button of a gateway's page as the guest.
-func (s *site) press(page, action string) (path string) {
+// pressButton presses a button of a gateway's page as the guest.
+func (s *installation) pressButton(page, action string) (path string) {
 	s.t.Helper()
 	form := url.Values{"action": {action}}.Encode()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, page, strings.NewReader(form))
@@ -95,12 +95,12 @@ func (s *site) press(page, action string) (path string) {
 		s.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	path, _ = s.browse(r)
+	path, _ = s.followRedirects(r)
 	return path
 }
 
-// shows compares the page after the gateway's in its three languages.
-func (s *site) shows(path string, words map[string]string) {
+// wantPages compares the page after the gateway's in its three languages.
+func (s *installation) wantPages(path string, words map[string]string) {
 	s.t.Helper()
 	for language, want := range words {
 		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.servers[0].addr+path, http.NoBody)
@@ -108,7 +108,7 @@ func (s *site) shows(path string, words map[string]string) {
 			s.t.Fatal(err)
 		}
 		r.Header.Set("Accept-Language", language)
-		if _, text := s.browse(r); !strings.Contains(text, want) || !strings.Contains(text, `lang="`+language+`"`) {
+		if _, text := s.followRedirects(r); !strings.Contains(text, want) || !strings.Contains(text, `lang="`+language+`"`) {
 			s.t.Errorf("the page in %s has no %q:\n%s", language, want, text)
 		}
 	}
@@ -120,8 +120,8 @@ var (
 	saysWait = map[string]string{"vi": "Đang kiểm tra", "en": "Checking the payment", "zh-TW": "正在確認付款"}
 )
 
-// is waits until an order's payment has the expected state.
-func (g guest) is(o order, want string) {
+// awaitPayment waits until an order's payment has the expected state.
+func (g guest) awaitPayment(o order, want string) {
 	g.s.t.Helper()
 	g.s.await(patience, func() error {
 		if now := g.get(o.ID).order(g.s.t); now.PaymentStatus != want {
@@ -131,8 +131,8 @@ func (g guest) is(o order, want string) {
 	})
 }
 
-// hurry makes all queries to gateways due.
-func (s *site) hurry() {
+// makeQueriesDue makes all queries to gateways due.
+func (s *installation) makeQueriesDue() {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
 		_, err := db.Exec(s.t.Context(), statement("UPDATE payment_attempt SET check_at = 1 WHERE check_at IS NOT NULL"))
@@ -140,7 +140,7 @@ func (s *site) hurry() {
 	})
 }
 
-func (s *site) count(query string) (n int64) {
+func (s *installation) count(query string) (n int64) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) (err error) {
 		n, err = sqldb.Scalar[int64](s.t.Context(), db, statement(query))
@@ -150,7 +150,7 @@ func (s *site) count(query string) (n int64) {
 }
 
 // faults sets the faults of a gateway's simulator.
-func (s *site) faults(gateway string, faults any) {
+func (s *installation) faults(gateway string, faults any) {
 	s.t.Helper()
 	s.send(http.MethodPut, "/sim/"+gateway+"/control", map[string]any{"faults": faults}).want(s.t, http.StatusOK, "")
 }
@@ -160,26 +160,26 @@ func TestVNPay(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
 		g := s.guest(0)
-		w := g.wish(line{ItemID: phoGa, Qty: 1})
+		w := g.request(line{ItemID: phoGa, Qty: 1})
 		w.PaymentMethod = vnpay
 		paid, page := g.redirects(w)
-		s.shows(s.press(page, "pay"), saysPaid)
-		g.is(paid, "PAID")
+		s.wantPages(s.pressButton(page, "pay"), saysPaid)
+		g.awaitPayment(paid, "PAID")
 
 		w.ClientTxnID = rand.Text()
 		declined, page := g.redirects(w)
-		s.shows(s.press(page, "decline"), saysNot)
-		g.is(declined, "UNPAID")
+		s.wantPages(s.pressButton(page, "decline"), saysNot)
+		g.awaitPayment(declined, "UNPAID")
 		second := g.send(http.MethodPost, "/cis/order/"+declined.ID+"/pay", map[string]string{"method": vnpay})
-		s.shows(s.press(pageOf(t, second.want(t, http.StatusOK, "")), "twice"), saysPaid)
-		g.is(declined, "PAID")
+		s.wantPages(s.pressButton(pageOf(t, second.want(t, http.StatusOK, "")), "twice"), saysPaid)
+		g.awaitPayment(declined, "PAID")
 
 		s.faults("vnpay", map[string]any{"lose": 10})
 		w.ClientTxnID = rand.Text()
 		left, page := g.redirects(w)
-		s.press(page, "leave")
-		s.hurry()
-		g.is(left, "PAID")
+		s.pressButton(page, "leave")
+		s.makeQueriesDue()
+		g.awaitPayment(left, "PAID")
 
 		w.ClientTxnID = rand.Text()
 		open, _ := g.redirects(w)
@@ -190,15 +190,15 @@ func TestVNPay(t *testing.T) {
 		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); said.RspCode != "97" || n != 1 {
 			t.Errorf("a forgery is answered %v, and %d are kept", forged, n)
 		}
-		s.shows("/pay/"+ref, saysWait)
-		g.is(open, "UNPAID")
-		s.agrees()
-		s.drained()
+		s.wantPages("/pay/"+ref, saysWait)
+		g.awaitPayment(open, "UNPAID")
+		s.awaitConsistent()
+		s.awaitPublished()
 	}, embedded, servers)
 }
 
 // refOf returns the gateway's reference of an order's newest attempt.
-func (s *site) refOf(id string) (ref string) {
+func (s *installation) refOf(id string) (ref string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) (err error) {
 		ref, err = sqldb.Scalar[string](s.t.Context(), db,
@@ -209,7 +209,7 @@ func (s *site) refOf(id string) (ref string) {
 }
 
 // owner logs in as the demo's owner and returns a function that sends requests as that account.
-func (s *site) owner() func(method, path string, body any) answer {
+func (s *installation) owner() func(method, path string, body any) answer {
 	s.t.Helper()
 	var in struct {
 		AccessToken string `json:"accessToken"`
@@ -225,30 +225,30 @@ func (s *site) owner() func(method, path string, body any) answer {
 func TestLINEPay(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
-		g, w := s.taipei()
+		g, w := s.taipeiOrder()
 		paid, page := g.redirects(w)
-		path := s.press(page, "twice") // one of the two browsers waits
-		g.is(paid, "PAID")
-		s.shows(path, saysPaid)
+		path := s.pressButton(page, "twice") // one of the two browsers waits
+		g.awaitPayment(paid, "PAID")
+		s.wantPages(path, saysPaid)
 
 		w.ClientTxnID = rand.Text()
 		declined, page := g.redirects(w)
-		path = s.press(page, "decline")
-		s.shows(path, saysWait) // LINE Pay itself has not been queried yet
-		s.hurry()
+		path = s.pressButton(page, "decline")
+		s.wantPages(path, saysWait) // LINE Pay itself has not been queried yet
+		s.makeQueriesDue()
 		s.await(patience, func() error {
 			if n := s.count("SELECT count(*) FROM payment_attempt WHERE state = 'FAILED'"); n != 1 {
 				return fmt.Errorf("%d have failed", n)
 			}
 			return nil
 		})
-		s.shows(path, saysNot)
+		s.wantPages(path, saysNot)
 
 		w.ClientTxnID = rand.Text()
 		left, page := g.redirects(w)
-		s.press(page, "leave")
-		s.hurry()
-		g.is(left, "PAID")
+		s.pressButton(page, "leave")
+		s.makeQueriesDue()
+		g.awaitPayment(left, "PAID")
 		g.cancel(declined.ID).want(t, http.StatusOK, "")
 
 		owner := s.owner()
@@ -262,7 +262,7 @@ func TestLINEPay(t *testing.T) {
 		refund(100).want(t, http.StatusCreated, "")
 		refund(paid.Total-99).want(t, http.StatusConflict, "not_refundable")
 		refund(0).want(t, http.StatusCreated, "")
-		g.is(paid, "REFUNDED")
+		g.awaitPayment(paid, "REFUNDED")
 		var seen struct {
 			Payments []struct{ OrderID, Refunded string }
 		}
@@ -270,19 +270,19 @@ func TestLINEPay(t *testing.T) {
 		if want := fmt.Sprint(paid.Total); !strings.Contains(fmt.Sprint(seen.Payments), " "+want+"}") {
 			t.Errorf("%s should have gone back: %v", want, seen.Payments)
 		}
-		s.agrees()
-		s.drained()
+		s.awaitConsistent()
+		s.awaitPublished()
 	}, embedded, servers)
 }
 
-// till is a LINE Pay that survives the servers. It drops its reply to the first confirmation.
-type till struct {
+// linePayServer is a LINE Pay that survives the servers. It drops its reply to the first confirmation.
+type linePayServer struct {
 	sim   *linepaysim.Simulator
 	once  sync.Once
 	taken chan struct{} // closed when the first confirmation has captured the money
 }
 
-func (p *till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *linePayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	first := false
 	if strings.HasSuffix(r.URL.Path, "/confirm") {
 		p.once.Do(func() { first = true })
@@ -308,13 +308,13 @@ func TestCrash_between_confirm_and_report(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(sim.Close)
-		p := &till{sim: sim, taken: make(chan struct{})}
+		p := &linePayServer{sim: sim, taken: make(chan struct{})}
 		away := httptest.NewServer(p)
 		t.Cleanup(away.Close)
 		s := open(t, k, settings{"LINEPAY_CHANNEL_ID": channel, "LINEPAY_CHANNEL_SECRET": secret, "LINEPAY_URL": away.URL})
-		g, w := s.taipei()
+		g, w := s.taipeiOrder()
 		o, page := g.redirects(w)
-		s.press(page, "leave")
+		s.pressButton(page, "leave")
 		back := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
 		answered := make(chan answer, 1)
 		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, back, nil) }()
@@ -324,16 +324,16 @@ func TestCrash_between_confirm_and_report(t *testing.T) {
 			t.Fatalf("a browser whose server was killed is answered %v", a)
 		}
 		s.servers[0].start()
-		g.is(o, "CONFIRMING")
+		g.awaitPayment(o, "CONFIRMING")
 		g.cancel(o.ID).want(t, http.StatusConflict, "payment_in_progress")
-		s.hurry()
-		g.is(o, "PAID")
-		s.shows("/pay/"+s.refOf(o.ID), saysPaid)
+		s.makeQueriesDue()
+		g.awaitPayment(o, "PAID")
+		s.wantPages("/pay/"+s.refOf(o.ID), saysPaid)
 		paid := sim.Payments()[0]
 		if text, _ := json.Marshal(paid); paid.State != "PAID" || len(sim.Payments()) != 1 {
 			t.Errorf("LINE Pay knows %s", text)
 		}
-		s.agrees()
-		s.drained()
+		s.awaitConsistent()
+		s.awaitPublished()
 	}, embedded, servers)
 }

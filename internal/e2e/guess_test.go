@@ -14,7 +14,7 @@ import (
 )
 
 // figures sums a metric over all servers.
-func (s *site) figures(name string) (sum int) {
+func (s *installation) figures(name string) (sum int) {
 	s.t.Helper()
 	for _, v := range s.servers {
 		n := s.figureOf(v, name)
@@ -27,7 +27,7 @@ func (s *site) figures(name string) (sum int) {
 }
 
 // number reads one number from the database.
-func (s *site) number(text string) (n int64) {
+func (s *installation) number(text string) (n int64) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) (err error) {
 		n, err = sqldb.Scalar[int64](s.t.Context(), db, statement(text))
@@ -66,7 +66,7 @@ func TestGuess_figures(t *testing.T) {
 func TestGuess_code(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		p := s.registered("lan")
+		p := s.registerPerson("lan")
 		code := p.code()
 		compared, refused := s.figures(`otp_total{event="compared"}`), s.figures(`otp_total{event="refused"}`)
 		answers := make([]answer, 1000)
@@ -98,11 +98,11 @@ func TestGuess_code(t *testing.T) {
 		if n := s.number("SELECT attempts FROM auth_otp WHERE purpose = 'VERIFY'"); n != 5 {
 			t.Errorf("%d attempts stand in SQL", n)
 		}
-		p.login(s.first(), patronPassword).want(t, http.StatusForbidden, "not_verified")
+		p.login(s.first(), personPassword).want(t, http.StatusForbidden, "not_verified")
 
 		refused = s.figures(`otp_total{event="refused"}`)
 		for i := range 20 {
-			(&patron{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify(code).
+			(&person{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify(code).
 				want(t, http.StatusUnprocessableEntity, "code_invalid")
 		}
 		if n := s.figures(`otp_total{event="refused"}`) - refused; n != 20 {
@@ -117,7 +117,7 @@ func TestGuess_code_sideways(t *testing.T) {
 		s := open(t, k, limited)
 		answered := 0
 		for i := range 40 {
-			a := (&patron{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify("123456")
+			a := (&person{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify("123456")
 			if a.status == http.StatusTooManyRequests {
 				if a.header.Get("Retry-After") == "" {
 					t.Error("the refusal has no time for the next guess")
@@ -138,10 +138,10 @@ func TestGuess_code_sideways(t *testing.T) {
 func TestGuess_password(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
-		lan := s.patron("lan")
-		nobody := patron{s: s, email: "nobody@example.com"}
+		lan := s.newPerson("lan")
+		nobody := person{s: s, email: "nobody@example.com"}
 		compared := map[string]int{}
-		for _, p := range []*patron{&lan, &nobody} {
+		for _, p := range []*person{&lan, &nobody} {
 			before := s.figures("password_hash_total")
 			answers := make([]answer, 12)
 			atOnce(len(answers), func(i int) { answers[i] = p.login(s.first(), fmt.Sprint("guess ", i)) })
@@ -155,7 +155,7 @@ func TestGuess_password(t *testing.T) {
 		if want := map[string]int{lan.email: 5, nobody.email: 5}; fmt.Sprint(compared) != fmt.Sprint(want) {
 			t.Errorf("of 12 guesses were compared %v, want %v", compared, want)
 		}
-		lan.login(s.first(), patronPassword).want(t, http.StatusTooManyRequests, "rate_limited")
+		lan.login(s.first(), personPassword).want(t, http.StatusTooManyRequests, "rate_limited")
 	}, embedded, servers)
 }
 
@@ -173,17 +173,24 @@ func boundKiB() int {
 }
 
 // Two hundred logins at once: the process uses memory for one hash per core, other requests are served meanwhile, and
-// excess logins are refused with Retry-After.
+// excess logins are refused with Retry-After. A release hashes passwords at the full cost.
 func TestGuess_storm_of_logins(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, nil)
+		s := prepare(t, k, nil)
+		s.useRelease()
+		s.startDemo()
 		v := s.first()
 		v.awaitGreeting() // the demo's accounts are hashed the same way
+		s.registerPerson("lan")
+		if n := s.number(`SELECT count(*) FROM app_user
+			WHERE email = 'lan@example.com' AND password LIKE '_argon2id_v=19_m=19456,t=2,p=1_%'`); n != 1 {
+			t.Error("a release does not hash passwords at the full cost")
+		}
 		logins, menus := make([]answer, 200), make([]answer, 100)
 		took := make([]time.Duration, len(menus))
 		atOnce(len(logins)+len(menus), func(i int) {
 			if i < len(logins) {
-				logins[i] = (&patron{s: s, email: fmt.Sprintf("guest%d@example.com", i)}).login(v, "a wrong password")
+				logins[i] = (&person{s: s, email: fmt.Sprintf("guest%d@example.com", i)}).login(v, "a wrong password")
 				return
 			}
 			i -= len(logins)

@@ -62,14 +62,14 @@ func (m menu) dish(item string) dish {
 	return dish{}
 }
 
-// line and wish are the request of POST /cis/order/create.
+// line and orderRequest are the request of POST /cis/order/create.
 type line struct {
 	ItemID string `json:"itemId"`
 	Qty    int64  `json:"qty"`
 	Notes  string `json:"notes,omitempty"`
 }
 
-type wish struct {
+type orderRequest struct {
 	Items         []line `json:"items"`
 	PaymentMethod string `json:"paymentMethod"`
 	ClientTxnID   string `json:"clientTxnId"`
@@ -115,8 +115,8 @@ func (o order) when(event string) time.Time {
 	return time.Time{}
 }
 
-// look reads the menu and tables that the tests use.
-func (s *site) look() {
+// readMenu reads the menu and tables that the tests use.
+func (s *installation) readMenu() {
 	s.t.Helper()
 	s.bill = s.menu()
 	var page struct {
@@ -126,7 +126,7 @@ func (s *site) look() {
 	s.tables = page.Items
 }
 
-func (s *site) menu() (m menu) {
+func (s *installation) menu() (m menu) {
 	s.t.Helper()
 	s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch}).want(s.t, http.StatusOK, "").
 		into(s.t, &m)
@@ -134,7 +134,7 @@ func (s *site) menu() (m menu) {
 }
 
 // price returns the menu's price of lines.
-func (s *site) price(lines []line) (total int64) {
+func (s *installation) price(lines []line) (total int64) {
 	for _, l := range lines {
 		total += s.bill.dish(l.ItemID).Price * l.Qty
 	}
@@ -142,27 +142,27 @@ func (s *site) price(lines []line) (total int64) {
 }
 
 // quota sets an item's daily quota with the command.
-func (s *site) quota(item string, daily int) {
+func (s *installation) quota(item string, daily int) {
 	s.t.Helper()
 	s.must("quota", "set", "--item", item, "--daily", strconv.Itoa(daily))
 }
 
 // guest is one phone at a table.
 type guest struct {
-	s     *site
+	s     *installation
 	token string
 	visit string
 }
 
 // guest opens a session at the n-th table of the first branch, modulo the number of tables.
-func (s *site) guest(n int) guest {
-	g, a := s.land(n)
+func (s *installation) guest(n int) guest {
+	g, a := s.scan(n)
 	a.want(s.t, http.StatusOK, "")
 	return g
 }
 
-// land is guest for any goroutine.
-func (s *site) land(n int) (guest, answer) {
+// scan is guest for any goroutine.
+func (s *installation) scan(n int) (guest, answer) {
 	a := s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": s.tables[n%len(s.tables)].QR})
 	var landed struct {
 		Token string `json:"customerToken"`
@@ -178,19 +178,19 @@ func (g guest) send(method, path string, body any) answer {
 	return g.s.send(method, path, body, "X-Customer-Token", g.token)
 }
 
-// wish returns an order of lines with a new clientTxnId.
-func (g guest) wish(lines ...line) wish {
-	return wish{
+// request returns an order of lines with a new clientTxnId.
+func (g guest) request(lines ...line) orderRequest {
+	return orderRequest{
 		Items: lines, PaymentMethod: sandbox, ClientTxnID: rand.Text(), MenuVersionID: g.s.bill.Version, VisitID: g.visit,
 	}
 }
 
-func (g guest) place(w wish) answer { return g.send(http.MethodPost, "/cis/order/create", w) }
+func (g guest) place(w orderRequest) answer { return g.send(http.MethodPost, "/cis/order/create", w) }
 
 // orders places an order that must succeed.
 func (g guest) orders(t testing.TB, lines ...line) order {
 	t.Helper()
-	return g.place(g.wish(lines...)).want(t, http.StatusCreated, "").order(t)
+	return g.place(g.request(lines...)).want(t, http.StatusCreated, "").order(t)
 }
 
 func (g guest) get(id string) answer { return g.send(http.MethodGet, "/cis/order/"+id, nil) }
@@ -201,7 +201,7 @@ func (g guest) cancel(id string) answer {
 
 // insist retries with the same clientTxnId until the order is decided, as a phone does while its server is down. It
 // stops when the time is over.
-func (g guest) insist(w wish, within time.Duration) answer {
+func (g guest) insist(w orderRequest, within time.Duration) answer {
 	over := time.After(within)
 	for {
 		a := g.place(w)
@@ -217,13 +217,13 @@ func (g guest) insist(w wish, within time.Duration) answer {
 }
 
 // gateway sends the sandbox gateway's notification about an order.
-func (s *site) gateway(id, result string) answer {
+func (s *installation) gateway(id, result string) answer {
 	body := map[string]string{"orderId": id, "method": sandbox, "result": result}
 	return s.send(http.MethodPost, "/cis/payments/mock-callback", body)
 }
 
 // paid pays an order.
-func (s *site) paid(id string) {
+func (s *installation) paid(id string) {
 	s.t.Helper()
 	var report struct {
 		PaymentStatus string `json:"paymentStatus"`

@@ -10,7 +10,7 @@ import (
 )
 
 // roles returns the ids of all roles by name.
-func (p *patron) roles() map[string]string {
+func (p *person) roles() map[string]string {
 	p.s.t.Helper()
 	var list struct {
 		Items []struct{ ID, Name string } `json:"items"`
@@ -28,11 +28,11 @@ func (p *patron) roles() map[string]string {
 func TestHouse(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		manager, abroad := s.hired("manager", "1"), s.hired("cashier", "2")
+		manager, abroad := s.employ("manager", "1"), s.employ("cashier", "2")
 		roles := manager.roles()
 		hire := func(role string, branches ...string) answer {
 			return manager.send(http.MethodPost, "/api/users", map[string]any{
-				"email": "anh@staff.example", "password": patronPassword, "roleId": roles[role], "branches": branches,
+				"email": "anh@staff.example", "password": personPassword, "roleId": roles[role], "branches": branches,
 			})
 		}
 		hire("CASHIER", "2").want(t, http.StatusNotFound, "branch_not_found")
@@ -41,13 +41,13 @@ func TestHouse(t *testing.T) {
 		hire("OWNER").want(t, http.StatusForbidden, "rank_too_high")
 		var made accountBody
 		hire("CASHIER", "1").want(t, http.StatusCreated, "").into(t, &made)
-		cashier := &patron{s: s, id: made.ID, email: made.Email}
-		if g := cashier.granted(cashier.tries(patronPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
+		cashier := &person{s: s, id: made.ID, email: made.Email}
+		if g := cashier.granted(cashier.tries(personPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
 			t.Errorf("the cashier is %+v", g.User)
 		}
 
 		g := s.guest(0)
-		w := g.wish(line{ItemID: phoGa, Qty: 1})
+		w := g.request(line{ItemID: phoGa, Qty: 1})
 		w.PaymentMethod = counter
 		o := g.place(w).want(t, http.StatusCreated, "").order(t)
 		pay := map[string]any{"method": counter, "amount": o.Total}
@@ -71,12 +71,12 @@ func TestHouse(t *testing.T) {
 			cashier.send(forbidden.method, forbidden.path, forbidden.body).want(t, http.StatusForbidden, "forbidden")
 		}
 		s.staff(http.MethodGet, "/api/users", nil).want(t, http.StatusForbidden, "account_needed")
-		s.audits(t, s.hired("owner", ""), "user:"+cashier.id, "user_created")
+		s.wantAuditEntry(t, s.employ("owner", ""), "user:"+cashier.id, "user_created")
 	}, embedded, servers)
 }
 
-// audits expects an audit entry about a subject that the reader may see.
-func (s *site) audits(t *testing.T, reader *patron, subject, action string) {
+// wantAuditEntry expects an audit entry about a subject that the reader may see.
+func (s *installation) wantAuditEntry(t *testing.T, reader *person, subject, action string) {
 	t.Helper()
 	var list struct {
 		Items []struct{ Action, Actor, RequestID string } `json:"items"`
@@ -94,16 +94,16 @@ func (s *site) audits(t *testing.T, reader *patron, subject, action string) {
 func TestHouse_takes(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		owner, waiter := s.hired("owner", ""), s.hired("staff", "1")
+		owner, waiter := s.employ("owner", ""), s.employ("staff", "1")
 		roles := owner.roles()
 		users := "/api/users/" + waiter.id
-		waiter.in()
+		waiter.wantAccepted()
 		waiter.send(http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusOK, "")
 
 		post := map[string]any{"roleId": roles["KITCHEN"], "branches": []string{"1"}}
 		owner.sendTo(s.first(), http.MethodPost, users+"/role", post).want(t, http.StatusOK, "")
-		waiter.out()
-		if g := waiter.granted(waiter.tries(patronPassword)); g.User.Role != "KITCHEN" {
+		waiter.wantRefused()
+		if g := waiter.granted(waiter.tries(personPassword)); g.User.Role != "KITCHEN" {
 			t.Errorf("after a change of role: %+v", g.User)
 		}
 		for _, v := range s.servers {
@@ -123,16 +123,16 @@ func TestHouse_takes(t *testing.T) {
 			}
 			return nil
 		})
-		waiter.in()
+		waiter.wantAccepted()
 
 		owner.sendTo(s.first(), http.MethodPost, users+"/disable", nil).want(t, http.StatusOK, "")
-		waiter.out()
-		waiter.tries(patronPassword).want(t, http.StatusForbidden, "account_disabled")
+		waiter.wantRefused()
+		waiter.tries(personPassword).want(t, http.StatusForbidden, "account_disabled")
 		s.refresh(s.last(), waiter.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 		owner.send(http.MethodPost, users+"/enable", nil).want(t, http.StatusOK, "")
-		waiter.enter()
-		waiter.in()
-		s.audits(t, owner, "user:"+waiter.id, "user_disabled")
+		waiter.logIn()
+		waiter.wantAccepted()
+		s.wantAuditEntry(t, owner, "user:"+waiter.id, "user_disabled")
 		if r := s.run("audit", "verify"); r.code != 0 {
 			t.Errorf("the audit log: %+v", r)
 		}
@@ -140,7 +140,7 @@ func TestHouse_takes(t *testing.T) {
 }
 
 // permission returns the id of the permission for a route.
-func (p *patron) permission(method, path string) string {
+func (p *person) permission(method, path string) string {
 	p.s.t.Helper()
 	var list struct {
 		Items []struct{ ID, Method, APIPath string } `json:"items"`
@@ -190,7 +190,7 @@ func TestHouse_setup(t *testing.T) {
 		}
 		setUp := func(i int, code string) answer {
 			return s.send(http.MethodPost, "/auth/setup", map[string]string{
-				"code": code, "email": fmt.Sprintf("owner%d@example.com", i), "password": patronPassword,
+				"code": code, "email": fmt.Sprintf("owner%d@example.com", i), "password": personPassword,
 			})
 		}
 		setUp(0, strings.Repeat("A", 43)).want(t, http.StatusForbidden, "setup_code_invalid")
@@ -200,11 +200,11 @@ func TestHouse_setup(t *testing.T) {
 
 		answers, owners := make([]answer, len(codes)), 0
 		atOnce(len(codes), func(i int) { answers[i] = setUp(i, codes[i]) })
-		var p *patron
+		var p *person
 		for i, a := range answers {
 			if a.status == http.StatusCreated {
 				owners++
-				p = &patron{s: s, email: fmt.Sprintf("owner%d@example.com", i)}
+				p = &person{s: s, email: fmt.Sprintf("owner%d@example.com", i)}
 				continue
 			}
 			a.want(t, http.StatusForbidden, "setup_code_invalid")
@@ -212,10 +212,10 @@ func TestHouse_setup(t *testing.T) {
 		if owners != 1 {
 			t.Fatalf("%d owners were made", owners)
 		}
-		if g := p.granted(p.tries(patronPassword)); g.User.Role != "OWNER" {
+		if g := p.granted(p.tries(personPassword)); g.User.Role != "OWNER" {
 			t.Errorf("the first owner is %+v", g.User)
 		}
-		p.in()
+		p.wantAccepted()
 		p.send(http.MethodGet, "/api/users", nil).want(t, http.StatusOK, "")
 
 		v := s.servers[0]

@@ -82,12 +82,12 @@ func newClient() *http.Client {
 
 // send sends a request to the next server in turn. It never fails the test, so any goroutine may call it. headers are
 // pairs of name and value.
-func (s *site) send(method, path string, body any, headers ...string) answer {
+func (s *installation) send(method, path string, body any, headers ...string) answer {
 	turn := int(s.next.Add(1)) % len(s.servers)
 	return s.sendTo(s.servers[turn].addr, method, path, body, headers...)
 }
 
-func (s *site) sendTo(addr, method, path string, body any, headers ...string) answer {
+func (s *installation) sendTo(addr, method, path string, body any, headers ...string) answer {
 	raw, ready := body.([]byte)
 	if !ready && body != nil {
 		var err error
@@ -118,15 +118,15 @@ func (s *site) sendTo(addr, method, path string, body any, headers ...string) an
 }
 
 // staff sends a request with the service token.
-func (s *site) staff(method, path string, body any) answer {
+func (s *installation) staff(method, path string, body any) answer {
 	return s.send(method, path, body, "Authorization", "Bearer "+s.secret)
 }
 
 // figure reads a metric of the first server. It returns -1 if the metric does not exist yet.
-func (s *site) figure(name string) int { return s.figureOf(s.servers[0], name) }
+func (s *installation) figure(name string) int { return s.figureOf(s.servers[0], name) }
 
 // figureOf is figure for a given server.
-func (s *site) figureOf(v *server, name string) int {
+func (s *installation) figureOf(v *server, name string) int {
 	for line := range strings.Lines(string(s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
 			if v, err := strconv.ParseFloat(text, 64); err == nil {

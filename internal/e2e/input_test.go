@@ -32,7 +32,7 @@ func badInput(t *testing.T, k kind) {
 	stays := g.orders(t, line{ItemID: pho, Qty: 1})
 	left := s.guest(2)
 	s.staff(http.MethodPost, "/api/visits/"+left.visit+"/close", map[string]string{}).want(t, http.StatusOK, "")
-	s.drained()
+	s.awaitPublished()
 
 	unchanged := s.unchanged()
 	for name, b := range refusals(s, g, stranger, left, stays) {
@@ -42,10 +42,10 @@ func badInput(t *testing.T, k kind) {
 	}
 	for name, given := range hostile {
 		for field, a := range map[string]answer{
-			"itemId":        g.place(g.wish(line{ItemID: given, Qty: 1})),
-			"menuVersionId": with(g, func(w *wish) { w.MenuVersionID = given }),
-			"visitId":       with(g, func(w *wish) { w.VisitID = given }),
-			"paymentMethod": with(g, func(w *wish) { w.PaymentMethod = given }),
+			"itemId":        g.place(g.request(line{ItemID: given, Qty: 1})),
+			"menuVersionId": with(g, func(w *orderRequest) { w.MenuVersionID = given }),
+			"visitId":       with(g, func(w *orderRequest) { w.VisitID = given }),
+			"paymentMethod": with(g, func(w *orderRequest) { w.PaymentMethod = given }),
 			"order id":      g.get(url.PathEscape(given)),
 			"cancelled id":  g.cancel(url.PathEscape(given)),
 			"visit id":      g.send(http.MethodGet, "/cis/visit/"+url.PathEscape(given)+"/orders", nil),
@@ -63,24 +63,24 @@ func badInput(t *testing.T, k kind) {
 	}
 	unchanged()
 	for name, given := range hostile {
-		harmless(t, s, g, name, given)
+		wantSafeText(t, s, g, name, given)
 	}
 	if o := g.get(stays.ID).order(t); o.Status != "PLACED" || o.PaymentStatus != "UNPAID" {
 		t.Errorf("the order that was there is %+v", o)
 	}
-	s.agrees()
+	s.awaitConsistent()
 }
 
 // tooMuchHeader is net/http's own plain-text response to a request line that never reaches our handlers.
 const tooMuchHeader = http.StatusRequestHeaderFieldsTooLarge
 
 // unchanged records the counters and all traces of requests, and returns a function that expects the same.
-func (s *site) unchanged() func() {
+func (s *installation) unchanged() func() {
 	s.t.Helper()
-	stock, traces := s.must("stock", "show", "--json"), s.traces()
+	stock, traces := s.must("stock", "show", "--json"), s.rowCounts()
 	return func() {
 		s.t.Helper()
-		if d := cmp.Diff(traces, s.traces()); d != "" {
+		if d := cmp.Diff(traces, s.rowCounts()); d != "" {
 			s.t.Errorf("refused requests have left something behind:\n%s", d)
 		}
 		if d := cmp.Diff(stock, s.must("stock", "show", "--json")); d != "" {
@@ -89,20 +89,20 @@ func (s *site) unchanged() func() {
 	}
 }
 
-// with places a modified wish.
-func with(g guest, change func(w *wish)) answer {
-	w := g.wish(line{ItemID: pho, Qty: 1})
+// with places a modified order.
+func with(g guest, change func(w *orderRequest)) answer {
+	w := g.request(line{ItemID: pho, Qty: 1})
 	change(&w)
 	return g.place(w)
 }
 
-// edited places a wish with modified JSON text.
+// edited places an order with modified JSON text.
 func edited(g guest, was, becomes string) answer {
-	body, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // marshalling strings and integers cannot fail
+	body, _ := json.Marshal(g.request(line{ItemID: pho, Qty: 1})) // marshalling strings and integers cannot fail
 	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(was), []byte(becomes), 1))
 }
 
-func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
+func refusals(s *installation, g, stranger, left guest, stays order) map[string]bad {
 	one := line{ItemID: pho, Qty: 1}
 	create := "/cis/order/create"
 	refused := map[string]bad{
@@ -119,20 +119,20 @@ func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
 		"broken JSON":          {edited(g, `}`, ``), 400, "invalid_json"},
 		"trailing text":        {edited(g, `"items"`, `"items":[]}{"items"`), 400, "invalid_json"},
 		"not UTF-8":            {edited(g, `SANDBOX`, "SAND\xffBOX"), 400, "invalid_json"},
-		"no lines":             {g.place(g.wish()), 422, "invalid"},
-		"51 lines":             {g.place(g.wish(slices.Repeat([]line{one}, 51)...)), 422, "invalid"},
-		"101 units":            {g.place(g.wish(slices.Repeat([]line{{ItemID: phoGa, Qty: 20}}, 6)...)), 422, "invalid"},
-		"unknown item":         {g.place(g.wish(line{ItemID: "999999", Qty: 1})), 422, "item_unknown"},
-		"other branch's item":  {g.place(g.wish(line{ItemID: "22", Qty: 1})), 422, "item_unknown"},
-		"unknown version":      {with(g, func(w *wish) { w.MenuVersionID = "999999" }), 409, "menu_version_closed"},
-		"another's visit":      {with(g, func(w *wish) { w.VisitID = stranger.visit }), 403, "visit_mismatch"},
-		"unknown payment":      {with(g, func(w *wish) { w.PaymentMethod = "GOLD" }), 422, "payment_method_unavailable"},
-		"no clientTxnId":       {with(g, func(w *wish) { w.ClientTxnID = "" }), 422, "invalid"},
-		"closed visit":         {left.place(left.wish(one)), 410, "visit_closed"},
+		"no lines":             {g.place(g.request()), 422, "invalid"},
+		"51 lines":             {g.place(g.request(slices.Repeat([]line{one}, 51)...)), 422, "invalid"},
+		"101 units":            {g.place(g.request(slices.Repeat([]line{{ItemID: phoGa, Qty: 20}}, 6)...)), 422, "invalid"},
+		"unknown item":         {g.place(g.request(line{ItemID: "999999", Qty: 1})), 422, "item_unknown"},
+		"other branch's item":  {g.place(g.request(line{ItemID: "22", Qty: 1})), 422, "item_unknown"},
+		"unknown version":      {with(g, func(w *orderRequest) { w.MenuVersionID = "999999" }), 409, "menu_version_closed"},
+		"another's visit":      {with(g, func(w *orderRequest) { w.VisitID = stranger.visit }), 403, "visit_mismatch"},
+		"unknown payment":      {with(g, func(w *orderRequest) { w.PaymentMethod = "GOLD" }), 422, "payment_method_unavailable"},
+		"no clientTxnId":       {with(g, func(w *orderRequest) { w.ClientTxnID = "" }), 422, "invalid"},
+		"closed visit":         {left.place(left.request(one)), 410, "visit_closed"},
 		"another's order":      {stranger.get(stays.ID), 404, "order_not_found"},
 		"another's order out":  {stranger.cancel(stays.ID), 404, "order_not_found"},
 		"another's orders":     {stranger.send("GET", "/cis/visit/"+g.visit+"/orders", nil), 404, "visit_not_found"},
-		"no token":             {s.send("POST", create, g.wish(one)), 401, "customer_token_invalid"},
+		"no token":             {s.send("POST", create, g.request(one)), 401, "customer_token_invalid"},
 		"1 MB":                 {g.send("POST", create, bytes.Repeat([]byte(" "), 1<<20)), 413, "too_large"},
 		"form":                 {g.s.send("POST", create, []byte("a=b"), "Content-Type", "text/plain"), 415, "unsupported_media_type"},
 	}
@@ -140,10 +140,10 @@ func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
 		"wrong token": strings.Repeat("A", len(g.token)), "half a token": g.token[:20], "twice the token": g.token + g.token,
 		"long token": strings.Repeat("A", 128), "token of symbols": "'; DROP TABLE visit_guest; --",
 	} {
-		refused[name] = bad{guest{s, token, g.visit}.place(g.wish(one)), 401, "customer_token_invalid"}
+		refused[name] = bad{guest{s, token, g.visit}.place(g.request(one)), 401, "customer_token_invalid"}
 	}
 	for _, qty := range []int64{0, -1, -5, 21, 100, 1e18, -1 << 63} {
-		refused["quantity "+strconv.FormatInt(qty, 10)] = bad{g.place(g.wish(line{ItemID: pho, Qty: qty})), 422, "invalid"}
+		refused["quantity "+strconv.FormatInt(qty, 10)] = bad{g.place(g.request(line{ItemID: pho, Qty: qty})), 422, "invalid"}
 	}
 	return refused
 }
@@ -173,15 +173,15 @@ var hostile = map[string]string{
 }
 
 // mayBeSaid are those that are valid notes to a kitchen.
-var mayBeSaid = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
+var mayBeKept = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
 
-// harmless orders with a hostile text in every text field. It must be refused without a trace, or come back unchanged
-// except for text normalization.
-func harmless(t *testing.T, s *site, g guest, name, given string) {
+// wantSafeText orders with a hostile text in every text field. It must be refused without a trace, or come back
+// unchanged except for text normalization.
+func wantSafeText(t *testing.T, s *installation, g guest, name, given string) {
 	t.Helper()
 	unchanged := s.unchanged()
-	w := g.wish(line{ItemID: pho, Qty: 1, Notes: given}, line{ItemID: phoGa, Qty: 1})
-	for field, w := range map[string]wish{
+	w := g.request(line{ItemID: pho, Qty: 1, Notes: given}, line{ItemID: phoGa, Qty: 1})
+	for field, w := range map[string]orderRequest{
 		"notes": w, "clientTxnId": {w.Items[1:], w.PaymentMethod, given, w.MenuVersionID, w.VisitID},
 	} {
 		a := g.place(w)
@@ -189,7 +189,7 @@ func harmless(t *testing.T, s *site, g guest, name, given string) {
 		if err != nil {
 			a.want(t, http.StatusUnprocessableEntity, "invalid")
 		}
-		if _, ok := a.problem(); a.status/100 == 4 && ok && (err != nil || !slices.Contains(mayBeSaid, name)) {
+		if _, ok := a.problem(); a.status/100 == 4 && ok && (err != nil || !slices.Contains(mayBeKept, name)) {
 			continue
 		}
 		placed := a.want(t, http.StatusCreated, "").order(t)

@@ -13,13 +13,13 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// intruder is an attacker with write access to a site's Redis.
+// intruder is an attacker with write access to an installation's Redis.
 type intruder struct {
 	t      *testing.T
 	client rueidis.Client
 }
 
-func intrude(t *testing.T, s *site) *intruder {
+func newIntruder(t *testing.T, s *installation) *intruder {
 	t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{s.redis.Addr()}, DisableCache: true, ForceSingleClient: true,
@@ -177,18 +177,19 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
-		owner, cook, far := s.hired("owner", ""), s.hired("kitchen", "1"), s.hired("manager", "2")
-		lan, minh := s.patron("lan"), s.patron("minh")
+		owner, cook, far := s.employ("owner", ""), s.employ("kitchen", "1"), s.employ("manager", "2")
+		lan, minh := s.newPerson("lan"), s.newPerson("minh")
 		minh.send(http.MethodPost, "/cart/items", map[string]any{"dishId": s.bill.dish(phoGa).DishID, "quantity": 1})
 		other := s.guest(1)
 		o := other.orders(t, line{ItemID: phoGa, Qty: 2})
 		s.paid(o.ID)
-		owner.in()
-		far.in()
-		s.drained()
-		s.indexed()
+		owner.wantAccepted()
+		far.wantAccepted()
+		s.awaitPublished()
+		s.awaitDocuments()
 
-		i := intrude(t, s)
+		i := newIntruder(t, s)
+		i.shareMenu(s)
 		known := i.siblings()
 		for _, kind := range []string{"app:session:%", "visit:byCustomer:%", "cis:menu:active:v%:%", "order:%", "user:%"} {
 			if len(known[kind]) == 0 {
@@ -213,14 +214,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 				}
 			},
 			"a menu of one's own, before a start": func() {
-				menu := "cis:menu:active:v1:" + firstBranch
-				s.await(patience, func() error {
-					s.sendTo(s.first().addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
-					if i.text(menu) == "" {
-						return errors.New("the menu is not in Redis")
-					}
-					return nil
-				})
+				menu := i.shareMenu(s)
 				s.last().stop()
 				i.do("SET", menu, number.ReplaceAllString(i.text(menu), "1"), "KEEPTTL")
 				s.last().start()
@@ -234,10 +228,10 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		for _, name := range i.fields(known["app:session:%"]) { // each field alone, from the owner's session
 			rounds["a session's "+name] = func() { i.field(name, ownerSession[name]) }
 		}
-		i.try(s, rounds, []*patron{cook, &lan}, other, o)
+		i.try(s, rounds, []*person{cook, &lan}, other, o)
 
 		// A value that was valid once: the account's former role.
-		far.enter()
+		far.logIn()
 		key := "app:session:" + i.sessionKey(far.id)
 		withdrawn := i.hash(key)
 		post := map[string]any{"roleId": owner.roles()["KITCHEN"], "branches": []string{"1"}}
@@ -245,7 +239,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		for name, v := range withdrawn {
 			i.do("HSET", key, name, v)
 		}
-		far.out()
+		far.wantRefused()
 		for name, v := range withdrawn {
 			i.do("HSET", key, name, v)
 		}
@@ -255,8 +249,26 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		s.last().stop()
 		s.last().start()
 		far.sendTo(s.last(), http.MethodGet, "/api/users", nil).want(t, http.StatusUnauthorized, "unauthenticated")
-		s.agrees()
+		s.awaitConsistent()
 	}, pair)
+}
+
+// shareMenu waits until a server has stored its copy of the menu in Redis, and returns the key. An invalidation that
+// arrives after the copy was stored deletes it until the next revision, so each try makes one.
+func (i *intruder) shareMenu(s *installation) (key string) {
+	i.t.Helper()
+	key = "cis:menu:active:v1:" + firstBranch
+	daily := 100
+	s.await(patience, func() error {
+		daily++
+		s.quota(bun, daily)
+		s.sendTo(s.first().addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
+		if i.text(key) == "" {
+			return errors.New("the menu is not in Redis")
+		}
+		return nil
+	})
+	return key
 }
 
 // guestOf returns the key of a guest of a visit.
@@ -287,12 +299,12 @@ func (i *intruder) sessionOf(user string) map[string]string {
 	return i.hash("app:session:" + i.sessionKey(user))
 }
 
-// try requests foreign objects with the site's accounts after each round of writes.
-func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, other guest, o order) {
+// try requests foreign objects with the installation's accounts after each round of writes.
+func (i *intruder) try(s *installation, rounds map[string]func(), people []*person, other guest, o order) {
 	i.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(rounds)) {
 		for _, p := range people { // a new access token, which the other process has not cached
-			p.take(s.refresh(s.first(), p.refresh))
+			p.storeTokens(s.refresh(s.first(), p.refresh))
 		}
 		var landed struct {
 			Token string `json:"customerToken"`
@@ -335,10 +347,10 @@ func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, othe
 		refused(asGuest(http.MethodGet, "/cis/visit/"+other.visit+"/orders", nil))
 		refused(asGuest(http.MethodPost, "/cis/order/"+o.ID+"/cancel", map[string]string{}))
 		g := guest{s, landed.Token, landed.Visit}
-		w := g.wish(line{ItemID: pho, Qty: 4})
+		w := g.request(line{ItemID: pho, Qty: 4})
 		w.MenuVersionID = s.bill.Version
 		refused(asGuest(http.MethodPost, "/cis/order/create", w)) // only three are left
-		w = g.wish(line{ItemID: phoGa, Qty: 1})
+		w = g.request(line{ItemID: phoGa, Qty: 1})
 		if a := asGuest(http.MethodPost, "/cis/order/create", w); a.status == http.StatusCreated {
 			if got := a.order(i.t); got.Total != s.price(w.Items) {
 				i.t.Errorf("%s: an order costs %d, want %d", name, got.Total, s.price(w.Items))

@@ -21,16 +21,16 @@ import (
 
 // Sizes of another system's load on the stock.
 var (
-	things    = testenv.Size(20, 100)    // stock items
-	unitsEach = testenv.Size(25, 50)     // of each
-	wanted    = 2 * things * unitsEach   // reservations of one unit
-	shopLines = testenv.Size(128, 2_000) // connections
-	shopping  = testenv.Size(16, 64)     // concurrent operations on reservations afterwards
+	stockItems   = testenv.Size(10, 100)         // stock items
+	unitsPerItem = testenv.Size(20, 50)          // of each
+	reservations = 2 * stockItems * unitsPerItem // reservations of one unit
+	connections  = testenv.Size(64, 2_000)       // connections
+	operations   = testenv.Size(16, 64)          // concurrent operations on reservations afterwards
 )
 
 const (
-	timedOut   = time.Minute
-	stockPlace = "1" // the branch
+	shortTTL    = time.Minute
+	stockBranch = "1" // the branch
 )
 
 // Twice as many concurrent reservations as there are units: exactly as many succeed as there are units. Then they are
@@ -49,47 +49,47 @@ func TestInventory(t *testing.T) {
 			s.env["AMQP_URL"] = broker.URL()
 		}
 		s.servers[0].start()
-		s.look()
-		m := newMall(s, broker)
-		m.storm()
-		s.agrees()
-		m.late()
-		m.aftermath()
-		m.settled()
-		s.agrees()
-		s.drained()
-		m.heard()
+		s.readMenu()
+		m := newStockClient(s, broker)
+		m.reserveAll()
+		s.awaitConsistent()
+		m.passDeadlines()
+		m.runOperations()
+		m.awaitOutcomes()
+		s.awaitConsistent()
+		s.awaitPublished()
+		m.checkEvents()
 	}, embedded, servers)
 }
 
-// mall is another system.
-type mall struct {
-	s      *site
-	client *http.Client
-	broker *testenv.Broker // nil without a broker
-	post   *post           // nil without a broker
-	won    []int           // successful reservations
+// stockClient is another system that reserves stock.
+type stockClient struct {
+	s        *installation
+	client   *http.Client
+	broker   *testenv.Broker // nil without a broker
+	messages *publisher      // nil without a broker
+	won      []int           // successful reservations
 }
 
-func newMall(s *site, broker *testenv.Broker) *mall {
-	transport := &http.Transport{MaxIdleConnsPerHost: shopLines, MaxConnsPerHost: shopLines}
-	m := &mall{s: s, client: &http.Client{Transport: transport, Timeout: patience}, broker: broker}
+func newStockClient(s *installation, broker *testenv.Broker) *stockClient {
+	transport := &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}
+	m := &stockClient{s: s, client: &http.Client{Transport: transport, Timeout: patience}, broker: broker}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	for i := range things {
-		m.do(http.MethodPut, "/inventory/"+thing(i), map[string]any{"branchId": stockPlace, "available": unitsEach}).
+	for i := range stockItems {
+		m.do(http.MethodPut, "/inventory/"+stockItemID(i), map[string]any{"branchId": stockBranch, "available": unitsPerItem}).
 			want(s.t, http.StatusOK, "")
 	}
 	if broker != nil {
-		m.post = newPost(s, broker.URL())
+		m.messages = newPublisher(s, broker.URL())
 	}
 	return m
 }
 
-func thing(i int) string       { return fmt.Sprintf("thing-%d", i%things) }
-func reservation(i int) string { return fmt.Sprintf("mall-%d", i) }
+func stockItemID(i int) string { return fmt.Sprintf("thing-%d", i%stockItems) }
+func reservation(i int) string { return fmt.Sprintf("reservation-%d", i) }
 
-// do sends a request of the mall.
-func (m *mall) do(method, path string, body any) answer {
+// do sends a request of the other system.
+func (m *stockClient) do(method, path string, body any) answer {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return answer{err: err}
@@ -110,7 +110,7 @@ func (m *mall) do(method, path string, body any) answer {
 }
 
 // insist repeats a request until the answer is final.
-func (m *mall) insist(method, path string, body any) answer {
+func (m *stockClient) insist(method, path string, body any) answer {
 	over := time.Now().Add(patience)
 	for {
 		a := m.do(method, path, body)
@@ -121,24 +121,24 @@ func (m *mall) insist(method, path string, body any) answer {
 	}
 }
 
-func (m *mall) reserve(i int) answer {
+func (m *stockClient) reserve(i int) answer {
 	ttl := 3600
-	if fateOf(i) == forgotten {
-		ttl = int(timedOut.Seconds())
+	if outcomeOf(i) == abandoned {
+		ttl = int(shortTTL.Seconds())
 	}
 	return m.insist(http.MethodPost, "/inventory/reservations", map[string]any{
-		"orderId": reservation(i), "branchId": stockPlace, "ttlSeconds": ttl,
-		"items": []map[string]any{{"itemId": thing(i), "quantity": 1}},
+		"orderId": reservation(i), "branchId": stockBranch, "ttlSeconds": ttl,
+		"items": []map[string]any{{"itemId": stockItemID(i), "quantity": 1}},
 	})
 }
 
-// storm sends all reservations at once.
-func (m *mall) storm() {
+// reserveAll sends all reservations at once.
+func (m *stockClient) reserveAll() {
 	t := m.s.t
-	answers := make([]answer, wanted)
+	answers := make([]answer, reservations)
 	var next atomic.Int64
-	atOnce(shopLines, func(int) {
-		for i := int(next.Add(1)) - 1; i < wanted; i = int(next.Add(1)) - 1 {
+	atOnce(connections, func(int) {
+		for i := int(next.Add(1)) - 1; i < reservations; i = int(next.Add(1)) - 1 {
 			answers[i] = m.reserve(i)
 		}
 	})
@@ -152,11 +152,11 @@ func (m *mall) storm() {
 			t.Fatalf("reservation %d is answered %v", i, a)
 		}
 	}
-	if len(m.won) != things*unitsEach {
-		t.Errorf("%d reservations were made of %d units", len(m.won), things*unitsEach)
+	if len(m.won) != stockItems*unitsPerItem {
+		t.Errorf("%d reservations were made of %d units", len(m.won), stockItems*unitsPerItem)
 	}
-	for i := range things {
-		if l := m.level(i); l.Available != 0 || l.Reserved != unitsEach || l.Sold != 0 {
+	for i := range stockItems {
+		if l := m.level(i); l.Available != 0 || l.Reserved != unitsPerItem || l.Sold != 0 {
 			t.Errorf("%+v", l)
 		}
 	}
@@ -169,50 +169,50 @@ type level struct {
 	Sold      int    `json:"sold"`
 }
 
-func (m *mall) level(i int) (l level) {
+func (m *stockClient) level(i int) (l level) {
 	m.s.t.Helper()
-	m.insist(http.MethodGet, "/inventory/"+thing(i)+"?branchId="+stockPlace, nil).into(m.s.t, &l)
+	m.insist(http.MethodGet, "/inventory/"+stockItemID(i)+"?branchId="+stockBranch, nil).into(m.s.t, &l)
 	return l
 }
 
-// fate is the intended outcome of a reservation.
-type fate int
+// outcome is the intended outcome of a reservation.
+type outcome int
 
 const (
-	confirmed fate = iota
+	confirmed outcome = iota
 	confirmedByMessage
-	called // cancelled
-	calledByMessage
-	forgotten
+	canceled
+	canceledByMessage
+	abandoned
 )
 
-func fateOf(i int) fate {
-	return [...]fate{
-		confirmed, confirmedByMessage, called, calledByMessage, confirmed, forgotten, confirmedByMessage, confirmed, called, forgotten,
-	}[i/things%10]
+func outcomeOf(i int) outcome {
+	return [...]outcome{
+		confirmed, confirmedByMessage, canceled, canceledByMessage, confirmed, abandoned, confirmedByMessage, confirmed, canceled, abandoned,
+	}[i/stockItems%10]
 }
 
-// late moves the deadlines of the abandoned reservations into the past.
-func (m *mall) late() {
+// passDeadlines moves the deadlines of the abandoned reservations into the past.
+func (m *stockClient) passDeadlines() {
 	t, want := m.s.t, int64(0)
 	t.Helper()
 	for _, i := range m.won {
-		if fateOf(i) == forgotten {
+		if outcomeOf(i) == abandoned {
 			want++
 		}
 	}
 	m.s.database(func(db *sqldb.DB) error {
 		n, err := db.Exec(t.Context(), statement(fmt.Sprintf(
-			"UPDATE hold SET expires_at = created_at WHERE state = 'HELD' AND expires_at <= created_at + %d", timedOut.Milliseconds())))
+			"UPDATE hold SET expires_at = created_at WHERE state = 'HELD' AND expires_at <= created_at + %d", shortTTL.Milliseconds())))
 		if n != want {
-			t.Errorf("%d reservations end after %v, want %d", n, timedOut, want)
+			t.Errorf("%d reservations end after %v, want %d", n, shortTTL, want)
 		}
 		return err
 	})
 }
 
-// aftermath performs all fates in random order, some twice or three times, while failures happen.
-func (m *mall) aftermath() {
+// runOperations performs all operations in random order, some twice or three times, while failures happen.
+func (m *stockClient) runOperations() {
 	var todo []int
 	for _, i := range m.won {
 		for range 1 + rand.IntN(3) {
@@ -226,10 +226,10 @@ func (m *mall) aftermath() {
 	watching.Go(func() { m.watch(ctx) })
 	var all sync.WaitGroup
 	var next atomic.Int64
-	for range shopping {
+	for range operations {
 		all.Go(func() {
 			for n := int(next.Add(1)) - 1; n < len(todo); n = int(next.Add(1)) - 1 {
-				m.settle(todo[n])
+				m.operate(todo[n])
 				done.Add(1)
 			}
 		})
@@ -250,13 +250,13 @@ func (m *mall) aftermath() {
 	all.Wait()
 	stop()
 	watching.Wait()
-	if m.post != nil {
-		m.post.close()
+	if m.messages != nil {
+		m.messages.close()
 	}
 }
 
 // failures returns the failures to inject; more makes some progress between them.
-func (m *mall) failures(more func()) []func() {
+func (m *stockClient) failures(more func()) []func() {
 	kill := func() { m.s.servers[0].kill(); m.s.servers[0].start() }
 	if m.broker == nil {
 		return []func(){kill, m.s.flush, kill, kill}
@@ -271,16 +271,16 @@ func (m *mall) failures(more func()) []func() {
 	return []func(){kill, m.s.flush, without(m.broker.Stop), kill, without(m.broker.Kill), kill}
 }
 
-// settle performs one operation on a reservation.
-func (m *mall) settle(i int) {
-	id, f := reservation(i), fateOf(i)
-	byMessage := m.post != nil && (f == confirmedByMessage || f == calledByMessage)
+// operate performs one operation on a reservation.
+func (m *stockClient) operate(i int) {
+	id, f := reservation(i), outcomeOf(i)
+	byMessage := m.messages != nil && (f == confirmedByMessage || f == canceledByMessage)
 	switch {
-	case f == forgotten:
+	case f == abandoned:
 	case byMessage && f == confirmedByMessage:
-		m.post.send("order.confirmed", id)
+		m.messages.send("order.confirmed", id)
 	case byMessage:
-		m.post.send("order.cancel.requested", id)
+		m.messages.send("order.cancel.requested", id)
 	case f == confirmed, f == confirmedByMessage:
 		m.wantOK(m.insist(http.MethodPost, "/inventory/reservations/"+id+"/confirm", struct{}{}))
 	default:
@@ -288,7 +288,7 @@ func (m *mall) settle(i int) {
 	}
 }
 
-func (m *mall) wantOK(a answer) {
+func (m *stockClient) wantOK(a answer) {
 	if a.status != http.StatusOK {
 		m.s.t.Errorf("answered %v", a)
 	}
@@ -298,7 +298,7 @@ func (m *mall) wantOK(a answer) {
 const watchInterval = 5 * time.Millisecond
 
 // watch checks single items all the time: units change state, but their number stays the same.
-func (m *mall) watch(ctx context.Context) {
+func (m *stockClient) watch(ctx context.Context) {
 	next := time.NewTicker(watchInterval)
 	defer next.Stop()
 	for {
@@ -307,22 +307,22 @@ func (m *mall) watch(ctx context.Context) {
 			return
 		case <-next.C:
 		}
-		l := m.level(rand.IntN(things))
-		if l.Available+l.Reserved+l.Sold != unitsEach || l.Available < 0 || l.Reserved < 0 || l.Sold < 0 {
+		l := m.level(rand.IntN(stockItems))
+		if l.Available+l.Reserved+l.Sold != unitsPerItem || l.Available < 0 || l.Reserved < 0 || l.Sold < 0 {
 			m.s.t.Errorf("%+v", l)
 		}
 	}
 }
 
-// settled waits until every message is delivered and every deadline has passed, and checks all figures.
-func (m *mall) settled() {
-	want := make([]level, things)
+// awaitOutcomes waits until every message is delivered and every deadline has passed, and checks all figures.
+func (m *stockClient) awaitOutcomes() {
+	want := make([]level, stockItems)
 	for i := range want {
-		want[i] = level{Item: thing(i)}
+		want[i] = level{Item: stockItemID(i)}
 	}
 	for _, i := range m.won {
-		l := &want[i%things]
-		if f := fateOf(i); f == confirmed || f == confirmedByMessage {
+		l := &want[i%stockItems]
+		if f := outcomeOf(i); f == confirmed || f == confirmedByMessage {
 			l.Sold++
 		} else {
 			l.Available++
@@ -336,8 +336,8 @@ func (m *mall) settled() {
 		}
 		return nil
 	})
-	for _, i := range m.won[:things] {
-		status := map[fate]string{forgotten: "EXPIRED", called: "CANCELLED", calledByMessage: "CANCELLED"}[fateOf(i)]
+	for _, i := range m.won[:stockItems] {
+		status := map[outcome]string{abandoned: "EXPIRED", canceled: "CANCELLED", canceledByMessage: "CANCELLED"}[outcomeOf(i)]
 		if status == "" {
 			status = "CONFIRMED"
 		}
@@ -351,21 +351,21 @@ func (m *mall) settled() {
 	}
 }
 
-// heard compares the events that other systems received with the outcomes of the reservations (I7).
-func (m *mall) heard() {
-	if m.post == nil {
+// checkEvents compares the events that other systems received with the outcomes of the reservations (I7).
+func (m *stockClient) checkEvents() {
+	if m.messages == nil {
 		return
 	}
 	want, all := map[string]int{"inventory.reserved": len(m.won)}, 2*len(m.won)
 	for _, i := range m.won {
-		switch fateOf(i) {
+		switch outcomeOf(i) {
 		case confirmed, confirmedByMessage:
 			want["inventory.sold"]++
-		case called, calledByMessage, forgotten:
+		case canceled, canceledByMessage, abandoned:
 			want["inventory.released"]++
 		}
 	}
-	if diff := cmp.Diff(want, m.post.hear(all)); diff != "" {
+	if diff := cmp.Diff(want, m.messages.receive(all)); diff != "" {
 		m.s.t.Errorf("other systems received other events:\n%s", diff)
 	}
 }

@@ -29,7 +29,7 @@ type auditReport struct {
 }
 
 // audit runs `comanda keys audit`, at full speed unless args say otherwise.
-func (s *site) audit(args ...string) (r auditReport, code int) {
+func (s *installation) audit(args ...string) (r auditReport, code int) {
 	s.t.Helper()
 	run := s.run(append([]string{"keys", "audit", "--json", "--rate", "0"}, args...)...)
 	if err := json.Unmarshal([]byte(run.out), &r); err != nil {
@@ -38,8 +38,8 @@ func (s *site) audit(args ...string) (r auditReport, code int) {
 	return r, run.code
 }
 
-// audited waits until the audit finds no undeclared key and none whose time to live is too long.
-func (s *site) audited() {
+// awaitKeysDeclared waits until the audit finds no undeclared key and none whose time to live is too long.
+func (s *installation) awaitKeysDeclared() {
 	s.t.Helper()
 	s.await(repairTime, func() error {
 		r, code := s.audit()
@@ -58,8 +58,8 @@ func TestKeys(t *testing.T) {
 		g := s.guest(0)
 		s.paid(g.orders(t, line{ItemID: pho, Qty: 2}).ID)
 		g.cancel(g.orders(t, line{ItemID: phoGa, Qty: 1}).ID).want(t, http.StatusOK, "")
-		s.agrees()
-		s.audited()
+		s.awaitConsistent()
+		s.awaitKeysDeclared()
 		r, _ := s.audit()
 		seen := map[string]int{}
 		for _, f := range r.Families {
@@ -95,12 +95,12 @@ var spoilt = map[string]struct{ plant, mend, sample string }{
 func TestKeys_spoilt(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		s.verified()
-		d := newDinner(s, 3)
-		s.await(patience, func() error { return d.atLeast(20) })
-		s.audited()
+		s.awaitDocuments()
+		d := newOrderLoad(s, 3)
+		s.await(patience, func() error { return d.wantAtLeast(20) })
+		s.awaitKeysDeclared()
 		for _, what := range spoilt {
-			s.tell(what.plant)
+			s.redisCommand(what.plant)
 		}
 		r, code := s.audit()
 		if code != 1 || r.Clean || len(r.Findings) != len(spoilt) {
@@ -121,9 +121,9 @@ func TestKeys_spoilt(t *testing.T) {
 			t.Errorf("exit code %d, said %q", said.code, said.err)
 		}
 		for _, what := range spoilt {
-			s.tell(what.mend)
+			s.redisCommand(what.mend)
 		}
-		s.audited()
+		s.awaitKeysDeclared()
 		d.end()
 	}, embedded, servers, cluster)
 }
@@ -132,7 +132,7 @@ func TestKeys_spoilt(t *testing.T) {
 func TestKeys_pace(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		s.verified()
+		s.awaitDocuments()
 		whole, _ := s.audit()
 		rate := max(1, whole.Keys/2)
 		r, code := s.audit("--rate", strconv.Itoa(rate))

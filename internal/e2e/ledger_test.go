@@ -19,7 +19,7 @@ type stockLine struct {
 }
 
 // stock reads an item's counter.
-func (s *site) stock(item string) stockLine {
+func (s *installation) stock(item string) stockLine {
 	s.t.Helper()
 	var lines []stockLine
 	s.read(&lines, "stock", "show")
@@ -33,7 +33,7 @@ func (s *site) stock(item string) stockLine {
 }
 
 // wantStock compares the counter of an item that has a quota.
-func (s *site) wantStock(item string, limit, held, used int64) {
+func (s *installation) wantStock(item string, limit, held, used int64) {
 	s.t.Helper()
 	l := s.stock(item)
 	if l.Cap == nil || *l.Cap != limit || l.Held != held || l.Used != used || *l.Left != limit-held-used {
@@ -49,7 +49,7 @@ type reconciliation struct {
 }
 
 // reconcile runs `comanda stock reconcile --json`.
-func (s *site) reconcile() (r reconciliation, code int) {
+func (s *installation) reconcile() (r reconciliation, code int) {
 	s.t.Helper()
 	run := s.run("stock", "reconcile", "--json")
 	if err := json.Unmarshal([]byte(run.out), &r); err != nil {
@@ -58,9 +58,9 @@ func (s *site) reconcile() (r reconciliation, code int) {
 	return r, run.code
 }
 
-// agrees waits until ledger, holds, orders, money and Redis agree, within the promised time. Redis must hold the day by
-// then, because an empty one would agree with everything.
-func (s *site) agrees() {
+// awaitConsistent waits until ledger, holds, orders, money and Redis agree, within the promised time. Redis must hold
+// the day by then, because an empty one would agree with everything.
+func (s *installation) awaitConsistent() {
 	s.t.Helper()
 	s.awaitCommand(repairTime, func() error {
 		r, code := s.reconcile()
@@ -76,8 +76,8 @@ type outboxStatus struct {
 	Dead    []json.RawMessage `json:"dead"`
 }
 
-// drained waits until every event is published, and expects no dead letter (I15).
-func (s *site) drained() {
+// awaitPublished waits until every event is published, and expects no dead letter (I15).
+func (s *installation) awaitPublished() {
 	s.t.Helper()
 	s.awaitCommand(patience, func() error {
 		var o outboxStatus
@@ -100,8 +100,8 @@ type day struct {
 	Revenue  int64 `json:"revenue"`
 }
 
-// reports waits until the day's report, which an event consumer maintains, shows the actual figures.
-func (s *site) reports(want day) {
+// awaitReport waits until the day's report, which an event consumer maintains, shows the actual figures.
+func (s *installation) awaitReport(want day) {
 	s.t.Helper()
 	path := "/api/reports/day?branchId=" + firstBranch + "&date=" + s.bill.BizDate
 	s.await(patience, func() error {
@@ -114,8 +114,8 @@ func (s *site) reports(want day) {
 	})
 }
 
-// database opens the site's database directly, bypassing the servers.
-func (s *site) database(use func(db *sqldb.DB) error) {
+// database opens the installation's database directly, bypassing the servers.
+func (s *installation) database(use func(db *sqldb.DB) error) {
 	s.t.Helper()
 	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
 	if err != nil {
@@ -131,8 +131,8 @@ func statement(text string) *sqldb.Stmt {
 	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
 }
 
-// spoil changes one row, bypassing the product.
-func (s *site) spoil(text string) {
+// changeRow changes one row, bypassing the product.
+func (s *installation) changeRow(text string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
 		n, err := db.Exec(s.t.Context(), statement(text))
@@ -143,9 +143,9 @@ func (s *site) spoil(text string) {
 	})
 }
 
-// traces counts everything that a request could leave behind, in one snapshot, because publishing moves an event from
-// one table to another.
-func (s *site) traces() map[string]int64 {
+// rowCounts counts everything that a request could leave behind, in one snapshot, because publishing moves an event
+// from one table to another.
+func (s *installation) rowCounts() map[string]int64 {
 	s.t.Helper()
 	var text strings.Builder
 	for what, table := range map[string]string{

@@ -52,7 +52,7 @@ func TestLetters(t *testing.T) {
 
 		v.args = []string{"--demo", "--roles", "api"} // a process without the worker sends nothing
 		v.start()
-		lan := s.registered("lan")
+		lan := s.registerPerson("lan")
 		v.kill()
 		arrived(0)
 		v.args = []string{"--demo"}
@@ -66,44 +66,44 @@ func TestLetters(t *testing.T) {
 		<-m.Arrived()
 		release := m.Hold()
 		defer release()
-		s.registered("minh")
+		s.registerPerson("minh")
 		<-m.Arrived()
 		v.kill() // while it sends the message
 		release()
-		s.spoil("UPDATE mail_outbox SET available_at = available_at - 120000") // moves the time on by two minutes
+		s.changeRow("UPDATE mail_outbox SET available_at = available_at - 120000") // moves the time on by two minutes
 		v.start()
 		arrived(4)
 		if _, ids := sent(t, m, ""); len(ids) != 3 {
-			t.Errorf("the letter was sent again as another one: %v", ids)
+			t.Errorf("the message was sent again as another one: %v", ids)
 		}
-		s.posted()
+		s.awaitMailsSent()
 
 		addr := m.Addr()
 		m.Close()
 		const late = 5
 		for i := range late {
-			s.registered(fmt.Sprint("late", i))
+			s.registerPerson(fmt.Sprint("late", i))
 		}
 		if n := s.number("SELECT count(*) FROM mail_outbox WHERE dead = 0"); n != late {
-			t.Errorf("%d letters wait", n)
+			t.Errorf("%d messages wait", n)
 		}
 		m = mailtest.Start(t, addr, "house", "a planted password")
-		s.posted()
+		s.awaitMailsSent()
 		if got, ids := m.Messages(); len(got) != late {
-			t.Errorf("%d letters have arrived: %v", len(got), ids)
+			t.Errorf("%d messages have arrived: %v", len(got), ids)
 		}
 		if _, ids := sent(t, m, ""); len(ids) != late {
-			t.Errorf("%d letters have arrived: %v", len(ids), ids)
+			t.Errorf("%d messages have arrived: %v", len(ids), ids)
 		}
 	}, embedded, servers)
 }
 
-// posted waits until no message is queued, and expects no dead letter.
-func (s *site) posted() {
+// awaitMailsSent waits until no message is queued, and expects no dead letter.
+func (s *installation) awaitMailsSent() {
 	s.t.Helper()
 	s.await(patience, func() error {
 		if n := s.number("SELECT count(*) FROM mail_outbox"); n != 0 {
-			return fmt.Errorf("%d letters wait", n)
+			return fmt.Errorf("%d messages wait", n)
 		}
 		return nil
 	})

@@ -13,9 +13,9 @@ func TestLimits(t *testing.T) {
 		s := open(t, k, limited)
 		room := make([]answer, 40)
 		atOnce(len(room), func(i int) {
-			g, landed := s.land(i)
+			g, landed := s.scan(i)
 			if room[i] = landed; landed.status == http.StatusOK {
-				room[i] = g.place(g.wish(line{ItemID: phoGa, Qty: 1}))
+				room[i] = g.place(g.request(line{ItemID: phoGa, Qty: 1}))
 			}
 		})
 		for _, a := range room {
@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 		busy := s.guest(1)
 		refused := 0
 		for range 5 {
-			a := busy.place(busy.wish(line{ItemID: phoGa, Qty: 1}))
+			a := busy.place(busy.request(line{ItemID: phoGa, Qty: 1}))
 			if a.status != http.StatusTooManyRequests {
 				continue
 			}

@@ -23,7 +23,7 @@ func (g guest) follow(v *server, path, after string) *live {
 	return g.s.follow(v, path, after, "X-Customer-Token", g.token)
 }
 
-func (s *site) follow(v *server, path, after, header, token string) *live {
+func (s *installation) follow(v *server, path, after, header, token string) *live {
 	t := s.t
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+path, nil)
@@ -117,7 +117,7 @@ func TestLive_order(t *testing.T) {
 func TestLive_memberOrder(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		m, stranger := s.join("lan"), s.join("minh")
+		m, stranger := s.newMember("lan"), s.newMember("minh")
 		m.puts(pho, 1).want(t, http.StatusCreated, "")
 		o := m.checkOut("first").want(t, http.StatusCreated, "").bought(t)
 		path := "/orders/" + o.OrderID + "/events"
@@ -170,15 +170,15 @@ func TestLive_availability(t *testing.T) {
 		if n := len(s.bill.items()); !whole.Complete || len(whole.Items) != n || whole.Version != s.bill.Version {
 			t.Fatalf("%d of %d items are in the first event: %+v", len(whole.Items), n, whole)
 		}
-		if !whole.says(3, false) { // the quota was set a moment ago
-			l.tells(3, false)
+		if !whole.is(3, false) { // the quota was set a moment ago
+			l.awaitAvailability(3, false)
 		}
 		o := other.orders(t, line{ItemID: pho, Qty: 2})
-		l.tells(1, false)
+		l.awaitAvailability(1, false)
 		other.orders(t, line{ItemID: pho, Qty: 1})
-		l.tells(0, true)
+		l.awaitAvailability(0, true)
 		other.cancel(o.ID).want(t, http.StatusOK, "")
-		l.tells(2, false)
+		l.awaitAvailability(2, false)
 	}, embedded, pair)
 }
 
@@ -189,8 +189,8 @@ type availability struct {
 	Items    []dish `json:"items"`
 }
 
-// tells waits until the stream has shown the state, item by item.
-func (l *live) tells(left int64, soldOut bool) {
+// awaitAvailability waits until the stream has shown the state, item by item.
+func (l *live) awaitAvailability(left int64, soldOut bool) {
 	l.t.Helper()
 	for {
 		var a availability
@@ -198,13 +198,13 @@ func (l *live) tells(left int64, soldOut bool) {
 		if len(a.Items) != 1 || a.Complete {
 			l.t.Errorf("one item has changed, the event has: %+v", a)
 		}
-		if a.says(left, soldOut) {
+		if a.is(left, soldOut) {
 			return
 		}
 	}
 }
 
-func (a availability) says(left int64, soldOut bool) bool {
+func (a availability) is(left int64, soldOut bool) bool {
 	return slices.ContainsFunc(a.Items, func(d dish) bool {
 		return d.ItemID == pho && d.Remaining != nil && *d.Remaining == left && d.SoldOut == soldOut
 	})

@@ -36,8 +36,8 @@ type grant struct {
 	User      accountBody `json:"user"`
 }
 
-// letters returns the subjects of the messages to an address, the oldest first: the file names are sorted.
-func (s *site) letters(email string) (subjects []string) {
+// mailSubjects returns the subjects of the messages to an address, the oldest first: the file names are sorted.
+func (s *installation) mailSubjects(email string) (subjects []string) {
 	s.t.Helper()
 	var files []string
 	for _, v := range s.servers {
@@ -46,14 +46,14 @@ func (s *site) letters(email string) (subjects []string) {
 	}
 	slices.SortFunc(files, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	for _, f := range files {
-		if to, subject := s.letter(f); to == "<"+email+">" {
+		if to, subject := s.readMail(f); to == "<"+email+">" {
 			subjects = append(subjects, subject)
 		}
 	}
 	return subjects
 }
 
-func (s *site) letter(path string) (to, subject string) {
+func (s *installation) readMail(path string) (to, subject string) {
 	s.t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,63 +71,63 @@ func (s *site) letter(path string) (to, subject string) {
 	return m.Header.Get("To"), subject
 }
 
-// hired returns a logged-in account that the operator created at the command line.
-func (s *site) hired(role, branches string) *patron {
+// employ returns a logged-in account that the operator created at the command line.
+func (s *installation) employ(role, branches string) *person {
 	s.t.Helper()
-	p := &patron{s: s, email: role + branches + "@staff.example"}
+	p := &person{s: s, email: role + branches + "@staff.example"}
 	args := []string{"user", "create", "--role", role, "--email", p.email}
 	if branches != "" {
 		args = append(args, "--branch", branches)
 	}
 	var made accountBody
-	s.env["PASSWORD"] = patronPassword
+	s.env["PASSWORD"] = personPassword
 	defer delete(s.env, "PASSWORD")
 	s.read(&made, args...)
 	p.id = made.ID
-	p.enter()
+	p.logIn()
 	return p
 }
 
 // granted stores the tokens of a response and returns all of it.
-func (p *patron) granted(a answer) (g grant) {
+func (p *person) granted(a answer) (g grant) {
 	p.s.t.Helper()
-	p.take(a)
+	p.storeTokens(a)
 	a.into(p.s.t, &g)
 	return g
 }
 
 // credentials are the body of a login.
-func (p *patron) credentials(password string) map[string]string {
+func (p *person) credentials(password string) map[string]string {
 	return map[string]string{"email": p.email, "password": password}
 }
 
 // tries sends a password to the next server in turn.
-func (p *patron) tries(password string) answer {
+func (p *person) tries(password string) answer {
 	return p.s.send(http.MethodPost, "/auth/login", p.credentials(password))
 }
 
 // refresh sends a refresh token to a server.
-func (s *site) refresh(v *server, token string) answer {
+func (s *installation) refresh(v *server, token string) answer {
 	return s.sendTo(v.addr, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": token})
 }
 
-func (p *patron) send(method, path string, body any) answer {
+func (p *person) send(method, path string, body any) answer {
 	return p.s.send(method, path, body, "Authorization", "Bearer "+p.access)
 }
 
-func (p *patron) sendTo(v *server, method, path string, body any) answer {
+func (p *person) sendTo(v *server, method, path string, body any) answer {
 	return p.s.sendTo(v.addr, method, path, body, "Authorization", "Bearer "+p.access)
 }
 
 // leaves logs out at a server, which refuses the session at once.
-func (p *patron) leaves(v *server) {
+func (p *person) leaves(v *server) {
 	p.s.t.Helper()
 	p.logout(v).want(p.s.t, http.StatusNoContent, "")
 	p.me(v).want(p.s.t, http.StatusUnauthorized, "unauthenticated")
 }
 
-// out waits until every server refuses the session, within the promised time.
-func (p *patron) out() {
+// wantRefused waits until every server refuses the session, within the promised time.
+func (p *person) wantRefused() {
 	p.s.t.Helper()
 	p.s.await(revocationLag, func() error {
 		for _, v := range p.s.servers {
@@ -139,17 +139,17 @@ func (p *patron) out() {
 	})
 }
 
-// in expects every server to accept the session.
-func (p *patron) in() {
+// wantAccepted expects every server to accept the session.
+func (p *person) wantAccepted() {
 	p.s.t.Helper()
 	for _, v := range p.s.servers {
 		p.me(v).want(p.s.t, http.StatusOK, "")
 	}
 }
 
-// first and last are the site's servers, the same one if there is only one.
-func (s *site) first() *server { return s.servers[0] }
-func (s *site) last() *server  { return s.servers[len(s.servers)-1] }
+// first and last are the installation's servers, the same one if there is only one.
+func (s *installation) first() *server { return s.servers[0] }
+func (s *installation) last() *server  { return s.servers[len(s.servers)-1] }
 
 // A member registers, logs in by e-mail address and by username, and edits the profile.
 func TestMember(t *testing.T) {
@@ -157,38 +157,38 @@ func TestMember(t *testing.T) {
 		s := open(t, k, nil)
 		var made accountBody
 		s.send(http.MethodPost, "/auth/register", map[string]any{
-			"email": " Lan@Example.com", "username": "Lan.N", "password": patronPassword, "firstName": "Lan",
+			"email": " Lan@Example.com", "username": "Lan.N", "password": personPassword, "firstName": "Lan",
 			"profile": map[string]any{"diet": "vegan"},
 		}).want(t, http.StatusCreated, "").into(t, &made)
-		p := &patron{s: s, id: made.ID, email: "lan@example.com"}
+		p := &person{s: s, id: made.ID, email: "lan@example.com"}
 		if made.Status != "PENDING" || made.Registered || made.Role != "USER" || made.Email != p.email {
 			t.Errorf("a new account is %+v", made)
 		}
-		s.send(http.MethodPost, "/auth/register", p.credentials(patronPassword)).want(t, http.StatusConflict, "email_taken")
-		p.tries(patronPassword).want(t, http.StatusForbidden, "not_verified")
+		s.send(http.MethodPost, "/auth/register", p.credentials(personPassword)).want(t, http.StatusConflict, "email_taken")
+		p.tries(personPassword).want(t, http.StatusForbidden, "not_verified")
 
 		code := p.code()
 		p.verify(otherCode(code)).want(t, http.StatusUnprocessableEntity, "code_invalid")
-		(&patron{s: s, email: "minh@example.com"}).verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		(&person{s: s, email: "minh@example.com"}).verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
 		p.verify(code).want(t, http.StatusOK, "")
 		p.verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
 		s.await(patience, func() error {
-			l := s.letters(p.email)
+			l := s.mailSubjects(p.email)
 			welcome := slices.DeleteFunc(slices.Clone(l), sixDigits.MatchString)
 			if len(l) != 2 || len(welcome) != 1 {
-				return fmt.Errorf("the letters are %q", l)
+				return fmt.Errorf("the messages are %q", l)
 			}
 			return nil
 		})
 
-		g := p.granted(p.tries(patronPassword))
+		g := p.granted(p.tries(personPassword))
 		if g.ExpiresIn < 590 || g.ExpiresIn > 600 || !g.User.Registered || g.User.Status != "ACTIVE" || g.User.ID != p.id {
 			t.Errorf("a login returns %+v", g)
 		}
-		p.granted(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": patronPassword}))
-		s.send(http.MethodPost, "/auth/login", map[string]string{"username": "lan.n", "password": patronPassword + " "}).
+		p.granted(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": personPassword}))
+		s.send(http.MethodPost, "/auth/login", map[string]string{"username": "lan.n", "password": personPassword + " "}).
 			want(t, http.StatusUnauthorized, "login_failed")
-		p.in()
+		p.wantAccepted()
 		p.send(http.MethodPatch, "/me", map[string]string{"city": "Huế"}).want(t, http.StatusOK, "")
 		p.send(http.MethodPatch, "/me", map[string]string{"role": "OWNER"}).want(t, http.StatusUnprocessableEntity, "invalid")
 		var me accountBody
@@ -217,9 +217,9 @@ func otherCode(code string) string {
 func TestMember_refresh(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		p := s.patron("lan")
+		p := s.newPerson("lan")
 		elsewhere := p
-		elsewhere.enter()
+		elsewhere.logIn()
 
 		tokens := []grant{{Access: p.access, Refresh: p.refresh}}
 		for range 2 {
@@ -234,7 +234,7 @@ func TestMember_refresh(t *testing.T) {
 			}
 			tokens = append(tokens, next)
 		}
-		p.in()
+		p.wantAccepted()
 		reused := s.figure("auth_refresh_reuse_total")
 		s.refresh(s.first(), tokens[0].Refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 		if n := s.figure("auth_refresh_reuse_total"); n != reused+1 {
@@ -245,11 +245,11 @@ func TestMember_refresh(t *testing.T) {
 				s.refresh(v, g.Refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 			}
 			p.access = tokens[i].Access
-			p.out()
+			p.wantRefused()
 		}
-		elsewhere.in()
-		p.enter()
-		p.in()
+		elsewhere.wantAccepted()
+		p.logIn()
+		p.wantAccepted()
 	}, embedded, pair)
 }
 
@@ -258,22 +258,22 @@ func TestMember_refresh(t *testing.T) {
 func TestMember_logout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		p := s.patron("lan")
+		p := s.newPerson("lan")
 		for _, loses := range []bool{false, true} {
-			p.enter()
-			p.in()
+			p.logIn()
+			p.wantAccepted()
 			p.leaves(s.first())
 			if loses {
 				s.flush()
 			}
-			p.out()
+			p.wantRefused()
 			s.refresh(s.last(), p.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 		}
-		p.enter()
+		p.logIn()
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/logout", map[string]string{"refreshToken": p.refresh}).
 			want(t, http.StatusNoContent, "")
 		s.flush()
-		p.out() // the other server has not cached it
+		p.wantRefused() // the other server has not cached it
 	}, embedded, pair)
 }
 
@@ -281,9 +281,9 @@ func TestMember_logout(t *testing.T) {
 func TestMember_sessions(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		here, other := s.hired("cashier", "1"), s.patron("minh")
+		here, other := s.employ("cashier", "1"), s.newPerson("minh")
 		there := *here
-		there.enter()
+		there.logIn()
 		type session struct {
 			ID      string `json:"id"`
 			Current bool   `json:"current"`
@@ -299,21 +299,21 @@ func TestMember_sessions(t *testing.T) {
 		path := "/me/sessions/" + list.Items[i].ID
 		other.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
 		here.sendTo(s.first(), http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
-		there.out()
-		here.in()
+		there.wantRefused()
+		here.wantAccepted()
 		here.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
 
-		there.enter()
+		there.logIn()
 		next := "another horse, another battery"
 		change := func(present, next string) answer {
 			return here.sendTo(s.first(), http.MethodPost, "/me/password",
 				map[string]string{"currentPassword": present, "newPassword": next})
 		}
-		change(patronPassword+"!", next).want(t, http.StatusForbidden, "password_wrong")
-		change(patronPassword, "fourteen chars").want(t, http.StatusUnprocessableEntity, "password_unfit")
-		change(patronPassword, next).want(t, http.StatusNoContent, "")
-		there.out()
-		here.in()
+		change(personPassword+"!", next).want(t, http.StatusForbidden, "password_wrong")
+		change(personPassword, "fourteen chars").want(t, http.StatusUnprocessableEntity, "password_unfit")
+		change(personPassword, next).want(t, http.StatusNoContent, "")
+		there.wantRefused()
+		here.wantAccepted()
 
 		forgotten := map[string]string{"purpose": "RESET", "email": here.email}
 		s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusAccepted, "")
@@ -321,19 +321,19 @@ func TestMember_sessions(t *testing.T) {
 		if again.header.Get("Retry-After") == "" {
 			t.Error("the response has no time for the next code")
 		}
-		reset := map[string]string{"email": here.email, "code": here.code(), "password": patronPassword}
+		reset := map[string]string{"email": here.email, "code": here.code(), "password": personPassword}
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusNoContent, "")
 		s.send(http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusUnprocessableEntity, "code_invalid")
-		here.out()
+		here.wantRefused()
 		here.tries(next).want(t, http.StatusUnauthorized, "login_failed")
-		here.enter()
-		here.in()
+		here.logIn()
+		here.wantAccepted()
 
 		// An unused address gets the same response, and no message is sent.
 		nobody := map[string]string{"purpose": "RESET", "email": "nobody@example.com"}
 		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusAccepted, "")
 		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusTooManyRequests, "rate_limited")
-		if l := s.letters("nobody@example.com"); len(l) != 0 {
+		if l := s.mailSubjects("nobody@example.com"); len(l) != 0 {
 			t.Errorf("the unused address received %q", l)
 		}
 	}, embedded, pair)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// take records a payment that staff received at the counter.
-func (s *site) take(id string, amount int64) answer {
+// payAtCounter records a payment that staff received at the counter.
+func (s *installation) payAtCounter(id string, amount int64) answer {
 	return s.staff(http.MethodPost, "/api/orders/"+id+"/payments", map[string]any{"method": counter, "amount": amount})
 }
 
@@ -23,14 +23,14 @@ func TestCounter(t *testing.T) {
 		s.send(http.MethodPost, path, body).want(t, http.StatusUnauthorized, "unauthenticated")
 		s.send(http.MethodPost, path, body, "Authorization", "Bearer "+g.token).
 			want(t, http.StatusUnauthorized, "unauthenticated")
-		s.take(o.ID, o.Total-1).want(t, http.StatusUnprocessableEntity, "amount_mismatch")
+		s.payAtCounter(o.ID, o.Total-1).want(t, http.StatusUnprocessableEntity, "amount_mismatch")
 		if o = g.get(o.ID).order(t); o.PaymentStatus != "UNPAID" {
 			t.Fatalf("refused money has made the order %s", o.PaymentStatus)
 		}
-		if paid := s.take(o.ID, o.Total).want(t, http.StatusCreated, "").order(t); paid.PaymentStatus != "PAID" {
+		if paid := s.payAtCounter(o.ID, o.Total).want(t, http.StatusCreated, "").order(t); paid.PaymentStatus != "PAID" {
 			t.Errorf("an order that was paid at the counter is %s", paid.PaymentStatus)
 		}
-		s.take(o.ID, o.Total).want(t, http.StatusConflict, "already_paid")
+		s.payAtCounter(o.ID, o.Total).want(t, http.StatusConflict, "already_paid")
 		g.cancel(o.ID).want(t, http.StatusConflict, "not_cancelable")
 
 		o = g.orders(t, line{ItemID: pho, Qty: 1})
@@ -41,7 +41,7 @@ func TestCounter(t *testing.T) {
 		if o = g.get(o.ID).order(t); o.Status != "CANCELED" || o.CancelReason != "STAFF_CANCELED" {
 			t.Errorf("an order that staff has cancelled is %s, %s", o.Status, o.CancelReason)
 		}
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded, servers)
 }
 
@@ -55,7 +55,7 @@ func TestLatePayment(t *testing.T) {
 		one := line{ItemID: pho, Qty: 1}
 
 		revived := g.orders(t, one)
-		s.expires(g, revived, 0)
+		s.awaitExpiry(g, revived, 0)
 		s.paid(revived.ID)
 		if o := g.get(revived.ID).order(t); o.Status != "PLACED" || o.PaymentStatus != "PAID" {
 			t.Errorf("late money has made the order %s, %s though there was room", o.Status, o.PaymentStatus)
@@ -63,8 +63,8 @@ func TestLatePayment(t *testing.T) {
 		s.wantStock(pho, 2, 0, 1)
 
 		late := g.orders(t, one)
-		s.expires(g, late, 0)
-		s.agrees()
+		s.awaitExpiry(g, late, 0)
+		s.awaitConsistent()
 		s.paid(g.orders(t, one).ID)
 		s.gateway(late.ID, "SUCCESS").want(t, http.StatusOK, "")
 		o := g.get(late.ID).order(t)
@@ -78,7 +78,7 @@ func TestLatePayment(t *testing.T) {
 			return nil
 		})
 		s.wantStock(pho, 2, 0, 2)
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded, servers)
 }
 
@@ -89,9 +89,9 @@ func TestSandbox(t *testing.T) {
 		s.must("demo", "load")
 		s.servers[0].args = nil
 		s.servers[0].start()
-		s.look()
+		s.readMenu()
 		g := s.guest(0)
-		w := g.wish(line{ItemID: pho, Qty: 1})
+		w := g.request(line{ItemID: pho, Qty: 1})
 		g.place(w).want(t, http.StatusUnprocessableEntity, "payment_method_unavailable")
 		w.PaymentMethod = counter
 		o := g.place(w).want(t, http.StatusCreated, "").order(t)

@@ -14,9 +14,9 @@ import (
 
 // previous returns the command of the previous release, which compat/previous names by its commit. It is built once per
 // machine and kept in the user's cache.
-func (l *lasting) previous(t testing.TB) string {
+func (l *sharedResources) previous(t testing.TB) string {
 	t.Helper()
-	return l.release.get(func() string {
+	return l.former.get(func() string {
 		name, err := os.ReadFile("../../compat/previous")
 		if err != nil {
 			t.Fatal(err)
@@ -53,12 +53,12 @@ func TestPrevious_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
 		old := s.first()
-		old.binary = atEnd.previous(t)
-		s.begin()
+		old.binary = shared.previous(t)
+		s.startDemo()
 		g := s.guest(0)
 		var orders []order
 		for range 2 * len(s.servers) { // requests alternate between the servers
-			orders = append(orders, g.insist(g.wish(line{ItemID: phoGa, Qty: 1}), 4*time.Second).
+			orders = append(orders, g.insist(g.request(line{ItemID: phoGa, Qty: 1}), 4*time.Second).
 				want(t, http.StatusCreated, "").order(t))
 		}
 		for _, o := range orders {
@@ -71,6 +71,6 @@ func TestPrevious_release(t *testing.T) {
 				}
 			}
 		}
-		s.agrees()
+		s.awaitConsistent()
 	}, pair)
 }

@@ -23,9 +23,9 @@ func TestRebuild_under_load(t *testing.T) {
 		guests := testenv.Size(4, 64)
 		span := time.Duration(testenv.Size(1, 5)) * time.Second
 		s := prepare(t, k, nil)
-		s.begin()
+		s.startDemo()
 		first := s.guest(0).orders(t, line{ItemID: phoGa, Qty: 1})
-		s.crowd(first, holds)
+		s.insertHolds(first, holds)
 
 		var placed atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func TestRebuild_under_load(t *testing.T) {
 			g := s.guest(n)
 			phones.Go(func() {
 				for ctx.Err() == nil {
-					switch a := g.place(g.wish(line{ItemID: phoGa, Qty: 1})); a.status {
+					switch a := g.place(g.request(line{ItemID: phoGa, Qty: 1})); a.status {
 					case http.StatusCreated:
 						placed.Add(1)
 					case http.StatusServiceUnavailable:
@@ -68,43 +68,43 @@ func TestRebuild_under_load(t *testing.T) {
 		if testenv.Size(0, 1) == 1 && (afterFreeze < 0.9*before || after < 0.9*before) {
 			t.Error("the rate does not come back")
 		}
-		s.disperse(first, holds)
-		s.agrees()
+		s.deleteHolds(first, holds)
+		s.awaitConsistent()
 	}, servers)
 }
 
-// crowd inserts n holds of an order's dish and day directly, as if so many guests were about to pay.
-func (s *site) crowd(o order, n int) {
+// insertHolds inserts n holds of an order's dish and day directly, as if so many guests were about to pay.
+func (s *installation) insertHolds(o order, n int) {
 	s.t.Helper()
-	s.change(
+	s.execute(
 		fmt.Sprintf(`INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
 			SELECT 'crowd' || n, h.branch_id, h.biz_date, 'HELD', '', h.expires_at + 3600000, h.created_at, h.updated_at
 			FROM generate_series(1, %d) AS n, hold h WHERE h.id = '%s'`, n, o.ID),
 		fmt.Sprintf(`INSERT INTO hold_line (hold_id, stock, item_id, qty)
 			SELECT 'crowd' || n, 0, %s, 1 FROM generate_series(1, %d) AS n`, phoGa, n),
-		s.counted(o, n),
+		s.heldUnits(o, n),
 		`ANALYZE hold`,
 	)
 }
 
-// disperse deletes them again, because they belong to no order and the reconciliation would report them.
-func (s *site) disperse(o order, n int) {
+// deleteHolds deletes them again, because they belong to no order and the reconciliation would report them.
+func (s *installation) deleteHolds(o order, n int) {
 	s.t.Helper()
-	s.change(
+	s.execute(
 		`DELETE FROM hold_line WHERE hold_id LIKE 'crowd%'`,
 		`DELETE FROM hold WHERE id LIKE 'crowd%'`,
-		s.counted(o, -n),
+		s.heldUnits(o, -n),
 	)
 }
 
-// counted returns the statement that adds n to the dish's held units.
-func (s *site) counted(o order, n int) string {
+// heldUnits returns the statement that adds n to the dish's held units.
+func (s *installation) heldUnits(o order, n int) string {
 	return fmt.Sprintf(`UPDATE sales_quota_counter SET held_qty = held_qty + %d
 		WHERE branch_id = %s AND stat_date = '%s' AND menu_item_id = %s`, n, firstBranch, o.BizDate, phoGa)
 }
 
-// change runs statements directly on the database.
-func (s *site) change(texts ...string) {
+// execute runs statements directly on the database.
+func (s *installation) execute(texts ...string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
 		for _, text := range texts {

@@ -11,7 +11,7 @@ func TestRepetition(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g := s.guest(0)
-		w := g.wish(line{ItemID: pho, Qty: 2}, line{ItemID: phoGa, Qty: 1})
+		w := g.request(line{ItemID: pho, Qty: 2}, line{ItemID: phoGa, Qty: 1})
 		answers := make([]answer, 100)
 		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
 
@@ -37,6 +37,6 @@ func TestRepetition(t *testing.T) {
 		if o := g.get(first.ID).order(t); o.Number != first.Number || o.Status != "PLACED" {
 			t.Errorf("the order is %+v", o)
 		}
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded, servers, pair)
 }

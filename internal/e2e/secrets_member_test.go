@@ -78,9 +78,9 @@ func TestSecrets_members(t *testing.T) {
 		release := p.stories(s, m)
 		defer release()
 		s.paid(g.orders(t, line{ItemID: pho, Qty: 1}).ID)
-		s.drained()
+		s.awaitPublished()
 
-		p.told["SQL"] = s.everything()
+		p.told["SQL"] = s.databaseText()
 		p.told["Redis"] = s.redisDump()
 		for _, v := range s.servers {
 			p.told["the figures"] = append(p.told["the figures"], s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body...)
@@ -99,7 +99,7 @@ func TestSecrets_members(t *testing.T) {
 		}
 		release()
 		m.Close() // what fails in the background is logged, too
-		late := s.registered("late")
+		late := s.registerPerson("late")
 		p.refused(t, "a code that was not sent", late.verify("123456"))
 		s.await(patience, func() error {
 			log, err := os.ReadFile(s.first().log)
@@ -128,12 +128,12 @@ func TestSecrets_members(t *testing.T) {
 
 // stories has three members do everything that takes a secret, correctly and incorrectly. The last message stays queued
 // until release is called, so that its row in SQL can be searched.
-func (p *planted) stories(s *site, m *mailtest.Server) (release func()) {
+func (p *planted) stories(s *installation, m *mailtest.Server) (release func()) {
 	t := s.t
 	t.Helper()
 	for i := range 3 {
 		if i == 2 {
-			s.posted()
+			s.awaitMailsSent()
 			release = m.Hold()
 		}
 		p.story(s, m, "guest"+strconv.Itoa(i))
@@ -141,7 +141,7 @@ func (p *planted) stories(s *site, m *mailtest.Server) (release func()) {
 	return release
 }
 
-func (p *planted) story(s *site, m *mailtest.Server, name string) {
+func (p *planted) story(s *installation, m *mailtest.Server, name string) {
 	t := s.t
 	t.Helper()
 	email, secret := name+"@example.com", rand.Text()
@@ -154,7 +154,7 @@ func (p *planted) story(s *site, m *mailtest.Server, name string) {
 	s.await(patience, func() error {
 		codes, _ := sent(t, m, email)
 		if len(codes) == 0 {
-			return fmt.Errorf("no letter to %s", email)
+			return fmt.Errorf("no message to %s", email)
 		}
 		code = codes[0]
 		return nil
@@ -186,7 +186,7 @@ func (p *planted) story(s *site, m *mailtest.Server, name string) {
 }
 
 // rotated spends two tokens in a row and returns the first. Reusing it would end the session.
-func (p *planted) rotated(s *site, g *grant) (spent string) {
+func (p *planted) rotated(s *installation, g *grant) (spent string) {
 	s.t.Helper()
 	spent = g.Refresh
 	for i := range 2 {
@@ -197,7 +197,7 @@ func (p *planted) rotated(s *site, g *grant) (spent string) {
 }
 
 // misplaced sends secrets in places where they do not belong.
-func (p *planted) misplaced(s *site, g grant, secret string) {
+func (p *planted) misplaced(s *installation, g grant, secret string) {
 	t := s.t
 	t.Helper()
 	type fields map[string]string
@@ -234,8 +234,8 @@ func (p *planted) misplaced(s *site, g grant, secret string) {
 	}
 }
 
-// everything returns the whole database as text; for SQLite, its files.
-func (s *site) everything() (all []byte) {
+// databaseText returns the whole database as text; for SQLite, its files.
+func (s *installation) databaseText() (all []byte) {
 	s.t.Helper()
 	if s.kind == embedded {
 		for _, end := range []string{"", "-wal"} {
@@ -266,7 +266,7 @@ func texts(t *testing.T, db *sqldb.DB, text string) ([]string, error) {
 }
 
 // redisDump returns all keys of Redis with their values, in the wire format.
-func (s *site) redisDump() []byte {
+func (s *installation) redisDump() []byte {
 	s.t.Helper()
 	read := map[string][]string{
 		"string": {"GET", ""}, "hash": {"HGETALL", ""}, "set": {"SMEMBERS", ""}, "list": {"LRANGE", "", "0", "-1"},
@@ -299,12 +299,12 @@ func (s *site) redisDump() []byte {
 }
 
 // ask sends a command to Redis.
-func (s *site) ask(words ...string) string {
+func (s *installation) ask(words ...string) string {
 	s.t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(words))
 	for _, w := range words {
 		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
 	}
-	return s.redisSays(b.String())
+	return s.redisReply(b.String())
 }

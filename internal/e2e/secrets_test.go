@@ -26,7 +26,7 @@ func TestSecrets(t *testing.T) {
 			s.sendSecrets(g)
 			s.redis.Restart()
 		}
-		s.agrees()
+		s.awaitConsistent()
 		s.servers[0].stop()
 
 		log, err := os.ReadFile(s.servers[0].log)
@@ -54,10 +54,10 @@ func TestSecrets(t *testing.T) {
 }
 
 // sendSecrets sends every secret in every place where clients put one, and in some where they should not.
-func (s *site) sendSecrets(g guest) {
+func (s *installation) sendSecrets(g guest) {
 	qr := s.tables[0].QR
 	create := "/cis/order/create"
-	w := g.wish(line{ItemID: pho, Qty: 1})
+	w := g.request(line{ItemID: pho, Qty: 1})
 	bearer := []string{"Authorization", "Bearer " + s.secret}
 	s.send("GET", "/m/"+qr, nil)
 	s.send("GET", "/cis/landing?qr="+qr, nil, "X-Customer-Token", g.token)

@@ -16,9 +16,9 @@ import (
 // server is one process of `comanda serve`. It keeps its address over kill and start. Its methods must be called from
 // the goroutine of the test.
 type server struct {
-	s      *site
+	s      *installation
 	addr   string
-	env    settings // added to the site's
+	env    settings // added to the installation's
 	args   []string // after serve
 	binary string   // the command; "" is the one under test
 	log    string   // file of its stderr, over all starts

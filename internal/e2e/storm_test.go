@@ -20,7 +20,7 @@ func TestStorm(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		storm(s, nil, guest.place)
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded, servers)
 }
 
@@ -31,7 +31,7 @@ func TestStorm_redis_killed(t *testing.T) {
 		s := open(t, k, nil)
 		storm(s, s.redis.Kill, guest.place)
 		s.redis.Restart()
-		s.agrees()
+		s.awaitConsistent()
 	}, servers)
 }
 
@@ -40,7 +40,7 @@ func TestStorm_redis_flushed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		storm(s, s.flush, guest.place)
-		s.agrees()
+		s.awaitConsistent()
 	}, embedded, servers)
 }
 
@@ -52,23 +52,23 @@ func TestStorm_server_killed(t *testing.T) {
 			s.servers[0].kill()
 			s.servers[0].start()
 		}
-		storm(s, restart, func(g guest, w wish) answer { return g.insist(w, patience) })
-		s.agrees()
+		storm(s, restart, func(g guest, w orderRequest) answer { return g.insist(w, patience) })
+		s.awaitConsistent()
 	}, embedded, servers)
 }
 
 // storm lets the crowd order, with a failure meanwhile unless it is nil, and compares all responses with the stored
 // orders.
-func storm(s *site, failure func(), place func(guest, wish) answer) {
+func storm(s *installation, failure func(), place func(guest, orderRequest) answer) {
 	t := s.t
 	t.Helper()
 	s.quota(pho, stormCap)
 	c := newCrowd(s, place)
 	if failure == nil {
-		c.rush(0, crowdSize)
+		c.orderAll(0, crowdSize)
 	} else {
-		c.rush(0, early)
-		c.failing(failure)
+		c.orderAll(0, early)
+		c.orderDuring(failure)
 	}
 	won := map[string]bool{}
 	for i, a := range c.answers {
@@ -85,34 +85,34 @@ func storm(s *site, failure func(), place func(guest, wish) answer) {
 	if len(won) != stormCap {
 		t.Errorf("%d guests have an order, want %d", len(won), stormCap)
 	}
-	if n := c.onRecord(); n != stormCap {
+	if n := c.storedOrders(); n != stormCap {
 		t.Errorf("the tables' visits have %d orders, want %d", n, stormCap)
 	}
 	s.wantStock(pho, stormCap, stormCap, 0)
 }
 
-// crowd is many guests, each with a phone and one wish.
+// crowd is many guests, each with a phone and one order to place.
 type crowd struct {
-	s       *site
+	s       *installation
 	guests  []guest
-	wishes  []wish
+	wishes  []orderRequest
 	answers []answer
-	place   func(guest, wish) answer
+	place   func(guest, orderRequest) answer
 
 	first sync.Once // the first response to a guest who is not early
 	heard chan struct{}
 }
 
 // newCrowd seats the guests, a few at a time, at all tables of the branch.
-func newCrowd(s *site, place func(guest, wish) answer) *crowd {
+func newCrowd(s *installation, place func(guest, orderRequest) answer) *crowd {
 	c := &crowd{
-		s: s, guests: make([]guest, crowdSize), wishes: make([]wish, crowdSize), answers: make([]answer, crowdSize),
+		s: s, guests: make([]guest, crowdSize), wishes: make([]orderRequest, crowdSize), answers: make([]answer, crowdSize),
 		place: place, heard: make(chan struct{}),
 	}
 	atOnce(16, func(worker int) {
 		for i := worker; i < crowdSize; i += 16 {
-			c.guests[i], c.answers[i] = s.land(i)
-			c.wishes[i] = c.guests[i].wish(line{ItemID: pho, Qty: 1})
+			c.guests[i], c.answers[i] = s.scan(i)
+			c.wishes[i] = c.guests[i].request(line{ItemID: pho, Qty: 1})
 		}
 	})
 	for _, a := range c.answers {
@@ -121,31 +121,31 @@ func newCrowd(s *site, place func(guest, wish) answer) *crowd {
 	return c
 }
 
-// rush has guests order at once and waits for all responses.
-func (c *crowd) rush(from, to int) {
-	atOnce(to-from, func(i int) { c.one(from + i) })
+// orderAll has guests order at once and waits for all responses.
+func (c *crowd) orderAll(from, to int) {
+	atOnce(to-from, func(i int) { c.order(from + i) })
 }
 
-func (c *crowd) one(i int) {
+func (c *crowd) order(i int) {
 	c.answers[i] = c.place(c.guests[i], c.wishes[i])
 	if i >= early {
 		c.first.Do(func() { close(c.heard) })
 	}
 }
 
-// failing causes the failure as soon as the first guest who is not early has a response. The late guests order after
-// it.
-func (c *crowd) failing(failure func()) {
+// orderDuring causes the failure as soon as the first guest who is not early has a response. The late guests order
+// after it.
+func (c *crowd) orderDuring(failure func()) {
 	var all sync.WaitGroup
-	all.Go(func() { c.rush(early, crowdSize-late) })
+	all.Go(func() { c.orderAll(early, crowdSize-late) })
 	<-c.heard
 	failure()
-	c.rush(crowdSize-late, crowdSize)
+	c.orderAll(crowdSize-late, crowdSize)
 	all.Wait()
 }
 
-// onRecord counts the orders that the guests' visits show.
-func (c *crowd) onRecord() (n int) {
+// storedOrders counts the orders that the guests' visits show.
+func (c *crowd) storedOrders() (n int) {
 	seen := map[string]bool{}
 	for _, g := range c.guests {
 		if seen[g.visit] {

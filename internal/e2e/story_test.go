@@ -20,7 +20,8 @@ func story(t *testing.T, k kind) {
 	const limit = 10
 	grace := time.Second
 	s := bare(t, k, shortWindow(3*time.Second, grace)) // the only test whose servers load the demo themselves
-	s.begin()
+	s.useRelease()
+	s.startDemo()
 	s.quota(pho, limit)
 	g := s.guest(0)
 	meal := []line{{ItemID: pho, Qty: 2, Notes: "no onion"}, {ItemID: phoGa, Qty: 1}, {ItemID: bun, Qty: 1}}
@@ -33,29 +34,29 @@ func story(t *testing.T, k kind) {
 	dropped := g.orders(t, meal...)
 	g.cancel(dropped.ID).want(t, http.StatusOK, "")
 	forgotten := g.orders(t, meal...)
-	s.expires(g, forgotten, grace)
+	s.awaitExpiry(g, forgotten, grace)
 
 	for id, want := range map[string]string{kept.ID: "PAID", dropped.ID: "CANCELED", forgotten.ID: "CANCELED"} {
 		if o := g.get(id).order(t); o.PaymentStatus != want || len(o.Items) != len(meal) {
 			t.Errorf("an order that should be %s with %d lines is %+v", want, len(meal), o)
 		}
 	}
-	s.agrees()
+	s.awaitConsistent()
 	s.wantStock(pho, limit, 0, 2)
 	s.buyOut(g, limit-2)
 	s.wantStock(pho, limit, 0, limit)
-	s.agrees()
-	s.drained()
-	s.reports(day{Placed: 4, Paid: 2, Canceled: 2, Revenue: kept.Total + s.price([]line{{ItemID: pho, Qty: limit - 2}})})
+	s.awaitConsistent()
+	s.awaitPublished()
+	s.awaitReport(day{Placed: 4, Paid: 2, Canceled: 2, Revenue: kept.Total + s.price([]line{{ItemID: pho, Qty: limit - 2}})})
 }
 
 // clockSlack is the tolerated difference between a server's derived database time and this process's clock on a busy
 // machine.
 const clockSlack = 250 * time.Millisecond
 
-// expires waits for an unpaid order to expire: not before the time in the guest's response, and no later after the
+// awaitExpiry waits for an unpaid order to expire: not before the time in the guest's response, and no later after the
 // deadline than promised.
-func (s *site) expires(g guest, o order, grace time.Duration) {
+func (s *installation) awaitExpiry(g guest, o order, grace time.Duration) {
 	s.t.Helper()
 	deadline := o.PayBy.Add(grace)
 	s.await(time.Until(deadline.Add(expiryLag)), func() error {
@@ -74,13 +75,13 @@ func (s *site) expires(g guest, o order, grace time.Duration) {
 }
 
 // buyOut buys all that is left of the item with a quota, and expects the next order to be refused.
-func (s *site) buyOut(g guest, left int64) {
+func (s *installation) buyOut(g guest, left int64) {
 	s.t.Helper()
 	if d := s.menu().dish(pho); d.Remaining == nil || *d.Remaining != left || d.SoldOut {
 		s.t.Errorf("the menu does not offer the last %d: %+v", left, d)
 	}
 	s.paid(g.orders(s.t, line{ItemID: pho, Qty: left}).ID)
-	wantSoldOut(s.t, g.place(g.wish(line{ItemID: pho, Qty: 1})))
+	wantSoldOut(s.t, g.place(g.request(line{ItemID: pho, Qty: 1})))
 	s.await(patience, func() error {
 		if d := s.menu().dish(pho); !d.SoldOut {
 			return fmt.Errorf("the menu still offers %+v", d)

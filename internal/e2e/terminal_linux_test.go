@@ -13,7 +13,7 @@ import (
 )
 
 // runOnTerminal is run with a terminal as standard error; shown is what the command drew on it.
-func (s *site) runOnTerminal(args ...string) (r result, shown string) {
+func (s *installation) runOnTerminal(args ...string) (r result, shown string) {
 	s.t.Helper()
 	master, terminal := openTerminal(s.t)
 	defer master.Close()

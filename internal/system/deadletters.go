@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"comanda/internal/audit"
-	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/eventsql"
@@ -70,7 +69,7 @@ func (s *Service) DeadLetters(
 // Replay replays one dead letter for every consumer that failed on it.
 func (s *Service) Replay(ctx context.Context, by authz.Actor, id string) (Replayed, error) {
 	return exclusive(s, func() (Replayed, error) {
-		sum, err := s.ReplayWhere(ctx, ReplayFilter{ID: id})
+		sum, err := s.ReplayWhere(ctx, DeadLetterFilter{ID: id})
 		// Another operator may have replayed it since it was listed.
 		if err == nil && sum.Sum() == 0 {
 			return sum, ErrLetter
@@ -78,7 +77,7 @@ func (s *Service) Replay(ctx context.Context, by authz.Actor, id string) (Replay
 		if err != nil {
 			return sum, err
 		}
-		return sum, s.record(ctx, by, id, sum)
+		return sum, s.record(ctx, by, audit.ActionReplayed, "deadLetter", id, sum)
 	})
 }
 
@@ -95,7 +94,7 @@ func (s *Service) ReplayAll(
 		}
 		// Letter by letter, so that exactly the listed ones are replayed and the limit holds.
 		for _, l := range page {
-			one, err := s.ReplayWhere(ctx, ReplayFilter{Consumer: l.Consumer, ID: l.ID})
+			one, err := s.ReplayWhere(ctx, DeadLetterFilter{Consumer: l.Consumer, ID: l.ID})
 			sum = sum.plus(one)
 			if err != nil {
 				return 0, err
@@ -103,7 +102,7 @@ func (s *Service) ReplayAll(
 		}
 		// One entry for the whole call; a call that found nothing leaves none.
 		if sum.Sum() > 0 {
-			if err := s.record(ctx, by, "all", sum); err != nil {
+			if err := s.record(ctx, by, audit.ActionReplayed, "deadLetter", "all", sum); err != nil {
 				return 0, err
 			}
 		}
@@ -114,15 +113,9 @@ func (s *Service) ReplayAll(
 	return sum, left, err
 }
 
-// record writes a replay to the audit log, in a transaction of its own: the replay consists of many.
-func (s *Service) record(ctx context.Context, by authz.Actor, id string, sum Replayed) error {
-	e := audit.NewEntry(by, s.DB.Now(), audit.ActionReplayed, "deadLetter", id, 0).WithAfter(sum)
-	return auditsql.RecordAlone(ctx, s.DB, e)
-}
-
 // ReplayWhere replays all selected dead letters: those of the relay return to the outbox, those of a consumer are
 // applied by it, and the changes that Redis refused are queued for it again. A letter that fails again stays.
-func (s *Service) ReplayWhere(ctx context.Context, f ReplayFilter) (sum Replayed, err error) {
+func (s *Service) ReplayWhere(ctx context.Context, f DeadLetterFilter) (sum Replayed, err error) {
 	if f.Type == "" && (f.Consumer == "" || f.Consumer == queue.RedisConsumer) {
 		n, err := stocksql.New(s.DB).RetryDead(ctx, f.ID)
 		sum.Revived = int(n)

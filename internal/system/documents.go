@@ -118,7 +118,7 @@ func (s *Service) Export(
 	for i, e := range entities {
 		names[i] = e.Name
 	}
-	return n, s.recordCommand(ctx, audit.ActionExported, "documents", strconv.Itoa(n), names)
+	return n, s.record(ctx, authz.System(), audit.ActionExported, "documents", strconv.Itoa(n), names)
 }
 
 // Import reads JSON lines as Export writes them. With check it writes nothing. It reads from twice. The servers' caches
@@ -131,7 +131,7 @@ func (s *Service) Import(
 	if err != nil || check {
 		return result, err
 	}
-	return result, s.recordCommand(ctx, audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+	return result, s.record(ctx, authz.System(), audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
 }
 
 // Backup copies a SQLite database into a file while servers run. The copy contains password hashes and keys, so making
@@ -140,11 +140,12 @@ func (s *Service) Backup(ctx context.Context, file string) error {
 	if err := s.DB.Backup(ctx, file); err != nil {
 		return err
 	}
-	return s.recordCommand(ctx, audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
+	return s.record(ctx, authz.System(), audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
 }
 
-// recordCommand writes what an operator did at the command line to the audit log.
-func (s *Service) recordCommand(ctx context.Context, action, kind, id string, detail any) error {
-	e := audit.NewEntry(authz.System(), s.DB.Now(), action, kind, id, 0).WithAfter(detail)
+// record writes what an operator did to the audit log, in a transaction of its own: what it did consists of many. At
+// the command line the operator is authz.System.
+func (s *Service) record(ctx context.Context, by authz.Actor, action, kind, id string, detail any) error {
+	e := audit.NewEntry(by, s.DB.Now(), action, kind, id, 0).WithAfter(detail)
 	return auditsql.RecordAlone(ctx, s.DB, e)
 }

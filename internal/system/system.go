@@ -33,19 +33,12 @@ type Documents struct {
 }
 
 // DeadLetterFilter selects dead letters. Empty fields select all, except that letters of Redis must be requested
-// explicitly.
+// explicitly. Only lists have pages: a replay ignores Limit and Offset, and includes letters of Redis.
 type DeadLetterFilter struct {
 	Consumer      string
 	Type          string
 	ID            string
 	Limit, Offset int
-}
-
-// ReplayFilter selects dead letters; empty fields select all.
-type ReplayFilter struct {
-	Consumer string
-	Type     string
-	ID       string
 }
 
 // Replayed counts replayed dead letters by result.

@@ -5,16 +5,14 @@ package systemhttp
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/keyspace/keyaudit"
+	"comanda/internal/queue"
 	"comanda/internal/system"
 )
 
@@ -27,53 +25,23 @@ type routes struct {
 // Register adds the routes. By default only administrators and owners have their permissions.
 func Register(a *httpapi.API, service *system.Service) {
 	r := routes{service, a.Readiness}
-	tags := []string{"System"}
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-readiness", Method: http.MethodGet, Path: "/api/system/readiness", Tags: tags,
-		Summary: "Whether this process can serve, and what each of its checks says",
-	}, httpapi.Staff, r.ready)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-about", Method: http.MethodGet, Path: "/api/system/about", Tags: tags,
-		Summary: "What this process is and works on",
-	}, httpapi.Staff, r.about)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-outbox", Method: http.MethodGet, Path: "/api/system/outbox", Tags: tags,
-		Summary: "Events and Redis changes that wait, and dead letters",
-	}, httpapi.Staff, r.outbox)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-letters", Method: http.MethodGet, Path: "/api/system/dead-letters", Tags: tags,
-		Summary: "Dead letters, the newest first",
-	}, httpapi.Staff, r.letters)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-replay", Method: http.MethodPost, Path: "/api/system/dead-letters/{id}/replay", Tags: tags,
-		Summary: "Bring a dead letter on its way again",
-	}, httpapi.Staff, r.replay)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-replay-all", Method: http.MethodPost, Path: "/api/system/dead-letters/replay-all", Tags: tags,
-		Summary: "Bring the newest 200 dead letters on their way again",
-	}, httpapi.Staff, r.replayAll)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-keys-audit", Method: http.MethodGet, Path: "/api/system/keys-audit", Tags: tags,
-		Summary: "Compare the keys of Redis with their declarations, 100000 at most",
-	}, httpapi.Staff, r.keys)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-reconcile", Method: http.MethodPost, Path: "/api/system/reconcile", Tags: tags,
-		Summary: "Compare ledger, holds, orders, money and Redis; nothing is changed",
-	}, httpapi.Staff, r.reconcile)
-	httpapi.Register(a, huma.Operation{
-		OperationID: "system-index", Method: http.MethodGet, Path: "/api/system/index", Tags: tags,
-		Summary: "Compare the documents in Redis and their indexes with SQL, 100000 at most",
-	}, httpapi.Staff, r.index)
-}
-
-type answer[T any] struct{ Body T }
-
-// answered drops the value of a failed call: a partial result is not shown.
-func answered[T any](v T, err error) (*answer[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &answer[T]{v}, nil
+	ops := a.Operations("System", httpapi.Staff)
+	httpapi.Register(ops, "system-readiness", "GET /api/system/readiness",
+		"Whether this process can serve, and what each of its checks says", r.ready)
+	httpapi.Register(ops, "system-about", "GET /api/system/about", "What this process is and works on", r.about)
+	httpapi.Register(ops, "system-outbox", "GET /api/system/outbox",
+		"Events and Redis changes that wait, and dead letters", r.outbox)
+	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters", "Dead letters, the newest first", r.letters)
+	httpapi.Register(ops, "system-replay", "POST /api/system/dead-letters/{id}/replay",
+		"Bring a dead letter on its way again", r.replay)
+	httpapi.Register(ops, "system-replay-all", "POST /api/system/dead-letters/replay-all",
+		"Bring the newest 200 dead letters on their way again", r.replayAll)
+	httpapi.Register(ops, "system-keys-audit", "GET /api/system/keys-audit",
+		"Compare the keys of Redis with their declarations, 100000 at most", r.keys)
+	httpapi.Register(ops, "system-reconcile", "POST /api/system/reconcile",
+		"Compare ledger, holds, orders, money and Redis; nothing is changed", r.reconcile)
+	httpapi.Register(ops, "system-index", "GET /api/system/index",
+		"Compare the documents in Redis and their indexes with SQL, 100000 at most", r.index)
 }
 
 // everywhere refuses accounts that are restricted to some branches, because the data is not separated by branch.
@@ -84,23 +52,22 @@ func everywhere(ctx context.Context) error {
 	return nil
 }
 
-func (r routes) ready(ctx context.Context, _ *struct{}) (*answer[httpapi.Readiness], error) {
-	return answered(r.readiness(ctx), nil)
+func (r routes) ready(ctx context.Context, _ *struct{}) (httpapi.Readiness, error) {
+	return r.readiness(ctx), nil
 }
 
-func (r routes) about(ctx context.Context, _ *struct{}) (*answer[system.About], error) {
-	return answered(r.service.About(ctx))
+func (r routes) about(ctx context.Context, _ *struct{}) (system.About, error) {
+	return r.service.About(ctx)
 }
 
-func (r routes) outbox(ctx context.Context, _ *struct{}) (*answer[system.Outbox], error) {
-	return answered(r.service.Outbox(ctx))
+func (r routes) outbox(ctx context.Context, _ *struct{}) (system.Outbox, error) {
+	return r.service.Outbox(ctx)
 }
 
 type lettersInput struct {
 	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; if omitted all except redis."`
 	Type     string `query:"type" text:"exact" maxLength:"100" doc:"Such as order.paid."`
-	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
-	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+	httpapi.ShortPaging
 }
 
 // letter is a dead letter as the console shows it. BranchID is null if the event has no branch.
@@ -116,40 +83,29 @@ type letter struct {
 	DiedAt    time.Time       `json:"diedAt"`
 }
 
-type lettersBody struct {
-	Items []letter `json:"items"`
-	Page  int      `json:"page"`
-	Size  int      `json:"size"`
-	Total int64    `json:"total"`
-}
-
-func (r routes) letters(ctx context.Context, in *lettersInput) (*answer[lettersBody], error) {
+func (r routes) letters(ctx context.Context, in *lettersInput) (httpapi.Listed[letter], error) {
 	if err := everywhere(ctx); err != nil {
-		return nil, err
+		return httpapi.Listed[letter]{}, err
 	}
 	page, total, err := r.service.DeadLetters(ctx, system.DeadLetterFilter{
-		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: in.Offset(),
 	})
-	body := lettersBody{make([]letter, len(page)), in.Page, in.Size, total}
-	for i, l := range page {
-		body.Items[i] = letter{l.ID, l.Consumer, l.Type, nil, l.About, l.Payload, l.Reason, l.CreatedAt, l.DiedAt}
-		if l.Branch != 0 {
-			id := strconv.FormatInt(l.Branch, 10)
-			body.Items[i].BranchID = &id
+	return httpapi.ListedOf(httpapi.Paging(in.ShortPaging), page, total, func(l queue.DeadLetter) letter {
+		return letter{
+			l.ID, l.Consumer, l.Type, httpapi.IDOrNull(l.Branch), l.About, l.Payload, l.Reason, l.CreatedAt, l.DiedAt,
 		}
-	}
-	return answered(body, err)
+	}), err
 }
 
 type replayInput struct {
 	ID string `path:"id" minLength:"1" maxLength:"64"`
 }
 
-func (r routes) replay(ctx context.Context, in *replayInput) (*answer[system.Replayed], error) {
+func (r routes) replay(ctx context.Context, in *replayInput) (system.Replayed, error) {
 	if err := everywhere(ctx); err != nil {
-		return nil, err
+		return system.Replayed{}, err
 	}
-	return answered(r.service.Replay(ctx, authz.ActorOf(ctx), in.ID))
+	return r.service.Replay(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 type replayAllInput struct {
@@ -162,20 +118,20 @@ type replayAllBody struct {
 	Left int64 `json:"left" doc:"Including those that failed again."`
 }
 
-func (r routes) replayAll(ctx context.Context, in *replayAllInput) (*answer[replayAllBody], error) {
+func (r routes) replayAll(ctx context.Context, in *replayAllInput) (replayAllBody, error) {
 	if err := everywhere(ctx); err != nil {
-		return nil, err
+		return replayAllBody{}, err
 	}
 	f := system.DeadLetterFilter{Consumer: in.Consumer, Type: in.Type}
 	sum, left, err := r.service.ReplayAll(ctx, authz.ActorOf(ctx), f)
-	return answered(replayAllBody{sum, left}, err)
+	return replayAllBody{sum, left}, err
 }
 
-func (r routes) keys(ctx context.Context, _ *struct{}) (*answer[keyaudit.Report], error) {
+func (r routes) keys(ctx context.Context, _ *struct{}) (keyaudit.Report, error) {
 	if err := everywhere(ctx); err != nil {
-		return nil, err
+		return keyaudit.Report{}, err
 	}
-	return answered(r.service.AuditKeys(ctx))
+	return r.service.AuditKeys(ctx)
 }
 
 type reconcileInput struct {
@@ -183,23 +139,23 @@ type reconcileInput struct {
 }
 
 // Accounts of some branches may compare one of theirs. A foreign branch looks like a missing one.
-func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[system.Reconciliation], error) {
+func (r routes) reconcile(ctx context.Context, in *reconcileInput) (system.Reconciliation, error) {
 	if in.BranchID == "" {
 		if err := everywhere(ctx); err != nil {
-			return nil, err
+			return system.Reconciliation{}, err
 		}
-		return answered(r.service.Reconcile(ctx, 0))
+		return r.service.Reconcile(ctx, 0)
 	}
 	branch, err := strconv.ParseInt(in.BranchID, 10, 64)
 	if err != nil || !authz.ActorOf(ctx).Sees(branch) {
-		return nil, catalog.ErrBranch
+		return system.Reconciliation{}, catalog.ErrBranch
 	}
-	return answered(r.service.Reconcile(ctx, branch))
+	return r.service.Reconcile(ctx, branch)
 }
 
-func (r routes) index(ctx context.Context, _ *struct{}) (*answer[system.Index], error) {
+func (r routes) index(ctx context.Context, _ *struct{}) (system.Index, error) {
 	if err := everywhere(ctx); err != nil {
-		return nil, err
+		return system.Index{}, err
 	}
-	return answered(r.service.Index(ctx))
+	return r.service.Index(ctx)
 }

@@ -11,26 +11,26 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// carriers is the number of connections; each waits for the broker's confirmation of one message.
-const carriers = 8
+// publishers is the number of connections; each waits for the broker's confirmation of one message.
+const publishers = 8
 
-// post publishes another system's messages, each repeatedly until the broker confirms it. Without a broker they wait.
-// It also has its own queue for all events of the stock.
-type post struct {
-	s        *site
+// publisher publishes another system's messages, each repeatedly until the broker confirms it. Without a broker they
+// wait. It also has its own queue for all events of the stock.
+type publisher struct {
+	s        *installation
 	address  string
 	exchange string
 	queue    string
-	waiting  chan letter
+	waiting  chan message
 	all      sync.WaitGroup
 }
 
-type letter struct{ key, order string }
+type message struct{ key, order string }
 
-func newPost(s *site, address string) *post {
-	p := &post{
-		s: s, address: address, exchange: s.env["AMQP_PREFIX"] + "lmall.events", queue: s.env["AMQP_PREFIX"] + "mall",
-		waiting: make(chan letter, 3*wanted),
+func newPublisher(s *installation, address string) *publisher {
+	p := &publisher{
+		s: s, address: address, exchange: s.env["AMQP_PREFIX"] + "lmall.events", queue: s.env["AMQP_PREFIX"] + "stock-client",
+		waiting: make(chan message, 3*reservations),
 	}
 	ch := openQueues(s.t, address).ch
 	_, err := ch.QueueDeclare(p.queue, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
@@ -43,18 +43,18 @@ func newPost(s *site, address string) *post {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for range carriers {
-		p.all.Go(p.carry)
+	for range publishers {
+		p.all.Go(p.publish)
 	}
 	s.t.Cleanup(p.close)
 	return p
 }
 
 // send queues a message without waiting for the broker.
-func (p *post) send(key, order string) { p.waiting <- letter{key, order} }
+func (p *publisher) send(key, order string) { p.waiting <- message{key, order} }
 
 // close delivers the queued messages. A second call does nothing.
-func (p *post) close() {
+func (p *publisher) close() {
 	if p.waiting != nil {
 		close(p.waiting)
 		p.all.Wait()
@@ -62,7 +62,7 @@ func (p *post) close() {
 	}
 }
 
-func (p *post) carry() {
+func (p *publisher) publish() {
 	var conn *amqp.Connection
 	var ch *amqp.Channel
 	for l := range p.waiting {
@@ -73,7 +73,7 @@ func (p *post) carry() {
 				break
 			}
 			if time.Now().After(over) {
-				p.s.t.Errorf("%v is not brought away: %v", l, err)
+				p.s.t.Errorf("%v is not published: %v", l, err)
 				break
 			}
 			<-time.After(50 * time.Millisecond) // as such a system would
@@ -88,7 +88,7 @@ var errUnconfirmed = errors.New("the broker has not confirmed the message")
 
 // deliver connects if there is no connection, and returns nil once the broker has confirmed the message. Some messages
 // have the id of an earlier one about the same order.
-func (p *post) deliver(conn **amqp.Connection, ch **amqp.Channel, l letter) (err error) {
+func (p *publisher) deliver(conn **amqp.Connection, ch **amqp.Channel, l message) (err error) {
 	if *conn == nil || (*conn).IsClosed() {
 		if *conn, err = amqp.Dial(p.address); err != nil {
 			*conn = nil
@@ -112,13 +112,13 @@ func (p *post) deliver(conn **amqp.Connection, ch **amqp.Channel, l letter) (err
 	return err
 }
 
-// hear consumes the queue until it has received want different messages, and those already on their way. It returns
+// receive consumes the queue until it has received want different messages, and those already on their way. It returns
 // the number of messages by type, without duplicates.
-func (p *post) hear(want int) map[string]int {
+func (p *publisher) receive(want int) map[string]int {
 	t := p.s.t
 	t.Helper()
 	ch := openQueues(t, p.address).ch
-	all, err := ch.Consume(p.queue, "mall", true, false, false, false, nil)
+	all, err := ch.Consume(p.queue, "stock-client", true, false, false, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (p *post) hear(want int) map[string]int {
 			t.Fatalf("%d of %d messages came: %v", len(seen), want, told)
 		}
 	}
-	if err := ch.Cancel("mall", false); err != nil { // ends the loop over the deliveries
+	if err := ch.Cancel("stock-client", false); err != nil { // ends the loop over the deliveries
 		t.Fatal(err)
 	}
 	for m := range all {

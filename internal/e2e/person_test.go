@@ -13,37 +13,37 @@ import (
 	"regexp"
 )
 
-// patron is a person with an account.
-type patron struct {
-	s       *site
+// person is a person with an account.
+type person struct {
+	s       *installation
 	id      string // of the account, if known
 	email   string
 	access  string
 	refresh string
 }
 
-const patronPassword = "correct horse battery staple"
+const personPassword = "correct horse battery staple"
 
-// registered creates an account whose e-mail address is not verified yet.
-func (s *site) registered(name string) patron {
+// registerPerson creates an account whose e-mail address is not verified yet.
+func (s *installation) registerPerson(name string) person {
 	s.t.Helper()
-	p := patron{s: s, email: name + "@example.com"}
-	s.send(http.MethodPost, "/auth/register", map[string]string{"email": p.email, "password": patronPassword}).
+	p := person{s: s, email: name + "@example.com"}
+	s.send(http.MethodPost, "/auth/register", map[string]string{"email": p.email, "password": personPassword}).
 		want(s.t, http.StatusCreated, "")
 	return p
 }
 
-// patron creates a logged-in account.
-func (s *site) patron(name string) patron {
+// newPerson creates a logged-in account.
+func (s *installation) newPerson(name string) person {
 	s.t.Helper()
-	p := s.registered(name)
+	p := s.registerPerson(name)
 	p.verify(p.code()).want(s.t, http.StatusOK, "")
-	p.enter()
+	p.logIn()
 	return p
 }
 
 // code waits for the message with the code and returns the code.
-func (p *patron) code() (code string) {
+func (p *person) code() (code string) {
 	p.s.t.Helper()
 	p.s.await(patience, func() error {
 		for _, v := range p.s.servers {
@@ -54,7 +54,7 @@ func (p *patron) code() (code string) {
 				}
 			}
 		}
-		return fmt.Errorf("no letter to %s", p.email)
+		return fmt.Errorf("no message to %s", p.email)
 	})
 	return code
 }
@@ -84,23 +84,23 @@ func codeIn(file, to string) string {
 	return sixDigits.FindString(string(text))
 }
 
-func (p *patron) verify(code string) answer {
+func (p *person) verify(code string) answer {
 	return p.s.send(http.MethodPost, "/auth/otp/verify", map[string]string{"purpose": "VERIFY", "email": p.email, "code": code})
 }
 
 // login sends a password to a server.
-func (p *patron) login(v *server, password string) answer {
+func (p *person) login(v *server, password string) answer {
 	return p.s.sendTo(v.addr, http.MethodPost, "/auth/login", map[string]string{"email": p.email, "password": password})
 }
 
-// enter logs in.
-func (p *patron) enter() {
+// logIn logs in.
+func (p *person) logIn() {
 	p.s.t.Helper()
-	p.take(p.login(p.s.servers[0], patronPassword))
+	p.storeTokens(p.login(p.s.servers[0], personPassword))
 }
 
-// take stores the tokens of a response.
-func (p *patron) take(a answer) {
+// storeTokens stores the tokens of a response.
+func (p *person) storeTokens(a answer) {
 	p.s.t.Helper()
 	var pair struct {
 		Access  string `json:"accessToken"`
@@ -111,14 +111,14 @@ func (p *patron) take(a answer) {
 }
 
 // me asks a server for the bearer's account.
-func (p *patron) me(v *server) answer {
+func (p *person) me(v *server) answer {
 	return p.s.sendTo(v.addr, http.MethodGet, "/me", nil, "Authorization", "Bearer "+p.access)
 }
 
-func (p *patron) logout(v *server) answer {
+func (p *person) logout(v *server) answer {
 	return p.s.sendTo(v.addr, http.MethodPost, "/auth/logout", map[string]string{}, "Authorization", "Bearer "+p.access)
 }
 
-func (p *patron) spend(refresh string) answer {
+func (p *person) spendRefreshToken(refresh string) answer {
 	return p.s.send(http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": refresh})
 }

@@ -64,8 +64,8 @@ type settings map[string]string
 // than people and poll more often.
 var limited = settings{"LIMITS": "on"}
 
-// site is one installation: its stores, its settings and its processes.
-type site struct {
+// installation is one installation of Comanda: its stores, its settings and its processes.
+type installation struct {
 	t       *testing.T
 	kind    kind
 	env     settings
@@ -94,20 +94,20 @@ func pooled(address string) string {
 
 // prepare creates the stores and settings without starting a server. The database is as left by a server that was
 // started with the demo and stopped.
-func prepare(t *testing.T, k kind, extra settings) *site {
+func prepare(t *testing.T, k kind, extra settings) *installation {
 	t.Helper()
 	return assemble(t, k, extra, true)
 }
 
 // bare is prepare with a database without the demo: a file that does not exist yet, or migrated tables in PostgreSQL.
-func bare(t *testing.T, k kind, extra settings) *site {
+func bare(t *testing.T, k kind, extra settings) *installation {
 	t.Helper()
 	return assemble(t, k, extra, false)
 }
 
-func assemble(t *testing.T, k kind, extra settings, demo bool) *site {
+func assemble(t *testing.T, k kind, extra settings, demo bool) *installation {
 	t.Helper()
-	s := &site{t: t, kind: k, http: newClient(), secret: rand.Text() + rand.Text()}
+	s := &installation{t: t, kind: k, http: newClient(), secret: rand.Text() + rand.Text()}
 	dir := testenv.MemoryDir(t)
 	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": testenv.FreeAddr(t), "LIMITS": "off"}
 	if k == embedded {
@@ -123,34 +123,34 @@ func assemble(t *testing.T, k kind, extra settings, demo bool) *site {
 	return s
 }
 
-// useFiles makes the site store everything in its data folder.
-func (s *site) useFiles(dir string, demo bool) {
+// useFiles makes the installation store everything in its data folder.
+func (s *installation) useFiles(dir string, demo bool) {
 	s.t.Helper()
 	path := filepath.Join(dir, "comanda.db")
 	s.env["REDIS_LISTEN"], s.env["DATABASE_URL"] = testenv.FreeAddr(s.t), "sqlite:"+path
 	if !demo {
 		return
 	}
-	if err := os.WriteFile(path, atEnd.demoSQLite(s.t), 0o600); err != nil {
+	if err := os.WriteFile(path, shared.demoSQLite(s.t), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// useServers sets up a Redis and a database for the site alone, and the shared broker.
-func (s *site) useServers(demo bool) {
+// useServers sets up a Redis and a database for the installation alone, and the shared broker.
+func (s *installation) useServers(demo bool) {
 	s.t.Helper()
 	s.startRedis()
 	s.postgres = sqldbtest.PostgresURL(s.t)
 	if demo {
-		atEnd.demoPostgres(s.t).load(s.t, s.postgres)
+		shared.demoPostgres(s.t).load(s.t, s.postgres)
 	}
 	s.env["DATABASE_URL"] = pooled(s.postgres)
 	s.useBroker()
 }
 
-// useBroker sets up exchanges and queues for the site alone, and deletes them at its end.
-func (s *site) useBroker() {
-	address, prefix := atEnd.brokerURL(s.t), testenv.Name(s.t)+"."
+// useBroker sets up exchanges and queues for the installation alone, and deletes them at its end.
+func (s *installation) useBroker() {
+	address, prefix := shared.brokerURL(s.t), testenv.Name(s.t)+"."
 	s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = address, prefix
 	var names []string
 	for _, q := range []string{
@@ -163,9 +163,9 @@ func (s *site) useBroker() {
 	testenv.DropQueues(s.t, address, names...)
 }
 
-func (s *site) startRedis() {
+func (s *installation) startRedis() {
 	if s.kind == cluster {
-		s.nodes = atEnd.cluster(s.t)
+		s.nodes = shared.cluster(s.t)
 		s.redis, s.env["REDIS_URL"] = s.nodes[0], testenv.ClusterURL(s.nodes)
 		return
 	}
@@ -173,7 +173,7 @@ func (s *site) startRedis() {
 	s.env["REDIS_URL"] = "redis://" + s.redis.Addr()
 }
 
-func (s *site) add(addr, dir string) {
+func (s *installation) add(addr, dir string) {
 	v := &server{
 		s: s, addr: addr, env: settings{"LISTEN": addr, "DATA_DIR": dir}, args: []string{"--demo"},
 		log: filepath.Join(s.t.TempDir(), fmt.Sprintf("server-%d.log", len(s.servers)+1)),
@@ -182,26 +182,35 @@ func (s *site) add(addr, dir string) {
 	s.t.Cleanup(v.close)
 }
 
-// open returns a site whose servers run with the demo restaurant.
-func open(t *testing.T, k kind, extra settings) *site {
+// open returns an installation whose servers run with the demo restaurant.
+func open(t *testing.T, k kind, extra settings) *installation {
 	t.Helper()
 	s := prepare(t, k, extra)
-	s.begin()
+	s.startDemo()
 	return s
 }
 
-// begin starts the servers with the demo, and reads its menu and tables.
-func (s *site) begin() {
+// useRelease makes all processes of the installation run the binary as it is released.
+func (s *installation) useRelease() {
+	s.t.Helper()
+	s.binary = shared.released(s.t)
+	for _, v := range s.servers {
+		v.binary = s.binary
+	}
+}
+
+// startDemo starts the servers with the demo, and reads its menu and tables.
+func (s *installation) startDemo() {
 	s.t.Helper()
 	for _, v := range s.servers {
 		v.start()
 	}
-	s.look()
+	s.readMenu()
 }
 
-// environ returns the environment of the site's processes: this process's without Comanda's settings, and the site's
-// settings.
-func (s *site) environ(more settings) []string {
+// environ returns the environment of the installation's processes: this process's without Comanda's settings, and the
+// installation's settings.
+func (s *installation) environ(more settings) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "COMANDA_") {
@@ -223,7 +232,7 @@ type result struct {
 }
 
 // run runs the binary with args until it exits.
-func (s *site) run(args ...string) result {
+func (s *installation) run(args ...string) result {
 	s.t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(s.t.Context(), cmp.Or(s.binary, binary), args...)
@@ -237,7 +246,7 @@ func (s *site) run(args ...string) result {
 }
 
 // must is run for a command that must succeed.
-func (s *site) must(args ...string) string {
+func (s *installation) must(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
 	if r.code != 0 {
@@ -247,7 +256,7 @@ func (s *site) must(args ...string) string {
 }
 
 // read decodes a command's output with --json.
-func (s *site) read(v any, args ...string) {
+func (s *installation) read(v any, args ...string) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.must(append(args, "--json")...)), v); err != nil {
 		s.t.Fatalf("comanda %s --json: %v", strings.Join(args, " "), err)
@@ -255,7 +264,7 @@ func (s *site) read(v any, args ...string) {
 }
 
 // await polls check until it returns nil, and fails the test with its last error on a time-out.
-func (s *site) await(within time.Duration, check func() error) {
+func (s *installation) await(within time.Duration, check func() error) {
 	s.t.Helper()
 	var last error
 	defer func() {
@@ -271,7 +280,7 @@ func (s *site) await(within time.Duration, check func() error) {
 
 // awaitCommand is await for a check that runs commands, with longer pauses. Each command is a process with its own
 // connections, and without pauses they would take half a core from the servers.
-func (s *site) awaitCommand(within time.Duration, check func() error) {
+func (s *installation) awaitCommand(within time.Duration, check func() error) {
 	s.t.Helper()
 	pause := time.Duration(0)
 	s.await(within, func() error {
@@ -281,8 +290,8 @@ func (s *site) awaitCommand(within time.Duration, check func() error) {
 	})
 }
 
-// redisAddr returns the address of the site's Redis.
-func (s *site) redisAddr() string {
+// redisAddr returns the address of the installation's Redis.
+func (s *installation) redisAddr() string {
 	if s.redis != nil {
 		return s.redis.Addr()
 	}
@@ -290,21 +299,21 @@ func (s *site) redisAddr() string {
 }
 
 // flush empties Redis, like an operator's mistake.
-func (s *site) flush() {
+func (s *installation) flush() {
 	s.t.Helper()
-	if said := s.redisSays("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {
+	if said := s.redisReply("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {
 		s.t.Fatalf("FLUSHALL is answered %q", said)
 	}
 }
 
 // keys returns all keys of Redis in the wire format.
-func (s *site) keys() string {
+func (s *installation) keys() string {
 	s.t.Helper()
-	return s.redisSays("*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n")
+	return s.redisReply("*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n")
 }
 
-// tell sends a command whose words have no spaces to the node that accepts it.
-func (s *site) tell(line string) {
+// redisCommand sends a command whose words have no spaces to the node that accepts it.
+func (s *installation) redisCommand(line string) {
 	s.t.Helper()
 	addrs := []string{s.redisAddr()}
 	for _, n := range s.nodes {
@@ -316,7 +325,7 @@ func (s *site) tell(line string) {
 		command += fmt.Sprintf("$%d\r\n%s\r\n", len(w), w)
 	}
 	for _, addr := range addrs {
-		switch said := s.saysAt(addr, command); {
+		switch said := s.redisReplyAt(addr, command); {
 		case strings.HasPrefix(said, "-MOVED"):
 		case strings.HasPrefix(said, "+OK"), strings.HasPrefix(said, ":1"):
 			return
@@ -327,13 +336,13 @@ func (s *site) tell(line string) {
 	s.t.Fatalf("no node takes %s", line)
 }
 
-// redisSays sends a command in the wire format and returns the whole reply.
-func (s *site) redisSays(command string) string {
+// redisReply sends a command in the wire format and returns the whole reply.
+func (s *installation) redisReply(command string) string {
 	s.t.Helper()
-	return s.saysAt(s.redisAddr(), command)
+	return s.redisReplyAt(s.redisAddr(), command)
 }
 
-func (s *site) saysAt(addr, command string) string {
+func (s *installation) redisReplyAt(addr, command string) string {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {

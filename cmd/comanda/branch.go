@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/cataloghttp"
+	"comanda/internal/money"
+)
+
+// branch manages branches beside running servers.
+func (c *cli) branch() *cobra.Command {
+	return group("branch", "Create, list and change branches", c.createBranch(), c.listBranches(), c.setBranch(),
+		c.copyBranch(),
+		c.changeBranch("retire", "Take a branch out of use",
+			"Takes a branch out of use: QR codes, lists and orders no longer lead to it. Its orders and reports stay.\n"+
+				"It is refused while tables are open or orders unfinished.",
+			func(ctx context.Context, a *catalog.BranchAdmin, id int64) (catalog.Branch, error) {
+				return a.Retire(ctx, authz.System(), id)
+			}),
+		c.changeBranch("restore", "Take a retired branch back into use", "",
+			func(ctx context.Context, a *catalog.BranchAdmin, id int64) (catalog.Branch, error) {
+				return a.Restore(ctx, authz.System(), id)
+			}))
+}
+
+func (c *cli) createBranch() *cobra.Command {
+	var r catalog.NewBranchRequest
+	var country, currency string
+	var locales []string
+	var dayStart int
+	cmd := &cobra.Command{
+		Use: "create", Short: "Create a branch", Args: cobra.NoArgs,
+		Long: "Creates a branch without tables and menus. Currency, time zone, start of the business day and languages come\n" +
+			"from the country, unless they are given. A country with several time zones needs --timezone; one whose currency\n" +
+			"is not accepted also needs --currency.",
+		Example: "  comanda branch create --name \"Quán Hoa\" --country VN --locales vi,en\n" +
+			"  comanda branch create --name \"Corner Diner\" --country US --timezone America/Chicago --json",
+		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
+			r.Country, r.Currency, r.Locales = catalog.Country(country), money.Currency(currency), localesOf(locales)
+			if cmd.Flags().Changed("day-start") {
+				r.DayStart = &dayStart
+			}
+			b, err := k.Branches.Create(cmd.Context(), authz.System(), r)
+			if err != nil {
+				return result{}, err
+			}
+			return showBranch(b, k.DB.Now()), nil
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&r.Name, "name", "", "name that guests see")
+	flags.StringVar(&country, "country", "", "ISO code of the country, such as VN")
+	flags.StringSliceVar(&locales, "locales", nil, "languages of the menu, the branch's own first")
+	flags.StringVar(&currency, "currency", "", "ISO code of the currency")
+	flags.StringVar(&r.Timezone, "timezone", "", "IANA time zone, such as Asia/Taipei")
+	flags.IntVar(&dayStart, "day-start", 0, "hour at which the business day begins, 0 to 23")
+	_ = cmd.MarkFlagRequired("name") // the flags exist
+	_ = cmd.MarkFlagRequired("country")
+	return cmd
+}
+
+func localesOf(texts []string) []catalog.Locale {
+	all := make([]catalog.Locale, len(texts))
+	for i, t := range texts {
+		all[i] = catalog.Locale(strings.TrimSpace(t))
+	}
+	return all
+}
+
+func showBranch(b catalog.Branch, now time.Time) result {
+	return result{value: cataloghttp.BranchJSON(b, now), text: func(w io.Writer) {
+		fmt.Fprintf(w, "branch %d: %s, %s, %s\n", b.ID, b.Name, b.Currency, b.Timezone)
+	}}
+}
+
+func (c *cli) listBranches() *cobra.Command {
+	var retired bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List branches", Args: cobra.NoArgs,
+		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
+			read := k.Branches.Branches
+			if retired {
+				read = k.Branches.Retired
+			}
+			all, err := read(cmd.Context(), authz.System())
+			if err != nil {
+				return result{}, err
+			}
+			now := k.DB.Now()
+			list := make([]any, len(all))
+			for i, b := range all {
+				list[i] = cataloghttp.BranchJSON(b, now)
+			}
+			return result{value: list, text: func(w io.Writer) {
+				printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", func(w io.Writer) {
+					for _, b := range all {
+						fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, b.Country, b.Currency, b.Timezone, b.Open)
+					}
+				})
+			}}, nil
+		}),
+	}
+	cmd.Flags().BoolVar(&retired, "retired", false, "list those that are no longer in use instead")
+	return cmd
+}
+
+func (c *cli) setBranch() *cobra.Command {
+	var name string
+	var locales []string
+	var dayStart int
+	var open bool
+	var hoursFile, country, currency, timezone string
+	cmd := &cobra.Command{
+		Use: "set ID", Short: "Change a branch", Args: cobra.ExactArgs(1),
+		Example: "  comanda branch set 1 --name \"Quán Hoa 2\" --open true\n" +
+			"  comanda branch set 1 --hours hours.json",
+		Long: "Changes what is given. A file of opening hours has the periods of weekdays and of dates:\n" +
+			`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]},"exceptions":[{"date":"2026-12-24","periods":[]}]}` + "\n" +
+			"A weekday that is missing is closed; {} opens at all hours.",
+		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
+			id, err := branchArg(cmd)
+			if err != nil {
+				return result{}, err
+			}
+			var e catalog.BranchEdit
+			flags := cmd.Flags()
+			if flags.Changed("name") {
+				e.Name = &name
+			}
+			if flags.Changed("locales") {
+				e.Locales = localesOf(locales)
+			}
+			if flags.Changed("day-start") {
+				e.DayStart = &dayStart
+			}
+			if flags.Changed("open") {
+				e.Open = &open
+			}
+			if flags.Changed("country") {
+				e.Country = new(catalog.Country(country))
+			}
+			if flags.Changed("currency") {
+				e.Currency = new(money.Currency(currency))
+			}
+			if flags.Changed("timezone") {
+				e.Timezone = &timezone
+			}
+			if hoursFile != "" {
+				if e.Hours, err = readHours(hoursFile); err != nil {
+					return result{}, err
+				}
+			}
+			b, err := k.Branches.Edit(cmd.Context(), authz.System(), id, e)
+			if err != nil {
+				return result{}, err
+			}
+			return showBranch(b, k.DB.Now()), nil
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&name, "name", "", "name that guests see")
+	flags.StringSliceVar(&locales, "locales", nil, "languages of the menu, the branch's own first")
+	flags.IntVar(&dayStart, "day-start", 0, "hour at which the business day begins, 0 to 23, until the first order")
+	flags.BoolVar(&open, "open", false, "whether guests can order: true or false")
+	flags.StringVar(&country, "country", "", "ISO code of the country, until the first order")
+	flags.StringVar(&currency, "currency", "", "ISO code of the currency, until the first order")
+	flags.StringVar(&timezone, "timezone", "", "IANA time zone, until the first order")
+	flags.StringVar(&hoursFile, "hours", "", "JSON file with the opening hours")
+	flags.Lookup("open").NoOptDefVal = "" // so that --open true is accepted, too
+	return cmd
+}
+
+// branchArg returns the branch that the first argument names.
+func branchArg(cmd *cobra.Command) (int64, error) {
+	id, err := strconv.ParseInt(cmd.Flags().Arg(0), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not the id of a branch", cmd.Flags().Arg(0))
+	}
+	return id, nil
+}
+
+// changeBranch is a command that only takes the id of a branch.
+func (c *cli) changeBranch(
+	name, short, long string, run func(context.Context, *catalog.BranchAdmin, int64) (catalog.Branch, error),
+) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: short, Long: long, Args: cobra.ExactArgs(1),
+		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
+			id, err := branchArg(cmd)
+			if err != nil {
+				return result{}, err
+			}
+			b, err := run(cmd.Context(), k.Branches, id)
+			if err != nil {
+				return result{}, err
+			}
+			return showBranch(b, k.DB.Now()), nil
+		}),
+	}
+}
+
+func (c *cli) copyBranch() *cobra.Command {
+	var r catalog.BranchCopy
+	cmd := &cobra.Command{
+		Use: "copy ID", Short: "Create a branch like another", Args: cobra.ExactArgs(1),
+		Long:    "Creates a branch with the settings, opening hours and menu of another, without tables, people and stock.",
+		Example: "  comanda branch copy 1 --name \"Quán Hoa 2\" --json",
+		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (_ result, err error) {
+			if r.From, err = branchArg(cmd); err != nil {
+				return result{}, err
+			}
+			b, err := k.Branches.Copy(cmd.Context(), authz.System(), k.CatalogServices.Files, r)
+			if err != nil {
+				return result{}, err
+			}
+			return showBranch(b, k.DB.Now()), nil
+		}),
+	}
+	cmd.Flags().StringVar(&r.Name, "name", "", "name that guests see")
+	cmd.Flags().StringVar(&r.ClientTxnID, "key", "", "makes a repetition create nothing more")
+	_ = cmd.MarkFlagRequired("name") // the flag exists
+	return cmd
+}
+
+// readHours reads a file of opening hours. Unknown members are refused, because a mistyped one would open at all hours.
+func readHours(name string) (*catalog.OpeningHours, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var h catalog.OpeningHours
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&h); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &h, nil
+}

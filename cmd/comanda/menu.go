@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/catalog"
+	"comanda/internal/menufile"
+)
+
+func (c *cli) menu() *cobra.Command {
+	return group("menu", "Menus as spreadsheets", c.menuImport(), c.menuExport())
+}
+
+// menuImport changes nothing if the file has a problem.
+func (c *cli) menuImport() *cobra.Command {
+	var branch int64
+	var o catalog.ImportOptions
+	var template string
+	cmd := &cobra.Command{
+		Use: "import [FILE]", Short: "Import a branch's menu from CSV, XLSX or ZIP, or from a template",
+		Args: cobra.MaximumNArgs(1),
+		Long: "Creates and changes dishes by their key. The file is a spreadsheet like that of comanda menu export, an item\n" +
+			"export of Square or Loyverse, or a ZIP archive of one of them with pictures. With any problem nothing is\n" +
+			"written; the command prints all problems and exits with 1. New prices, quotas and dishes are written to a\n" +
+			"draft, which --publish publishes. --template imports a menu of this program instead of a file, with prices in\n" +
+			"the branch's currency: " + strings.Join(app.MenuTemplates(), ", ") + ".",
+		Example: "  comanda menu import menu.xlsx --branch 1 --dry-run\n  comanda menu import menu.zip --branch 1 --publish\n" +
+			"  comanda menu import --template pho --branch 1",
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+			if (template != "") == (cmd.Flags().NArg() > 0) {
+				return result{}, errors.New("menu import needs a FILE or --template, and not both")
+			}
+			r, err := importMenu(cmd, config, branch, template, o)
+			if err != nil {
+				return result{}, err
+			}
+			text := func(w io.Writer) { printMenuImport(w, r, o.DryRun) }
+			return result{value: r, text: text, found: len(r.Problems) > 0}, nil
+		}),
+	}
+	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
+	cmd.Flags().StringVar(&template, "template", "", "menu of this program, instead of a file")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "check only, write nothing")
+	cmd.Flags().BoolVar(&o.Publish, "publish", false, "publish the draft")
+	_ = cmd.MarkFlagRequired("branch") // the flag exists
+	return cmd
+}
+
+// importMenu imports a template, or the command's file for none.
+func importMenu(
+	cmd *cobra.Command, config app.Config, branch int64, template string, o catalog.ImportOptions,
+) (catalog.MenuImportResult, error) {
+	if template != "" {
+		return app.ImportTemplate(cmd.Context(), config, branch, template, o)
+	}
+	raw, err := readLimited(cmd.Flags().Arg(0), menufile.MaxArchive)
+	if err != nil {
+		return catalog.MenuImportResult{}, err
+	}
+	return app.ImportMenu(cmd.Context(), config, branch, raw, o)
+}
+
+// readLimited reads a file and one byte more than the limit, so that a longer one is recognized.
+func readLimited(file string, limit int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("menu: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("menu: %w", err)
+	}
+	return raw, nil
+}
+
+func printMenuImport(w io.Writer, r catalog.MenuImportResult, dryRun bool) {
+	if len(r.Problems) > 0 {
+		fmt.Fprintf(w, "%d problems, nothing was changed:\n", len(r.Problems))
+	}
+	for _, p := range r.Problems {
+		var at []string
+		if p.Row > 0 {
+			at = append(at, fmt.Sprintf("row %d", p.Row))
+		}
+		if p.Column != "" {
+			at = append(at, p.Column)
+		}
+		if len(at) > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", strings.Join(at, ", "), p.Message)
+			continue
+		}
+		fmt.Fprintf(w, "  %s\n", p.Message)
+	}
+	if len(r.Problems) > 0 {
+		return
+	}
+	verb := ""
+	if dryRun {
+		verb = "would be "
+	}
+	fmt.Fprintf(w, "%d dishes %screated, %d %supdated\n", r.Created, verb, r.Updated, verb)
+}
+
+func (c *cli) menuExport() *cobra.Command {
+	var branch int64
+	var file, format string
+	cmd := &cobra.Command{
+		Use: "export", Short: "Export a branch's menu as CSV or XLSX", Args: cobra.NoArgs,
+		Long: "Writes the menu's newest draft, or the published version if there is none, as a spreadsheet that\n" +
+			"comanda menu import accepts.",
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+			if format == "" {
+				format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+			}
+			f := menufile.Format(format)
+			switch {
+			case format == "":
+				f = menufile.CSV
+			case f != menufile.CSV && f != menufile.XLSX:
+				return result{}, fmt.Errorf("--format must be csv or xlsx, not %q", format)
+			}
+			raw, err := app.ExportMenu(cmd.Context(), config, branch, f)
+			if err != nil {
+				return result{}, err
+			}
+			_, err = exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) { return to.Write(raw) })
+			return result{}, err
+		}),
+	}
+	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
+	cmd.Flags().StringVar(&file, "output", "", "new file; default standard output")
+	cmd.Flags().StringVar(&format, "format", "", "csv or xlsx; default by the file's name, else csv")
+	_ = cmd.MarkFlagRequired("branch") // the flag exists
+	return cmd
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+)
+
+//go:embed house-example.yaml
+var houseExample string
+
+// maxHouseFile limits a house file in bytes.
+const maxHouseFile = 1 << 20
+
+// setup makes an installation what a file says.
+func (c *cli) setup() *cobra.Command {
+	var file string
+	var dryRun, example bool
+	cmd := &cobra.Command{
+		Use: "setup", Short: "Set up a restaurant from a file: owner, branches, tables, menus, settings, people",
+		Args: cobra.NoArgs,
+		Long: "Creates and changes what the file says, beside running servers or before the first start. It can run again:\n" +
+			"what is there already is kept, what differs is changed, and nothing is removed. Branches are found by name,\n" +
+			"tables by label, dishes by key and people by e-mail address. Passwords of existing accounts and existing\n" +
+			"tables stay.\n\n" +
+			"The whole file is checked first; with any problem nothing is written, and the command prints each with its line\n" +
+			"and exits with 1. Then the owner, all settings, each branch, its tables, its menu and each person are one\n" +
+			"transaction each. If one fails, those before it stay; correct the cause and run the command again.\n\n" +
+			"Passwords come from a file or variable that the house file names; the owner's also from COMANDA_PASSWORD, the\n" +
+			"terminal, or a line of standard input. PINs are not set here: people choose their own, with their password.",
+		Example: "  comanda setup --example > house.yaml\n  comanda setup --file house.yaml --dry-run\n" +
+			"  comanda setup --file house.yaml < owner-password.txt",
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+			if example {
+				_, err := io.WriteString(cmd.OutOrStdout(), houseExample)
+				return result{}, err
+			}
+			if file == "" {
+				return result{}, errors.New("setup needs --file or --example")
+			}
+			raw, err := readLimited(file, maxHouseFile)
+			if err != nil {
+				return result{}, err
+			}
+			if len(raw) > maxHouseFile {
+				return result{}, fmt.Errorf("%s has more than %d bytes", file, maxHouseFile)
+			}
+			r, err := app.SetUpHouse(cmd.Context(), config, app.HouseSetup{
+				File: raw, Dir: filepath.Dir(file), DryRun: dryRun,
+				Password: func() (string, error) { return readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()) },
+			})
+			if err != nil {
+				return result{}, err
+			}
+			return result{value: r, text: func(w io.Writer) { printSetup(w, r) }, found: len(r.Problems) > 0}, nil
+		}),
+	}
+	cmd.Flags().StringVar(&file, "file", "", "house file in YAML")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be done, write nothing")
+	cmd.Flags().BoolVar(&example, "example", false, "print an example of a house file")
+	return cmd
+}
+
+func printSetup(w io.Writer, r app.HouseSetupResult) {
+	if len(r.Problems) > 0 {
+		fmt.Fprintf(w, "%d problems, nothing was changed:\n", len(r.Problems))
+		for _, p := range r.Problems {
+			fmt.Fprintf(w, "  %s\n", p)
+		}
+		return
+	}
+	printTable(w, "ACTION\tKIND\tNAME\tDETAIL", func(w io.Writer) {
+		for _, s := range r.Steps {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Action, s.Kind, s.Name, s.Detail)
+		}
+	})
+	if r.DryRun {
+		fmt.Fprintln(w, "nothing was changed (--dry-run)")
+	}
+}

@@ -1,0 +1,284 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/brand"
+	"comanda/internal/fault"
+	"comanda/internal/mail"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/settings"
+	"comanda/internal/settings/settingssql"
+	"comanda/internal/sqldb"
+	"comanda/internal/worker"
+)
+
+// The settings of the house are stored in SQL and change while servers run. Each process overlays its own
+// configuration with them: what it got from a flag, the environment or its file takes precedence.
+
+// houseSettings are the settings in force in a process. A change replaces all of them at once.
+type houseSettings struct {
+	config     Config
+	merchants  merchants
+	orders     ordering.Settings
+	brand      brand.Brand
+	mail       mail.Transport
+	stored     settings.Values
+	unreadable []string // names whose value cannot be used because the sealing key is missing or another one
+}
+
+// houseName returns the name of a setting in SQL and in the API: payment_window for COMANDA_PAYMENT_WINDOW.
+func (s setting) houseName() string { return strings.ToLower(strings.TrimPrefix(s.Name, "COMANDA_")) }
+
+// accountPrefixes begin the names of settings that are only useful together. If a secret of an account is unreadable,
+// none of its stored settings applies: half an account would be refused as a mistake of the configuration.
+var accountPrefixes = []string{"vnpay_", "linepay_", "smtp_"}
+
+// withStored returns the configuration overlaid with the stored settings.
+func (c Config) withStored(v settings.Values) (Config, error) {
+	lost := func(name string) bool {
+		return slices.ContainsFunc(accountPrefixes, func(prefix string) bool {
+			return strings.HasPrefix(name, prefix) &&
+				slices.ContainsFunc(v.Unreadable, func(u string) bool { return strings.HasPrefix(u, prefix) })
+		})
+	}
+	if c.derivedCounter {
+		c.CounterWindow, c.derivedCounter = 0, false
+	}
+	for _, s := range variables {
+		value, ok := v.ByName[s.houseName()]
+		if !s.house || !ok || c.given[s.Name] || lost(s.houseName()) {
+			continue
+		}
+		if err := s.set(&c, value); err != nil {
+			return c, fault.InField(s.houseName(), "no_value", err)
+		}
+		if s.Name == "COMANDA_PUBLIC_URL" {
+			c.DerivedURL = false
+		}
+	}
+	return c.completed()
+}
+
+// houseDefinitions returns the settings that this process allows to store.
+func (c Config) houseDefinitions() []settings.Definition {
+	var all []settings.Definition
+	for _, s := range variables {
+		if s.house {
+			all = append(all, settings.Definition{
+				Name: s.houseName(), Variable: s.Name, Default: s.Default, Help: s.Help, Secret: s.secret, Fixed: c.given[s.Name],
+			})
+		}
+	}
+	return all
+}
+
+// settingsService returns the service of the stored settings. changed runs after each change.
+func (c Config) settingsService(
+	db *sqldb.DB, inForce func() Config, changed func(context.Context) error,
+) *settings.Service {
+	return &settings.Service{
+		Store: settingssql.New(db), Definitions: c.houseDefinitions(), Seal: c.sealSetting, Open: c.openSetting, Now: db.Now,
+		Changed: changed,
+		Check: func(v settings.Values) error {
+			_, err := c.withStored(v)
+			return err
+		},
+		InForce: func() map[string]string {
+			now, values := inForce(), map[string]string{}
+			for _, s := range variables {
+				if s.house {
+					values[s.houseName()] = s.get(&now)
+				}
+			}
+			return values
+		},
+	}
+}
+
+// WithStored returns the configuration with the stored settings of the house, for commands.
+func (c Config) WithStored(ctx context.Context, db *sqldb.DB) (Config, error) {
+	v, err := c.settingsService(db, nil, nil).Load(ctx)
+	if err != nil {
+		return c, err
+	}
+	return c.withStored(v)
+}
+
+// settingsUse is the purpose of sealed settings.
+const settingsUse = "comanda setting "
+
+// keyFile returns the file with the sealing key.
+func (c Config) keyFile() string {
+	if c.SettingsKeyFile != "" {
+		return c.SettingsKeyFile
+	}
+	return filepath.Join(c.DataDir, "settings.key")
+}
+
+// settingsKey returns the key that seals secrets, or settings.ErrKey. It reads the file each time: an operator who puts
+// a lost key back need not restart the server.
+func (c Config) settingsKey() (account.Key, error) {
+	text := string(c.SettingsKey)
+	if text == "" {
+		data, err := os.ReadFile(c.keyFile())
+		if err != nil {
+			return nil, settings.ErrKey.Because(err)
+		}
+		text = strings.TrimSpace(string(data))
+	}
+	if len(text) < minToken {
+		return nil, settings.ErrKey.Because(fmt.Errorf("the key has less than %d characters", minToken))
+	}
+	return account.Key(text).Derive("comanda settings"), nil
+}
+
+// createKey writes a new key to the default file. It never replaces one: what is sealed with it would be lost.
+func (c Config) createKey() error {
+	if c.SettingsKey != "" || c.SettingsKeyFile != "" {
+		return nil
+	}
+	f, err := os.OpenFile(c.keyFile(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return settings.ErrKey.Because(err)
+	}
+	key := make([]byte, account.KeyBytes)
+	_, _ = rand.Read(key) // never fails since Go 1.24
+	_, err = fmt.Fprintln(f, hex.EncodeToString(key))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (c Config) sealSetting(name, value string) (string, error) {
+	if err := c.createKey(); err != nil {
+		return "", err
+	}
+	key, err := c.settingsKey()
+	if err != nil {
+		return "", err
+	}
+	return account.Seal(key, settingsUse+name, value)
+}
+
+func (c Config) openSetting(name, sealed string) (string, error) {
+	key, err := c.settingsKey()
+	if err != nil {
+		return "", err
+	}
+	return account.Open(key, settingsUse+name, sealed)
+}
+
+// newHouseSettings builds what depends on the stored settings. It opens no connection.
+func (k *Core) newHouseSettings(v settings.Values) (*houseSettings, error) {
+	c, err := k.Config.withStored(v)
+	if err != nil {
+		return nil, err
+	}
+	h := &houseSettings{config: c, stored: v, unreadable: v.Unreadable}
+	if h.brand, err = brand.Parse(v.Rest[brand.Row]); err != nil {
+		return nil, err
+	}
+	if h.merchants, err = k.gateways.merchants(c); err != nil {
+		return nil, err
+	}
+	if h.mail, err = c.mailTransport(); err != nil {
+		return nil, err
+	}
+	h.orders = ordering.Settings{
+		Config: c.orders(), Gateways: h.merchants.byMethod(),
+		Methods:  payment.NewMethods(h.merchants.methods(c.SandboxPayments)...),
+		ReturnTo: c.PublicURL,
+	}
+	return h, nil
+}
+
+// wireSettings reads the stored settings and puts them in force. A stored value that contradicts the environment fails
+// the start, as two variables of the environment that contradict each other do.
+func (k *Core) wireSettings(ctx context.Context) error {
+	k.Settings = k.Config.settingsService(k.DB, func() Config { return k.house.Load().config }, k.syncSettings)
+	k.Settings.Testers = k.testers()
+	v, err := k.Settings.Load(ctx)
+	if err != nil {
+		return err
+	}
+	h, err := k.newHouseSettings(v)
+	if err != nil {
+		return fmt.Errorf("stored settings: %w", err)
+	}
+	k.house.Store(h)
+	return nil
+}
+
+// onSettings registers a function that applies changed settings to something that cannot ask for them. Call it before
+// the loops start.
+func (k *Core) onSettings(apply func(*houseSettings) error) { k.followers = append(k.followers, apply) }
+
+// syncSettings puts the stored settings in force if they have changed. The loop and the requests that change settings
+// call it.
+func (k *Core) syncSettings(ctx context.Context) error {
+	k.applying.Lock()
+	defer k.applying.Unlock()
+	v, err := k.Settings.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if was := k.house.Load().stored; maps.Equal(was.ByName, v.ByName) && slices.Equal(was.Unreadable, v.Unreadable) &&
+		maps.Equal(was.Rest, v.Rest) {
+		return nil
+	}
+	h, err := k.newHouseSettings(v)
+	if err != nil {
+		return err
+	}
+	k.house.Store(h)
+	k.Log.InfoContext(ctx, "settings changed", "settings", h.config.Redacted(), "unreadable", h.unreadable)
+	for _, apply := range k.followers {
+		err = errors.Join(err, apply(h))
+	}
+	return err
+}
+
+// settingsLoop limits how long a process works with settings that another one has changed.
+func (k *Core) settingsLoop() worker.Loop {
+	return worker.Loop{Name: "settings", Run: k.syncSettings, Every: 2 * time.Second, Timeout: 3 * time.Second}
+}
+
+// checkSettings fails while sealed settings are unreadable: the gateways that need them are off.
+func (k *Core) checkSettings(context.Context) error {
+	if lost := k.house.Load().unreadable; len(lost) > 0 {
+		return fmt.Errorf("the sealing key does not open %s", strings.Join(lost, ", "))
+	}
+	return nil
+}
+
+// ages returns the ages of kitchen tickets that screens mark.
+func (k *Core) ages() (warn, late time.Duration) {
+	c := k.house.Load().config
+	return c.TicketWarn, c.TicketLate
+}
+
+// publicURL returns the URL under which guests reach the server.
+func (k *Core) publicURL() string { return k.house.Load().config.PublicURL }
+
+// houseMail sends with the transport in force.
+type houseMail struct{ core *Core }
+
+// Send implements mail.Transport.
+func (m houseMail) Send(ctx context.Context, message mail.Message) error {
+	return m.core.house.Load().mail.Send(ctx, message)
+}

@@ -1,0 +1,248 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/authz"
+	"comanda/internal/fault"
+	"comanda/internal/payment"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/settings"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// houseCore returns a process with gateways on a database. The environment overrides the test's own.
+func houseCore(t *testing.T, db *sqldb.DB, environment map[string]string) *Core {
+	t.Helper()
+	all := map[string]string{"COMANDA_DATA_DIR": t.TempDir()}
+	maps.Copy(all, environment)
+	c, err := LoadConfig(all, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := openGateways(t.Context(), c, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := NewCore(t.Context(), Deps{
+		Config: c, DB: db, Redis: redisdbtest.Embedded(t), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Gateways: g,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	return k
+}
+
+func change(t *testing.T, k *Core, values map[string]string) error {
+	t.Helper()
+	all := map[string]*string{}
+	for name, v := range values {
+		all[name] = &v
+		if v == "" {
+			all[name] = nil
+		}
+	}
+	return k.Settings.Change(t.Context(), authz.System(), all)
+}
+
+func settingOf(t *testing.T, k *Core, name string) settings.Setting {
+	t.Helper()
+	all, err := k.Settings.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(s settings.Setting) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no setting %s", name)
+	}
+	return all[i]
+}
+
+var vnpayAccount = map[string]string{"vnpay_tmn_code": "QUANHOA1", "vnpay_hash_secret": "SECRETSECRETSECRETSECRETSECRET12"}
+
+// A change applies at once in the process that makes it and with the next round of the loop in every other one.
+func TestSettings_apply_while_servers_run(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		key := map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)}
+		here, there := houseCore(t, db, key), houseCore(t, db, key)
+		values := map[string]string{
+			"payment_window": "20m", "expiry_grace": "10s", "ticket_warn": "3m", "public_url": "https://hoa.example/",
+		}
+		maps.Copy(values, vnpayAccount)
+		if err := change(t, here, values); err != nil {
+			t.Fatal(err)
+		}
+		if err := there.syncSettings(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []*Core{here, there} {
+			o := k.Orders.Settings()
+			warn, late := k.ages()
+			if o.PaymentWindow != 20*time.Minute || o.CounterWindow != time.Hour || o.ExpiryGrace != 10*time.Second ||
+				warn != 3*time.Minute || late != 20*time.Minute || o.ReturnTo != "https://hoa.example" ||
+				k.publicURL() != "https://hoa.example" || o.Methods.Check(payment.VNPay) != nil || o.Gateways[payment.VNPay] == nil {
+				t.Errorf("in force: %+v, tickets %v %v", o, warn, late)
+			}
+		}
+		if err := change(t, there, map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}); err != nil {
+			t.Fatal(err)
+		}
+		o := there.Orders.Settings()
+		if o.PaymentWindow != 15*time.Minute || o.CounterWindow != 45*time.Minute || o.Methods.Check(payment.VNPay) == nil {
+			t.Errorf("after the removal: %+v", o)
+		}
+	})
+}
+
+// Each refused setting has a code of its own, by which clients choose their text.
+func TestSettings_refused_fields(t *testing.T) {
+	k := houseCore(t, sqldbtest.SQLite(t), map[string]string{"COMANDA_SIMULATORS": "on"})
+	const url, secret = "https://pay.example/x", "abcdefghijklmnop"
+	for _, c := range []struct {
+		values      map[string]string
+		field, code string
+	}{
+		{map[string]string{"payment_window": "soon"}, "payment_window", "no_value"},
+		{map[string]string{"payment_window": "25h"}, "payment_window", "window_range"},
+		{map[string]string{"counter_window": "25h"}, "counter_window", "window_range"},
+		{map[string]string{"expiry_grace": "2h"}, "expiry_grace", "grace_range"},
+		{map[string]string{"ticket_late": "1m"}, "ticket_late", "ticket_order"},
+		{map[string]string{"public_url": "quán hoa"}, "public_url", "no_url"},
+		{map[string]string{"public_url": "https://hoa.example"}, "public_url", "trial_only"},
+		{map[string]string{"mail_from": "Hoa"}, "mail_from", "no_sender"},
+		{map[string]string{"smtp_url": "http://mail.example", "mail_from": "a@b.example"}, "smtp_url", "no_mail_server"},
+		{map[string]string{"vnpay_tmn_code": "QUANHOA1"}, "vnpay_hash_secret", "hash_secret"},
+		{map[string]string{"vnpay_tmn_code": "Q", "vnpay_hash_secret": secret}, "vnpay_tmn_code", "site_code"},
+		{map[string]string{"vnpay_tmn_code": "QUANHOA1", "vnpay_hash_secret": secret, "vnpay_pay_url": url}, "vnpay_api_url", "both_urls"},
+		{map[string]string{"linepay_channel_id": "1"}, "linepay_channel_secret", "one_word"},
+		{map[string]string{"linepay_channel_id": "1", "linepay_channel_secret": "s", "linepay_url": url + "/"}, "linepay_url", "end_slash"},
+		{map[string]string{"linepay_channel_id": "1", "linepay_channel_secret": "s", "linepay_prefix": "/v5"}, "linepay_prefix", "api_version"},
+		{map[string]string{"mail_from": strings.Repeat("x", settings.MaxValue+1)}, "mail_from", "too_long"},
+	} {
+		err := change(t, k, c.values)
+		f := (*fault.Error)(nil)
+		if !errors.As(err, &f) || f.Code != "setting_invalid" {
+			t.Errorf("%v: %v", c.values, err)
+			continue
+		}
+		var fields []struct{ Field, Code, Message string }
+		text, _ := json.Marshal(f.Extra["errors"]) // always marshals
+		if err := json.Unmarshal(text, &fields); err != nil || len(fields) != 1 || fields[0].Field != c.field ||
+			fields[0].Code != c.code || fields[0].Message == "" || strings.Contains(string(text), secret) {
+			t.Errorf("%v: %s", c.values, text)
+		}
+	}
+}
+
+// Bad values are refused together with the good ones beside them.
+func TestSettings_refuse(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	k := houseCore(t, db, map[string]string{"COMANDA_TICKET_WARN": "5m", "COMANDA_SIMULATORS": "on"})
+	for name, c := range map[string]struct {
+		values map[string]string
+		code   string
+	}{
+		"unknown":              {map[string]string{"payment_windw": "20m"}, "setting_unknown"},
+		"not of the house":     {map[string]string{"database_url": "sqlite:other.db"}, "setting_unknown"},
+		"fixed":                {map[string]string{"ticket_warn": "6m"}, "setting_fixed"},
+		"no duration":          {map[string]string{"payment_window": "soon"}, "setting_invalid"},
+		"too long a window":    {map[string]string{"payment_window": "25h"}, "setting_invalid"},
+		"half an account":      {map[string]string{"vnpay_tmn_code": "QUANHOA1"}, "setting_invalid"},
+		"no URL":               {map[string]string{"public_url": "quán hoa"}, "setting_invalid"},
+		"trial on the network": {map[string]string{"public_url": "https://hoa.example"}, "setting_invalid"},
+		"no sender":            {map[string]string{"mail_from": "Hoa"}, "setting_invalid"},
+		"too long":             {map[string]string{"mail_from": strings.Repeat("x", settings.MaxValue+1)}, "setting_invalid"},
+	} {
+		c.values["ticket_late"] = "30m"
+		err := change(t, k, c.values)
+		if f := (*fault.Error)(nil); !errors.As(err, &f) || f.Code != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, secret := range []string{"SECRET"} {
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: the error contains a secret", name)
+			}
+		}
+	}
+	if s := settingOf(t, k, "ticket_late"); s.Source != settings.FromDefault || s.Value != "20m0s" {
+		t.Errorf("a refused change left %+v", s)
+	}
+	if s := settingOf(t, k, "ticket_warn"); s.Source != settings.FromProcess || !s.Fixed || s.Value != "5m0s" {
+		t.Errorf("a variable of the environment is %+v", s)
+	}
+}
+
+// The environment wins over a stored value, in the process that has it.
+func TestSettings_environment_wins(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	if err := change(t, houseCore(t, db, nil), map[string]string{"payment_window": "20m"}); err != nil {
+		t.Fatal(err)
+	}
+	k := houseCore(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
+	if w := k.Orders.Settings().PaymentWindow; w != 7*time.Minute {
+		t.Errorf("the window is %v", w)
+	}
+}
+
+// A lost sealing key turns off what it sealed and nothing else, until it is back.
+func TestSettings_lost_key(t *testing.T) {
+	db, folder := sqldbtest.SQLite(t), t.TempDir()
+	here := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
+	values := map[string]string{"payment_window": "20m"}
+	maps.Copy(values, vnpayAccount)
+	if err := change(t, here, values); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "settings.key")
+	key, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key's file: %v, %v", info, err)
+	}
+	rows, err := here.Settings.Store.Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if strings.Contains(r.Value, "SECRET") || r.Sealed != (r.Name == "vnpay_hash_secret") {
+			t.Errorf("stored: %+v", r)
+		}
+	}
+	if s := settingOf(t, here, "vnpay_hash_secret"); s.Value != "" || !s.Set {
+		t.Errorf("a secret is shown as %+v", s)
+	}
+	elsewhere := t.TempDir() // another machine, without the key
+	k := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": elsewhere})
+	o := k.Orders.Settings()
+	if o.PaymentWindow != 20*time.Minute || o.Methods.Check(payment.VNPay) == nil || k.checkSettings(t.Context()) == nil {
+		t.Errorf("without the key: %+v, %v", o, k.checkSettings(t.Context()))
+	}
+	if s := settingOf(t, k, "vnpay_hash_secret"); !s.Unreadable {
+		t.Errorf("without the key the secret is %+v", s)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, "settings.key"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.syncSettings(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
+		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))
+	}
+}

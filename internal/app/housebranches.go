@@ -1,0 +1,207 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/menufile"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visitsql"
+)
+
+func (p *houseSetup) planBranches(ctx context.Context) error {
+	all, err := p.Branches.Branches(ctx, authz.System())
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := range p.parsedHouse.Branches {
+		b := &p.parsedHouse.Branches[i]
+		b.Name = strings.TrimSpace(b.Name)
+		if seen[b.Name] {
+			p.wrong("This name is listed twice.", "branches", i, "name")
+			continue
+		}
+		seen[b.Name] = true
+		r := b.request()
+		wanted, err := r.Branch()
+		if err != nil {
+			path := []any{"branches", i}
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				if field, ok := f.Extra["field"].(string); ok {
+					path = append(path, field)
+				}
+			}
+			p.wrong(detail(err), path...)
+			continue
+		}
+		var stored *catalog.Branch
+		if j := slices.IndexFunc(all, func(o catalog.Branch) bool { return o.Name == wanted.Name }); j >= 0 {
+			stored = &all[j]
+			p.ids[b.Name] = stored.ID
+			p.planEdit(i, *stored, wanted)
+			wanted = *stored
+		} else {
+			what := string(wanted.Country) + ", " + string(wanted.Currency)
+			p.add(HouseStep{"branch", b.Name, stepCreate, what, func(ctx context.Context) error {
+				made, err := p.Branches.Create(ctx, authz.System(), r)
+				p.ids[b.Name] = made.ID
+				return err
+			}})
+		}
+		if err := p.planTables(ctx, i, stored); err != nil {
+			return err
+		}
+		if err := p.planMenu(ctx, i, stored, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planEdit plans what differs of a branch. Country, currency and time zone of a branch never change, because orders and
+// reports depend on them.
+func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
+	file := p.parsedHouse.Branches[i]
+	for _, c := range []struct{ field, was, is string }{
+		{"country", string(stored.Country), string(wanted.Country)},
+		{"currency", string(stored.Currency), string(wanted.Currency)},
+		{"timezone", stored.Timezone, wanted.Timezone},
+	} {
+		if c.was != "" && c.was != c.is {
+			p.wrong(fmt.Sprintf("The branch has %s, which cannot be changed.", c.was), "branches", i, c.field)
+			return
+		}
+	}
+	var e catalog.BranchEdit
+	var what []string
+	if len(file.Locales) > 0 && !slices.Equal(stored.Locales, wanted.Locales) {
+		e.Locales, what = wanted.Locales, append(what, "locales")
+	}
+	if file.DayStart != nil && stored.DayStart != wanted.DayStart {
+		e.DayStart, what = &wanted.DayStart, append(what, "dayStart")
+	}
+	if len(what) == 0 {
+		p.add(HouseStep{"branch", stored.Name, stepKeep, "", nil})
+		return
+	}
+	p.add(HouseStep{"branch", stored.Name, stepChange, strings.Join(what, ", "), func(ctx context.Context) error {
+		_, err := p.Branches.Edit(ctx, authz.System(), stored.ID, e)
+		return err
+	}})
+}
+
+// planTables plans the tables that are missing. Those that exist stay: their codes may be printed.
+func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Branch) error {
+	name := p.parsedHouse.Branches[i].Name
+	labels, like := p.tables(i)
+	if stored != nil && len(labels) > 0 {
+		tables, err := visitsql.New(p.DB).Tables(ctx, stored.ID)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			labels = slices.DeleteFunc(labels, func(l string) bool { return l == t.Label })
+		}
+	}
+	if len(labels) == 0 {
+		if len(like) > 0 {
+			p.add(HouseStep{"tables", name, stepKeep, fmt.Sprintf("%d tables", len(like)), nil})
+		}
+		return nil
+	}
+	// AddTables creates tables that are alike. A failure in between leaves tables that the next run finds.
+	alike := map[visit.Table][]string{}
+	for _, l := range labels {
+		alike[like[l]] = append(alike[like[l]], l)
+	}
+	kinds := slices.SortedFunc(maps.Keys(alike), func(a, b visit.Table) int {
+		return cmp.Or(cmp.Compare(a.Seats, b.Seats), cmp.Compare(a.Section, b.Section))
+	})
+	for _, t := range kinds {
+		what := fmt.Sprintf("%d tables for %d", len(alike[t]), t.Seats)
+		if t.Section != "" {
+			what += ", " + t.Section
+		}
+		p.add(HouseStep{"tables", name, stepCreate, what, func(ctx context.Context) error {
+			of := t
+			of.BranchID = p.ids[name] // known once the branch is created
+			_, err := p.Floor.AddTables(ctx, authz.System(), alike[t], of)
+			return err
+		}})
+	}
+	return nil
+}
+
+// planMenu plans the import of a menu, which is published. A branch that does not exist yet has no dry run; its file is
+// read for the languages and currency that it will have.
+func (p *houseSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch, wanted catalog.Branch) error {
+	file := p.parsedHouse.Branches[i]
+	if file.Menu == nil {
+		return nil
+	}
+	if (file.Menu.Template == "") == (file.Menu.File == "") {
+		p.wrong("A menu is either a template or a file.", "branches", i, "menu")
+		return nil
+	}
+	var raw []byte
+	var err error
+	field := "template"
+	if file.Menu.File != "" {
+		field = "file"
+		raw, err = readHouse(p.dir, file.Menu.File, menufile.MaxArchive)
+	} else {
+		raw, err = p.CatalogServices.Files.TemplateFile(wanted, file.Menu.Template)
+	}
+	if err != nil {
+		p.wrong(detail(err), "branches", i, "menu", field)
+		return nil
+	}
+	step := HouseStep{"menu", file.Name, stepCreate, file.Menu.Template + filepath.Base("/"+file.Menu.File), nil}
+	step.Detail = strings.Trim(step.Detail, "/")
+	problems, err := p.checkMenu(ctx, stored, wanted, raw, &step)
+	if err != nil {
+		return err
+	}
+	for _, m := range problems {
+		p.wrong(fmt.Sprintf("row %d, %s: %s", m.Row, m.Column, m.Message), "branches", i, "menu", field)
+	}
+	if step.Action != stepKeep {
+		step.run = func(ctx context.Context) error {
+			r, err := p.CatalogServices.Files.Import(ctx, authz.System(), p.ids[file.Name], raw, catalog.ImportOptions{Publish: true})
+			if err == nil && len(r.Problems) > 0 {
+				err = fmt.Errorf("row %d, %s: %s", r.Problems[0].Row, r.Problems[0].Column, r.Problems[0].Message)
+			}
+			return err
+		}
+	}
+	p.add(step)
+	return nil
+}
+
+// checkMenu returns the problems of a menu file, and sets the action of its step.
+func (p *houseSetup) checkMenu(
+	ctx context.Context, stored *catalog.Branch, wanted catalog.Branch, raw []byte, step *HouseStep,
+) ([]menufile.CellProblem, error) {
+	if stored == nil {
+		return p.CatalogServices.Files.CheckFile(wanted, raw), nil
+	}
+	r, err := p.CatalogServices.Files.Import(ctx, authz.System(), stored.ID, raw, catalog.ImportOptions{DryRun: true})
+	switch {
+	case r.Created > 0:
+	case r.Updated > 0:
+		step.Action = stepChange
+	default:
+		step.Action = stepKeep
+	}
+	return r.Problems, err
+}

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every mistake in a house file has its line and field, and nothing is created.
+func TestSetUpHouse_problems(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"", "0 : the file is empty"},
+		{"owner: [", "1 : did not find expected node content"},
+		{"owner: {email: a@b.example}\nbranch: []", "2 : field branch not found here"},
+		{"settings:\n  smtp_url: {path: x}", `2 : expected file or env, not "path"`},
+		{"settings:\n  smtp_url: [a]", "2 : expected a text, or one of file and env"},
+		{"branches:\n  - name: A\n    dayStart: four", "3 : cannot unmarshal !!str `four` into int"},
+		{`owner: {email: a@b.example, password: {file: short.txt}, role: owner}
+settings:
+  nothing: x
+  smtp_url: smtp://a:b@c
+  vnpay_hash_secret: {env: COMANDA_TEST_NO_SUCH}
+  log_level: debug
+branches:
+  - {name: A, country: US}
+  - name: B
+    country: DE
+    tables:
+      - labels: T1-T3
+      - labels: T2
+      - {labels: U1, seats: 0}
+      - {labels: V1, section: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}
+    menu: {template: pizza}
+  - {name: B, country: DE}
+  - {name: C, country: DE, menu: {template: pho, file: x.csv}}
+  - {name: D, country: DE, menu: {file: missing.csv}}
+  - {name: E, country: DE, menu: {file: bad.csv}}
+people:
+  - {email: chef, role: staff}
+  - {email: c@b.example, role: chef}
+  - {email: d@b.example, role: staff}
+  - {email: e@b.example, role: admin, branches: [A]}
+  - {email: f@b.example, role: staff, branches: [A, Z]}
+  - {email: F@b.example, role: staff, branches: [A]}
+  - {email: g@b.example, role: staff, branches: [A], password: typed}
+`, `1 owner
+1 owner.password
+6 settings.log_level
+3 settings.nothing
+4 settings.smtp_url
+5 settings.vnpay_hash_secret
+8 branches[0].timezone
+13 branches[1].tables[1].labels
+14 branches[1].tables[2].seats
+15 branches[1].tables[3].section
+16 branches[1].menu.template
+17 branches[2].name
+18 branches[3].menu
+19 branches[4].menu.file
+20 branches[5].menu.file
+22 people[0].email
+23 people[1].role
+24 people[2].branches
+25 people[3].branches
+26 people[4].branches[1]
+27 people[5].email
+28 people[6].password`},
+	} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{"short.txt": "short", "bad.csv": "category,name,price\nA,B,cheap\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		config, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(dir, "data")}, nil, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := SetUpHouse(t.Context(), config, HouseSetup{File: []byte(c.file), Dir: dir, DryRun: true})
+		if err != nil || len(r.Steps) > 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		var got []string
+		for _, p := range r.Problems {
+			place := fmt.Sprintf("%d %s", p.Line, p.Field)
+			if len(r.Problems) == 1 {
+				place += ": " + p.Message
+			}
+			got = append(got, place)
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%s\nhas\n%s\nwant\n%s", c.file, text, c.want)
+		}
+		if _, err := os.Stat(config.DataDir); !os.IsNotExist(err) {
+			t.Error("a dry run has made the data folder")
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"comanda/internal/authz"
+	"comanda/internal/authz/authzhttp"
+	"comanda/internal/authz/authzsql"
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+)
+
+// HouseSetup is the input of SetUpHouse.
+type HouseSetup struct {
+	File     []byte
+	Dir      string                 // of the file; other files that it names are relative to it
+	Password func() (string, error) // of the owner, if the file does not say where to read it
+	DryRun   bool
+}
+
+// HouseStep is one thing that the set-up does, or would do. Each is a transaction of its own.
+type HouseStep struct {
+	Kind   string `json:"kind"`   // owner, settings, branch, tables, menu or person
+	Name   string `json:"name"`   // such as the name of the branch
+	Action string `json:"action"` // create, change or keep
+	Detail string `json:"detail,omitempty"`
+
+	run func(context.Context) error
+}
+
+// The actions of steps.
+const (
+	stepCreate = "create"
+	stepChange = "change"
+	stepKeep   = "keep"
+)
+
+// HouseSetupResult is what SetUpHouse did. With problems it has done nothing.
+type HouseSetupResult struct {
+	DryRun   bool           `json:"dryRun"`
+	Steps    []HouseStep    `json:"steps"`
+	Problems []HouseProblem `json:"problems"`
+}
+
+// usualSeats is the size of a table that the file does not state.
+const usualSeats = 4
+
+// setupKey returns the idempotency key of a branch.
+func setupKey(name string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(name)))
+	return "setup-" + hex.EncodeToString(sum[:16])
+}
+
+// detail returns the sentence of a fault, or the text of any other error.
+func detail(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.Detail
+	}
+	return err.Error()
+}
+
+// SetUpHouse makes an installation what a house file says, and changes nothing that it does not mention. The whole file
+// is checked before the first change. It migrates an empty database; a dry run uses a temporary one instead.
+func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, error) {
+	result := HouseSetupResult{DryRun: s.DryRun, Steps: []HouseStep{}, Problems: []HouseProblem{}}
+	h := parseHouse(s.File, s.Dir)
+	if len(h.problems) > 0 {
+		result.Problems = h.problems
+		return result, nil
+	}
+	c, done, err := c.migrated(ctx, s.DryRun)
+	if err != nil {
+		return result, err
+	}
+	defer done()
+	err = WithCore(ctx, c, func(k *Core) error {
+		p := &houseSetup{Core: k, parsedHouse: h, ids: map[string]int64{}, password: s.Password}
+		if err := p.plan(ctx); err != nil || len(p.problems) > 0 {
+			result.Problems = append(result.Problems, p.problems...)
+			return err
+		}
+		result.Steps = append(result.Steps, p.steps...)
+		for _, step := range p.steps {
+			if s.DryRun || step.run == nil {
+				continue
+			}
+			if err := step.run(ctx); err != nil {
+				return fmt.Errorf("%s %s: %w", step.Kind, step.Name, err)
+			}
+		}
+		return nil
+	})
+	return result, err
+}
+
+// migrated applies all migrations to an empty database, and returns the configuration to work with. For a dry run that
+// is a temporary database.
+func (c Config) migrated(ctx context.Context, dryRun bool) (Config, func(), error) {
+	done := func() {}
+	empty, err := c.isEmpty(ctx, dryRun)
+	if err != nil {
+		return c, done, err
+	}
+	if empty && dryRun {
+		dir, err := os.MkdirTemp("", "comanda-setup-")
+		if err != nil {
+			return c, done, fmt.Errorf("dry run: %w", err)
+		}
+		done = func() { _ = os.RemoveAll(dir) }
+		c.DataDir, c.DatabaseURL, c.RedisURL = dir, "sqlite:"+filepath.Join(dir, "comanda.db"), ""
+	}
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return c, done, err
+	}
+	defer db.Close()
+	if empty {
+		if err := db.Migrate(ctx); err != nil {
+			return c, done, err
+		}
+	}
+	if dryRun && !empty {
+		return c, done, nil
+	}
+	// Roles refer to permissions, and no server may have run on this database yet.
+	routes, err := routeTable(c)
+	if err != nil {
+		return c, done, err
+	}
+	return c, done, authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now())
+}
+
+// isEmpty reports whether no migration has been applied, or for a dry run, whether neither a server nor a set-up has
+// begun: then there are no roles. It does not create a SQLite file.
+func (c Config) isEmpty(ctx context.Context, dryRun bool) (bool, error) {
+	if file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:"); ok {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return true, nil
+		}
+	}
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	all, err := db.Migrations(ctx)
+	if err != nil || !slices.ContainsFunc(all, func(m sqldb.Migration) bool { return m.Applied }) {
+		return true, err
+	}
+	if !dryRun {
+		return false, nil
+	}
+	roles, err := authzsql.NewRoles(db).Roles(ctx)
+	return len(roles) == 0, err
+}
+
+// houseSetup plans and runs the steps of a house file.
+type houseSetup struct {
+	*Core
+	*parsedHouse
+
+	steps    []HouseStep
+	ids      map[string]int64 // of branches by name, known when their step has run
+	password func() (string, error)
+}
+
+func (p *houseSetup) add(s HouseStep) { p.steps = append(p.steps, s) }
+
+// plan compares the file with the installation. It writes nothing.
+func (p *houseSetup) plan(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{p.planOwner, p.planSettings, p.planBranches, p.planPeople} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *houseSetup) planSettings(ctx context.Context) error {
+	v, err := p.Settings.Load(ctx)
+	if err != nil {
+		return err
+	}
+	changes, before := map[string]*string{}, len(p.problems)
+	for _, name := range slices.Sorted(maps.Keys(p.parsedHouse.Settings)) {
+		source := p.parsedHouse.Settings[name]
+		i := slices.IndexFunc(variables, func(s setting) bool { return s.house && s.houseName() == name })
+		switch {
+		case i < 0:
+			p.wrong("There is no such setting of the house; see docs/configuration.md.", "settings", name)
+			continue
+		case p.Config.given[variables[i].Name]:
+			p.wrong("It is fixed by "+variables[i].Name+" of the environment, flags or configuration file.", "settings", name)
+			continue
+		case variables[i].secret && source.Text != "":
+			p.wrong("A secret does not stand in this file: use file or env.", "settings", name)
+			continue
+		}
+		value, err := source.read(p.dir)
+		if err != nil {
+			p.wrong(err.Error(), "settings", name)
+			continue
+		}
+		if v.ByName[name] != value {
+			changes[name] = &value
+		}
+		v.ByName[name] = value
+		v.Unreadable = slices.DeleteFunc(v.Unreadable, func(n string) bool { return n == name })
+	}
+	if len(p.problems) > before || len(p.parsedHouse.Settings) == 0 {
+		return nil
+	}
+	if err := p.Settings.Check(v); err != nil {
+		p.wrong(detail(err), "settings")
+		return nil
+	}
+	if len(changes) == 0 {
+		p.add(HouseStep{"settings", "", stepKeep, "", nil})
+		return nil
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(changes)), ", ")
+	p.add(HouseStep{"settings", names, stepChange, "", func(ctx context.Context) error {
+		return p.Settings.Change(ctx, authz.System(), changes)
+	}})
+	return nil
+}

@@ -1,0 +1,265 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/mail/mailtest"
+	"comanda/internal/settings"
+	"comanda/internal/sim/linepaysim"
+	"comanda/internal/sim/vnpaysim"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+const testerSecret = "PLANTEDPLANTEDPLANTEDPLANTED1234"
+
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	// A client repeats a GET whose reused connection breaks, here with the same nonce.
+	s.Config.SetKeepAlivesEnabled(false)
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// simulated starts both gateways for one merchant.
+func simulated(t *testing.T) (vnpayURL, linePayURL string, linePay *linepaysim.Simulator) {
+	t.Helper()
+	v, err := vnpaysim.New(vnpaysim.Options{TmnCode: "QUANHOA1", HashSecret: testerSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	l, err := linepaysim.New(linepaysim.Options{ChannelID: "1656000001", ChannelSecret: testerSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return serve(t, v), serve(t, l), l
+}
+
+// silent accepts connections and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
+// Each code of a gateway becomes a result, which the audit log has without the detail.
+func TestTesters_gateways(t *testing.T) {
+	vnpayURL, linePayURL, linePay := simulated(t)
+	dead, forbidden := "http://"+testenv.FreeAddr(t), serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	html := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	vnpay := func(site, secret, url string) map[string]string {
+		return map[string]string{
+			"vnpay_tmn_code": site, "vnpay_hash_secret": secret, "vnpay_pay_url": url + vnpaysim.PayPath,
+			"vnpay_api_url": url + vnpaysim.APIPath,
+		}
+	}
+	line := func(channel, secret, url string) map[string]string {
+		return map[string]string{
+			"linepay_channel_id": channel, "linepay_channel_secret": secret, "linepay_url": url, "linepay_prefix": "/v3",
+		}
+	}
+	const other = "OTHEROTHEROTHEROTHEROTHEROTHER12"
+	cases := []struct {
+		values map[string]string
+		fault  linepaysim.Fault
+		code   settings.TestCode
+		detail string
+	}{
+		{vnpay("QUANHOA1", testerSecret, vnpayURL), linepaysim.Fault{}, "ok", "91 Transaction not found"},
+		{vnpay("QUANHOA1", other, vnpayURL), linepaysim.Fault{}, "credentials_refused", "97 Invalid checksum"},
+		{vnpay("QUANHOA2", testerSecret, vnpayURL), linepaysim.Fault{}, "credentials_refused", "02 Invalid TmnCode"},
+		{vnpay("QUANHOA1", testerSecret, dead), linepaysim.Fault{}, "unreachable", "the connection was refused"},
+		{vnpay("QUANHOA1", testerSecret, forbidden), linepaysim.Fault{}, "ip_not_allowed", "HTTP status 403"},
+		{vnpay("QUANHOA1", testerSecret, html), linepaysim.Fault{}, "unexpected", "vnpay: querydr: the response is not a JSON object"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{}, "ok", "1150 Transaction record not found."},
+		{line("1656000001", other, linePayURL), linepaysim.Fault{}, "credentials_refused", "1106 Header information error: the signature."},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "1104"}, "credentials_refused", "1104 Non-existing merchant."},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "1105"}, "account_inactive", "1105 The merchant cannot use LINE Pay."},
+		{
+			line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "1106", Message: "Ip address [1.2.3.4] is not allowed"},
+			"ip_not_allowed", "1106 Ip address [1.2.3.4] is not allowed",
+		},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "9000"}, "unexpected", "9000"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Lost}, "unreachable", "the connection broke"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Broken}, "unexpected", "HTTP status 500"},
+		{line("1656000001", testerSecret, dead), linepaysim.Fault{}, "unreachable", "the connection was refused"},
+	}
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := houseCore(t, db, map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)})
+		for i, c := range cases {
+			subject := settings.TestLINEPay
+			if c.values["vnpay_tmn_code"] != "" {
+				subject = settings.TestVNPay
+			}
+			if err := change(t, k, c.values); err != nil {
+				t.Fatal(err)
+			}
+			if err := linePay.SetFaults(c.fault); err != nil {
+				t.Fatal(err)
+			}
+			got, err := k.Settings.Test(t.Context(), authz.System(), subject, "en")
+			if want := (settings.TestResult{Code: c.code, Detail: c.detail}); err != nil || got != want {
+				t.Errorf("%d: %+v instead of %+v, %v", i, got, want, err)
+			}
+			if after := testEntries(t, db)[0].After; after != `{"result":"`+string(c.code)+`","subject":"`+string(subject)+`"}` {
+				t.Errorf("%d: recorded %s", i, after)
+			}
+		}
+		if n := len(testEntries(t, db)); n != len(cases) {
+			t.Errorf("%d tests have %d entries", len(cases), n)
+		}
+	})
+}
+
+// testEntries returns the audit log's entries about tests, the newest first.
+func testEntries(t *testing.T, db *sqldb.DB) []audit.Entry {
+	t.Helper()
+	all, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{Action: audit.ActionSettingsTested, EveryBranch: true, To: db.Now().Add(time.Hour), Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Without settings there is nothing to test; a simulator that stands in for a gateway does not count.
+func TestTesters_not_set(t *testing.T) {
+	db, folder := sqldbtest.SQLite(t), t.TempDir()
+	k := houseCore(t, db, map[string]string{"COMANDA_SIMULATORS": "on", "COMANDA_DATA_DIR": folder})
+	for _, subject := range []settings.TestSubject{settings.TestVNPay, settings.TestLINEPay, settings.TestMail} {
+		got, err := k.Settings.Test(t.Context(), authz.System(), subject, "en")
+		if want := (settings.TestResult{Code: settings.TestNotSet}); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", subject, got, err)
+		}
+	}
+	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", "en"); !errors.Is(err, settings.ErrSubject) {
+		t.Errorf("an unknown subject: %v", err)
+	}
+	if n := len(testEntries(t, db)); n != 3 {
+		t.Errorf("%d entries", n)
+	}
+	if err := change(t, k, vnpayAccount); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := houseCore(t, db, nil) // without the sealing key
+	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, "en")
+	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the sealing key does not open vnpay_hash_secret" {
+		t.Errorf("a lost key: %+v, %v", got, err)
+	}
+}
+
+// A service that accepts the connection and never answers does not hold the request for longer than its limit.
+func TestTesters_end_in_time(t *testing.T) {
+	k := houseCore(t, sqldbtest.SQLite(t), nil)
+	values := map[string]string{
+		"vnpay_pay_url": "http://" + silent(t) + vnpaysim.PayPath, "vnpay_api_url": "http://" + silent(t) + vnpaysim.APIPath,
+	}
+	maps.Copy(values, vnpayAccount)
+	if err := change(t, k, values); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // as the request's own deadline would
+	defer cancel()
+	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, "en")
+	if want := (settings.TestResult{Code: settings.TestUnreachable, Detail: "no answer in time"}); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err) // recorded although the client's time has passed
+	}
+	if n := len(testEntries(t, k.DB)); n != 1 {
+		t.Errorf("%d entries", n)
+	}
+}
+
+type testAnswer struct {
+	OK           bool
+	Code, Detail string
+}
+
+// tester asks over HTTP.
+func (f *fixture) tester(principal, subject string) (a testAnswer) {
+	f.t.Helper()
+	r := f.must(f.ask(principal, "POST", "/api/settings/test", `{"subject":"`+subject+`"}`))
+	r.into(f.t, &a)
+	if strings.Contains(string(r.body), testerSecret) {
+		f.t.Errorf("the answer contains a secret: %s", r.body)
+	}
+	return a
+}
+
+// The message goes to the account's own address, in the language of the request.
+func TestTesters_mail(t *testing.T) {
+	server := mailtest.Start(t, "127.0.0.1:0", "house", testerSecret)
+	refusing := mailtest.New(t)
+	refusing.Reply("RCPT", "550 5.7.1 your password is "+testerSecret)
+	f := newFixture(t)
+	for _, c := range []struct {
+		url          string
+		code, detail string
+	}{
+		{"smtp://house:" + testerSecret + "@" + server.Addr(), "ok", email("owner")},
+		{"smtp://house:wrong@" + server.Addr(), "credentials_refused", "535"},
+		{"smtp://" + server.Addr(), "credentials_refused", "530"},
+		{refusing.URL(), "message_refused", "550"},
+		{"smtp://" + testenv.FreeAddr(t), "unreachable", "the connection was refused"},
+		{"smtp://" + silent(t), "unreachable", "no answer in time"},
+	} {
+		if err := change(t, f.core, map[string]string{"smtp_url": c.url}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := f.tester("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
+			t.Errorf("%s: %+v instead of %+v", c.url, got, want)
+		}
+	}
+	got, raw := server.Messages()
+	if len(got) != 1 || got[0].Header.Get("To") != "<"+email("owner")+">" || !strings.Contains(raw[0], "E-mail works") {
+		t.Errorf("sent: %q", raw)
+	}
+	for _, e := range testEntries(t, f.core.DB) {
+		if line, _ := json.Marshal(e); strings.Contains(string(line), testerSecret) || strings.Contains(e.After, "@") {
+			t.Errorf("recorded %s", line)
+		}
+	}
+}
+
+// An account may test six times at once, and every ten seconds after that.
+func TestTesters_limit(t *testing.T) {
+	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := (&fixture{t: t}).with(c)
+	f.login("owner")
+	for range 6 {
+		if got := f.tester("owner", "vnpay"); got.Code != "not_set" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail"}`); r.status != http.StatusTooManyRequests {
+		t.Errorf("the seventh: %d %s", r.status, r.body)
+	}
+	if n := len(testEntries(t, f.core.DB)); n != 6 {
+		t.Errorf("%d entries", n)
+	}
+}
