@@ -10,7 +10,7 @@ export default typescript.config(
   ...vue.configs['flat/recommended'],
   ...accessibility.configs['flat/recommended'],
   { languageOptions: { globals: { ...globals.browser, ...globals.node } } },
-  { files: ['staff/worker.js'], languageOptions: { globals: globals.serviceworker } },
+  { files: ['shared/serviceworker.js', 'guest/unregister.js'], languageOptions: { globals: globals.serviceworker } },
   {
     files: ['**/*.vue'],
     languageOptions: { parserOptions: { parser: typescript.parser } },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import vue from '@vitejs/plugin-vue'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, type Plugin, type Rolldown } from 'vite'
 import vuetify from 'vite-plugin-vuetify'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -16,24 +16,59 @@ const pages = ['guest', 'staff']
 const server = process.env.COMANDA_SERVER ?? 'http://127.0.0.1:8080'
 const api = ['api', 'auth', 'branches', 'cart', 'categories', 'cis', 'dishes', 'me', 'media', 'orders', 'pay', 'payment', 'sim']
 
-/** Writes the console's worker, with the names of all files of its release: an older page needs the older files. */
-const worker: Plugin = {
-  name: 'console-worker',
-  generateBundle(_, bundle) {
-    const files = Object.keys(bundle).filter((name) => name.startsWith('assets/')).sort().map((name) => `/${name}`)
-    const page = bundle['staff.html']
-    const version = createHash('sha256').update(JSON.stringify([files, page && 'source' in page ? page.source : '']))
-    const source = readFileSync(at('staff/worker.js'), 'utf8')
-      .replace('__VERSION__', version.digest('hex').slice(0, 12)).replace('__FILES__', JSON.stringify(files))
-    this.emitFile({ type: 'asset', fileName: 'console/worker.js', source })
-  },
+/** What shared/serviceworker.js needs to know of the app that it keeps. */
+interface Kept {
+  prefix: string // of the names of its caches
+  page: string // its page, at any address that matches `pages`
+  pages: string
+  newestPage: boolean // the page comes from the server whenever that answers; else the user decides on a new release
+  skip?: RegExp // modules whose files are fetched when they are needed, not in advance
+}
+
+const kept: Record<string, Kept & { to: string }> = {
+  guest: { to: 'app/worker.js', prefix: 'guest-', page: '/app', pages: '^/(app|m|shop)(/|$)', newestPage: true, skip: /\/guest\/src\/member\// },
+  staff: { to: 'console/worker.js', prefix: 'console-', page: '/console/', pages: '^/console/', newestPage: false },
+}
+
+/** Writes an app's worker, with the names of the files of its release: an older page needs the older files. */
+function worker(mode: string): Plugin {
+  return {
+    name: 'worker',
+    generateBundle(_, bundle) {
+      const app = kept[mode]
+      if (!app) return
+      const { to, skip, ...release } = app
+      const files = reached(bundle, skip).filter((name) => name.startsWith('assets/')).sort().map((name) => `/${name}`)
+      const page = bundle[`${mode}.html`]
+      const source = readFileSync(at('shared/serviceworker.js'), 'utf8')
+      const version = createHash('sha256').update(JSON.stringify([source, files, page && 'source' in page ? page.source : '']))
+      const written = JSON.stringify({ ...release, version: version.digest('hex').slice(0, 12), files })
+      this.emitFile({ type: 'asset', fileName: to, source: source.replace('__RELEASE__', () => written) })
+      if (mode === 'guest') {
+        this.emitFile({ type: 'asset', fileName: 'app/unregister.js', source: readFileSync(at('guest/unregister.js')) })
+      }
+    },
+  }
+}
+
+/** The names of styles and other files, and of the scripts that the entry can reach without the skipped modules. */
+function reached(bundle: Rolldown.OutputBundle, skip?: RegExp): string[] {
+  const found = new Set(Object.keys(bundle).filter((name) => bundle[name]?.type !== 'chunk'))
+  const visit = (name: string): void => {
+    const part = bundle[name]
+    if (part?.type !== 'chunk' || found.has(name) || skip?.test(part.facadeModuleId ?? '')) return
+    found.add(name)
+    for (const next of [...part.imports, ...part.dynamicImports]) visit(next)
+  }
+  for (const [name, part] of Object.entries(bundle)) if (part.type === 'chunk' && part.isEntry) visit(name)
+  return [...found]
 }
 
 export default defineConfig(({ mode }) => ({
   plugins: [
     vue(),
     mode === 'guest' ? [] : vuetify(),
-    mode === 'staff' ? worker : [],
+    worker(mode),
     {
       name: 'pages-under-their-paths',
       configureServer(dev) {

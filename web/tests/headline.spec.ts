@@ -1,12 +1,14 @@
 import { add, expect, orderCart, sitDown, test } from './house'
 
-test('the headline of an order follows it', async ({ page, server }) => {
+test('the headline of an order follows it', async ({ page, context, server }) => {
+  await context.grantPermissions(['notifications'])
   await sitDown(page, server, 'A3')
-  await page.getByRole('link', { name: 'Start ordering' }).click()
   await add(page, 'Bun cha')
   await orderCart(page)
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
+  await page.getByRole('button', { name: 'Tell me when it’s ready' }).click()
+  await expect(page.getByText(/^We’ll let you know/)).toBeVisible()
   const progress = page.getByRole('list', { name: 'Order status' }).getByRole('listitem')
   await expect(progress.last()).toHaveText('Up next: the kitchen starts cooking')
   const id = page.url().split('/').at(-1) ?? ''

@@ -34,7 +34,7 @@ export async function logIn(page: Page, server: Server, name: string, to = '/sho
 /** Puts a dish into the member's cart from the menu. */
 export async function choose(page: Page, name: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click()
-  await page.getByRole('button', { name: /^(Add|Empty and add)/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^(Add|Empty and add)/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
 }
 

@@ -5,6 +5,7 @@ import { Server } from './server'
 
 interface Fixtures {
   another: (settings?: Record<string, string>) => Promise<Server>
+  empty: Server
   guarded: undefined
   tidied: undefined
 }
@@ -36,6 +37,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
+  // A server without the demo, as a newcomer starts it.
+  empty: async ({}, use) => {
+    const server = await new Server({}, true).start()
+    await use(server)
+    await server.remove()
+  },
   // Starts a server of the story's own: for a story that stops its server, or needs other settings.
   another: async ({}, use) => {
     const servers: Server[] = []
@@ -64,16 +71,15 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 export { expect }
 
-/** Opens a table's link and waits for the restaurant's page. */
+/** Opens a table's link and waits for the menu. */
 export async function sitDown(page: Page, server: Server, label: string): Promise<void> {
   await page.goto((await server.table(label)).link)
-  await expect(page.getByRole('link', { name: /Start ordering|Continue ordering/ })).toBeVisible()
+  await expect(page.getByRole('article').first()).toBeVisible()
 }
 
 /** Orders what is in the cart of a table, to be paid in a way. */
 export async function orderCart(page: Page, method = /Test payment/): Promise<void> {
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Go to checkout' }).click()
   await page.getByRole('radio', { name: method }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
 }
@@ -82,6 +88,6 @@ export async function orderCart(page: Page, method = /Test payment/): Promise<vo
 export async function add(page: Page, name: string, note = ''): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click()
   if (note) await page.getByLabel('Note for the kitchen').fill(note)
-  await page.getByRole('button', { name: /^Add/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
 }

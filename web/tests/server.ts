@@ -33,47 +33,55 @@ interface Counted {
   eightySixedUntil: string | null
 }
 
-/** A demo restaurant of its own, on a free port and in a folder that goes with it. */
+/** A restaurant of its own, the demo unless it is empty, on a free port and in a folder that goes with it. */
 export class Server {
   url = ''
   private readonly folder = mkdtempSync(join(tmpdir(), 'comanda-web-'))
   private child: ChildProcess | undefined
   private quotas = new Map<string, number | null>() // of a new server
 
-  constructor(private readonly settings: Record<string, string> = {}) {}
+  /** What an empty one has printed: the way to set it up. */
+  setupLink = ''
+
+  constructor(private settings: Record<string, string> = {}, private readonly empty = false) {}
 
   /** Where another process of the same restaurant has its files. */
   get data(): string {
     return this.folder
   }
 
-  async start(): Promise<this> {
+  /** Starts the process, with further settings if there are any. */
+  async start(settings: Record<string, string> = {}): Promise<this> {
+    this.settings = { ...this.settings, ...settings }
     this.url ||= `http://127.0.0.1:${String(await freePort())}`
-    const child = spawn(binary, ['serve', '--demo'], { env: this.env(), stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(binary, this.empty ? ['serve'] : ['serve', '--demo'], { env: this.env(), stdio: ['ignore', 'pipe', 'pipe'] })
     this.child = child
     let log = ''
     child.stderr.on('data', (d: Buffer) => (log = (log + d.toString()).slice(-4000)))
     await new Promise<void>((resolve, reject) => {
+      let out = ''
       child.stdout.on('data', (d: Buffer) => {
-        if (d.toString().includes('Guest link')) resolve()
+        out += d.toString()
+        this.setupLink = /^Set up +(\S+)$/m.exec(out)?.[1] ?? this.setupLink
+        if (this.empty ? this.setupLink || /^Console +http/m.test(out) : out.includes('Guest link')) resolve()
       })
       child.once('exit', (code) => {
         reject(new Error(`the server ended with ${String(code)}: ${log}`))
       })
     })
-    if (this.quotas.size === 0) {
+    if (this.quotas.size === 0 && !this.empty) {
       for (const { items } of await this.stands()) for (const i of items) this.quotas.set(i.itemId, i.dailyQuota)
     }
     return this
   }
 
-  /** Ends the process; its data stays. */
-  async stop(): Promise<void> {
+  /** Ends the process; its data stays. SIGKILL leaves it no time to write anything. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.child
     this.child = undefined
     if (!child || child.exitCode !== null) return
     const gone = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
+    child.kill(signal)
     await gone
   }
 

@@ -90,14 +90,15 @@ test('a screen that was opened during an outage comes back by itself', async ({ 
   await enter(page, server, 'kitchen', 'board')
   await page.evaluate(async () => navigator.serviceWorker.ready)
   await page.reload()
-  const column = page.getByRole('region', { name: 'New' })
-  await column.click({ trial: true }) // the navigation does not lie over it
+  const board = page.getByText('No tickets')
+  await board.click({ trial: true }) // the navigation does not lie over it
   await server.stop()
   await page.reload()
   await expect(page.getByText('Can’t reach the server.')).toBeVisible()
   await examine(page, 'waiting for the server')
   await server.start()
-  await expect(column).toBeVisible()
+  await expect(board).toBeVisible()
+  await expect(page.getByText('No connection')).toHaveCount(0)
 })
 
 test('without a branch every page says what to do', async ({ page, server }) => {

@@ -1,15 +1,14 @@
 import { wrongAsItIs } from './examine'
 import { add, expect, orderCart, sitDown, test } from './house'
 
-const start = 'Start ordering'
+// Requests of a page that a service worker has taken over cannot be lost on purpose.
+test.use({ serviceWorkers: 'block' })
 
 test('a stopped server costs nothing but time', async ({ page, another }) => {
   const server = await another()
   await sitDown(page, server, 'A3')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Bun cha')
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Go to checkout' }).click()
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await server.stop()
   await expect(page.getByText('No connection to the restaurant')).toBeVisible()
@@ -35,10 +34,8 @@ test('a stopped server costs nothing but time', async ({ page, another }) => {
 
 test('an order that did arrive although nobody heard of it is made once', async ({ page, server }) => {
   await sitDown(page, server, 'A4')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Rolled pho')
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Go to checkout' }).click()
   let lost = 0
   await page.route('**/cis/order/create', async (route) => {
     if (lost++ > 0) return route.continue()
@@ -56,27 +53,50 @@ test('an order that did arrive although nobody heard of it is made once', async 
 test('what is there is offered when there is not enough', async ({ page, server }) => {
   await server.quota('18', 3)
   await sitDown(page, server, 'A2')
-  await page.getByRole('link', { name: start }).click()
   await page.getByRole('link', { name: 'Young green rice sweet soup', exact: true }).click()
-  const more = page.getByRole('button', { name: /One more/ })
+  const more = page.getByRole('dialog').getByRole('button', { name: /One more/ })
   await more.click()
   await more.click()
   await expect(more).toBeDisabled() // no more than there are
-  await page.getByRole('button', { name: /^Add/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Go to checkout' }).click()
   await server.quota('18', 2)
   await page.getByRole('button', { name: 'Change to 2' }).click()
   await page.getByRole('button', { name: /Order and pay · ₫60,000/ }).click()
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
+test('an order whose answer was lost is one order after a reload', async ({ page, server }) => {
+  await sitDown(page, server, 'A5')
+  await add(page, 'Rolled pho')
+  await page.getByRole('link', { name: /View cart/ }).click()
+  let sent = 0
+  await page.route('**/cis/order/create', async (route) => {
+    if (sent++ === 0) await route.fetch() // the server has it, the phone does not hear so
+    return route.abort()
+  })
+  await page.getByRole('radio', { name: /Pay at the counter/ }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByText('send your order once')).toBeVisible()
+  // What is on its way is stopped by its own button only.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: 'Stop trying' })).toBeVisible()
+
+  await page.unroute('**/cis/order/create')
+  await page.goto(`${server.url}/app/checkout`) // the address of the former checkout
+  await expect(page).toHaveURL(/\/app\/order\/cart$/)
+  await page.getByRole('dialog').getByRole('radio', { name: /Pay at the counter/ }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
+  await page.getByRole('link', { name: 'Your table’s orders' }).last().click()
+  await expect(page.getByRole('article')).toHaveCount(1)
+})
+
 test('a price that has changed is asked about', async ({ page, server }) => {
   await sitDown(page, server, 'B1')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Dong Ding oolong')
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Go to checkout' }).click()
   await server.price('2', '35', 95)
   await expect(page.getByRole('alert').filter({ hasText: 'The menu just changed' })).toBeVisible()
   await page.getByRole('button', { name: 'Order and pay · NT$95' }).click()
@@ -87,9 +107,9 @@ test('codes that do not work say so, and a broken memory is no broken page', asy
   const lost = await page.goto(`${server.url}/nope`)
   expect(lost?.status()).toBe(404)
   await expect(page.locator('html')).toHaveAttribute('lang', 'en')
-  await expect(page).toHaveTitle('Page not found · Comanda')
+  await expect(page).toHaveTitle('Page not found')
   await page.getByRole('link', { name: 'Go to the start page' }).click()
-  await expect(page.getByRole('heading', { name: 'Welcome' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Where to find us' })).toBeVisible()
   await page.goto(`${server.url}/m/nobodys-code-at-all-00`)
   await expect(page.getByRole('heading', { name: 'This QR code isn’t valid' })).toBeVisible()
   await page.evaluate(() => {
@@ -104,22 +124,20 @@ test('codes that do not work say so, and a broken memory is no broken page', asy
 
 test('another table takes over, and the old cart is offered once', async ({ page, context, server }) => {
   await sitDown(page, server, 'B3')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Pearl milk tea')
   const second = await context.newPage()
   await sitDown(second, server, 'B4')
   await expect(page.getByRole('heading', { name: 'You’ve moved to another table' })).toBeVisible()
   await expect(second.getByText('Move the item in your cart')).toBeVisible()
   await second.getByRole('button', { name: 'Yes, move' }).click()
-  await expect(second.getByRole('link', { name: 'Continue ordering' })).toBeVisible()
+  await expect(second.getByRole('link', { name: /View cart · 1 item/ })).toBeVisible()
   await page.getByRole('button', { name: 'Continue at the new table' }).click()
   await expect(page.getByText('Table B4', { exact: true })).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Continue ordering' })).toBeVisible()
+  await expect(page.getByRole('link', { name: /View cart · 1 item/ })).toBeVisible()
 })
 
 test('a visit that staff have closed leads to the end, with the orders still there', async ({ page, server }) => {
   await sitDown(page, server, 'B6')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Mango shaved ice')
   const { items } = await server.staff<{ items: { id: string; tableLabel: string }[] }>('GET', '/api/visits?branchId=2&status=OPEN')
   const visit = items.find((v) => v.tableLabel === 'B6')
@@ -135,7 +153,6 @@ test('a visit that staff have closed leads to the end, with the orders still the
 
 test('VNPay’s page leads back to the order, and elsewhere to a page with a way on', async ({ page, browser, server }) => {
   await sitDown(page, server, 'A5')
-  await page.getByRole('link', { name: start }).click()
   await add(page, 'Beef pho')
   await orderCart(page, /VNPay/)
   await page.waitForURL(/\/sim\/vnpay/)

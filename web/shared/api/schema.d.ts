@@ -65,7 +65,8 @@ export interface paths {
         /** All branches */
         get: operations["staff-branch-list"];
         put?: never;
-        post?: never;
+        /** Creates a branch without tables and menus */
+        post: operations["staff-branch-create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -107,6 +108,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/branches/{id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a branch with the settings, hours and menu of another */
+        post: operations["staff-branch-copy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/menu/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Copies the menu of another branch */
+        post: operations["staff-menu-copy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/menu/dishes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Creates and changes dishes with their prices in a draft */
+        put: operations["staff-menu-write"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/menu/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The branch's menu as a spreadsheet */
+        get: operations["staff-menu-export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/menu/template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A spreadsheet to fill in, with examples */
+        get: operations["staff-menu-template"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/menu/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists menus to start with, in the branch's currency and languages */
+        get: operations["staff-menu-templates"];
+        put?: never;
+        /** Imports a menu to start with */
+        post: operations["staff-menu-template-import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/branches/{id}/pause": {
         parameters: {
             query?: never;
@@ -118,6 +222,23 @@ export interface paths {
         put?: never;
         /** Pauses a branch; guests see the reason and the end */
         post: operations["staff-branch-pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a retired branch back into use */
+        post: operations["staff-branch-restore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -136,6 +257,92 @@ export interface paths {
         /** Ends a pause */
         post: operations["staff-branch-resume"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a branch out of use; its orders and reports stay */
+        post: operations["staff-branch-retire"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/tables/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates several tables, each with a code of its own, or none */
+        post: operations["staff-table-bulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the brand */
+        get: operations["brand"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes the name, colour and texts of the brand */
+        patch: operations["brand-change"];
+        trace?: never;
+    };
+    "/api/brand/palette": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Derives the shades of a colour */
+        get: operations["brand-palette"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brand/{picture}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes the logo or the cover picture */
+        delete: operations["brand-picture-remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -175,6 +382,23 @@ export interface paths {
         head?: never;
         /** Changes a category */
         patch: operations["staff-category-edit"];
+        trace?: never;
+    };
+    "/api/countries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The countries with defaults for a new branch */
+        get: operations["staff-country-list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/dishes": {
@@ -938,6 +1162,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the settings of the house */
+        get: operations["settings-list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes settings of the house, all or none */
+        patch: operations["settings-change"];
+        trace?: never;
+    };
+    "/api/settings/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tests the settings of a payment gateway or of the mail server */
+        post: operations["settings-test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stock/items": {
         parameters: {
             query?: never;
@@ -1209,7 +1468,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes a table's label or seats, or takes a free table out of use */
+        /** Changes a table's label, seats or section, or takes a free table out of use */
         patch: operations["staff-table-edit"];
         trace?: never;
     };
@@ -1547,7 +1806,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Whether the first owner is still missing */
+        get: operations["setup-state"];
         put?: never;
         /** Creates the first owner with the code that the server printed */
         post: operations["setup"];
@@ -2293,11 +2553,6 @@ export interface components {
             role: string;
             userId: string;
         };
-        AccountColleagueList: {
-            items: components["schemas"]["AccountColleague"][];
-            /** Format: int64 */
-            total: number;
-        };
         AccountGrant: {
             /** @description The bearer token of the other routes. */
             accessToken: string;
@@ -2309,6 +2564,16 @@ export interface components {
             /** @description Valid once, for the next pair. */
             refreshToken: string;
             user: components["schemas"]["Account"];
+        };
+        AccountListColleague: {
+            items: components["schemas"]["AccountColleague"][];
+            /** Format: int64 */
+            total: number;
+        };
+        AccountListSession: {
+            items: components["schemas"]["AccountSession"][];
+            /** Format: int64 */
+            total: number;
         };
         AccountListedAccount: {
             items: components["schemas"]["Account"][];
@@ -2347,10 +2612,9 @@ export interface components {
              */
             lastSeenAt: string;
         };
-        AccountSessionList: {
-            items: components["schemas"]["AccountSession"][];
-            /** Format: int64 */
-            total: number;
+        AccountSetupState: {
+            /** @description There is no owner yet. The server has printed a link that creates one. */
+            isNeeded: boolean;
         };
         AccountVerified: {
             verified: boolean;
@@ -2379,6 +2643,19 @@ export interface components {
              * @default 4
              */
             seats: number;
+            /** @description The part of the floor, such as Terrace. */
+            section?: string;
+        };
+        AddTablesInBody: {
+            /** @description A list of labels and ranges, such as A1-A8,T01-T12,Bar; at most 200 tables. */
+            labels: string;
+            /**
+             * Format: int64
+             * @default 4
+             */
+            seats: number;
+            /** @description Of all these tables. */
+            section?: string;
         };
         AdjustInBody: {
             /** @description Chosen by the client; the same id and body are one adjustment. */
@@ -2395,6 +2672,8 @@ export interface components {
         AuditEntry: {
             action: string;
             actor: string;
+            /** @description Of an account, as it is called today; empty if unknown. */
+            actorName: string;
             /** @description Client address; empty without a request, and in entries older than this field. */
             address: string;
             /** @description The new value; null if there is none. */
@@ -2409,6 +2688,10 @@ export interface components {
             requestId: string;
             seq: string;
             subject: string;
+            /** @description What the subject is called today, by locale; under "und" where it has one name only. Empty if unknown. */
+            subjectNames: {
+                [key: string]: string;
+            };
         };
         AuditListedEntry: {
             items: components["schemas"]["AuditEntry"][];
@@ -2449,6 +2732,8 @@ export interface components {
             method: string;
             module: string;
             name: string;
+            /** @description Group that people grant as one, such as MONEY. OWN is one's own account. */
+            set: string;
             /** Format: date-time */
             updatedAt: string;
             /** Format: int64 */
@@ -2467,6 +2752,57 @@ export interface components {
             updatedAt: string;
             /** Format: int64 */
             version: number;
+        };
+        BrandPaletteView: {
+            dark: components["schemas"]["BrandShadesView"];
+            light: components["schemas"]["BrandShadesView"];
+        };
+        BrandPictureView: {
+            /** Format: int64 */
+            height: number;
+            url: string;
+            /** Format: int64 */
+            width: number;
+        };
+        BrandShadesView: {
+            /** @description Of buttons. */
+            accent: string;
+            /** @description Of buttons under the pointer. */
+            deep: string;
+            /** @description Of coloured text. */
+            ink: string;
+            /** @description The chosen colour has too little contrast in this theme. */
+            isAdjusted: boolean;
+            /** @description Of text on a button. */
+            onAccent: string;
+            /**
+             * Format: double
+             * @description Of a button on its surface: at least 3.
+             */
+            surfaceContrast: number;
+            /**
+             * Format: double
+             * @description Of text on a button: at least 4.5.
+             */
+            textContrast: number;
+        };
+        BrandView: {
+            /** @description Such as #a8321f; empty: the colours of Comanda. */
+            accent: string;
+            address: string;
+            cover: components["schemas"]["BrandPictureView"];
+            logo: components["schemas"]["BrandPictureView"];
+            /** @description Empty: guests see the name of the branch. */
+            name: string;
+            /** @description null without a colour. */
+            palette: components["schemas"]["BrandPaletteView"];
+            phone: string;
+            welcomeText: {
+                [key: string]: string;
+            };
+            welcomeTitle: {
+                [key: string]: string;
+            };
         };
         CallInBody: {
             /** @enum {string} */
@@ -2524,6 +2860,8 @@ export interface components {
             bizDate: string;
             /** @description True: every item of the menu; false: only those that have changed. */
             complete: boolean;
+            /** @description No orders are taken at this hour; the menu says when it opens. */
+            isClosed: boolean;
             /** @description No orders are taken for the moment; the menu says why and how long. */
             isPaused: boolean;
             items: components["schemas"]["CatalogRemaining"][];
@@ -2537,13 +2875,30 @@ export interface components {
             bizDate: string;
             /** Format: int64 */
             bizDayStartHour: number;
+            /** @description ISO 3166-1, two letters; null where none was stated. */
+            country: string | null;
             currency: string;
+            /** @description Country, currency, time zone and start of the business day are fixed. */
+            hasOrders: boolean;
+            /**
+             * Format: date-time
+             * @description When it closes or opens next by its hours; null: not within a year.
+             */
+            hoursChange: string | null;
             id: string;
             isOpen: boolean;
+            /** @description Whether the present is within the opening hours. */
+            isOpenNow: boolean;
             locales: string[];
             name: string;
+            openingHours: components["schemas"]["CatalogOpeningHours"];
             /** @description null while it takes orders. */
             paused: components["schemas"]["CatalogPausedBranch"];
+            /**
+             * Format: date-time
+             * @description null while it is in use.
+             */
+            retiredAt: string | null;
             timezone: string;
         };
         CatalogBranchAvailability: {
@@ -2551,10 +2906,16 @@ export interface components {
             branchId: string;
             /** @description All of the menu, in its order. */
             items: components["schemas"]["CatalogItemAvailability"][];
+            /** @description 0 while none is published. */
             menuVersionId: string;
             paused: components["schemas"]["CatalogPausedBranch"];
             /** Format: int64 */
             total: number;
+        };
+        CatalogBranchCopy: {
+            /** @description Chosen by the client; the same id and body create one branch. */
+            clientTxnId?: string;
+            name: string;
         };
         CatalogBranchEdit: {
             /** Format: int64 */
@@ -2564,15 +2925,17 @@ export interface components {
              * @description Refused while today would be another day by it.
              */
             bizDayStartHour?: number;
+            /** @description As currency, timezone and bizDayStartHour: fixed by the first order (branch_has_orders). */
+            country?: string;
+            /** @description Prices keep their number of minor units. */
+            currency?: string;
             isOpen?: boolean;
             /** @description The branch's own first. */
             locales?: string[];
             name?: string;
-        };
-        CatalogBranchList: {
-            items: components["schemas"]["CatalogBranch"][];
-            /** Format: int64 */
-            total: number;
+            /** @description Replaces all hours. */
+            openingHours?: components["schemas"]["CatalogOpeningHours"];
+            timezone?: string;
         };
         CatalogCategoryEdit: {
             descriptions?: {
@@ -2605,6 +2968,15 @@ export interface components {
             sort: number;
             /** Format: date-time */
             updatedAt: string;
+        };
+        CatalogCountry: {
+            /** Format: int64 */
+            bizDayStartHour: number;
+            code: string;
+            currency: string;
+            locales: string[];
+            /** @description With several a new branch must name one. */
+            timezones: string[];
         };
         CatalogDish: {
             categoryId: string;
@@ -2652,6 +3024,13 @@ export interface components {
              * @description Its place within the category; left out it stays where it is, or comes last.
              */
             sort?: number;
+        };
+        CatalogHoursException: {
+            date: string;
+            /** @description Such as the name of a holiday. */
+            note?: string;
+            /** @description Empty: closed. */
+            periods: components["schemas"]["CatalogPeriod"][];
         };
         CatalogItemAvailability: {
             /**
@@ -2718,6 +3097,21 @@ export interface components {
             /** Format: int64 */
             sort: number;
         };
+        CatalogListBranch: {
+            items: components["schemas"]["CatalogBranch"][];
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListCountry: {
+            items: components["schemas"]["CatalogCountry"][];
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListPublicBranch: {
+            items: components["schemas"]["CatalogPublicBranch"][];
+            /** Format: int64 */
+            total: number;
+        };
         CatalogListedCategoryInfo: {
             items: components["schemas"]["CatalogCategoryInfo"][];
             /** Format: int64 */
@@ -2754,6 +3148,26 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        CatalogMenuCopy: {
+            dryRun?: boolean;
+            fromBranchId: string;
+            /** @description Publishes the draft into which the menu is copied. */
+            publish?: boolean;
+        };
+        CatalogMenuImportResult: {
+            /**
+             * Format: int64
+             * @description Dishes that are new on the branch's menu.
+             */
+            created: number;
+            /** @description Empty if the file was imported. */
+            problems: components["schemas"]["MenufileCellProblem"][];
+            /**
+             * Format: int64
+             * @description Dishes that the file changes; those that stay are not counted.
+             */
+            updated: number;
+        };
         CatalogMenuInfo: {
             branchId: string;
             /** Format: int64 */
@@ -2769,6 +3183,75 @@ export interface components {
             customerToken?: string;
             /** @description Checked for standing in the branch. */
             tableId?: string;
+        };
+        CatalogMenuRow: {
+            /** @description The values that were read. If others are stored by now, nothing is written. */
+            before?: components["schemas"]["CatalogMenuRowState"];
+            categoryId?: string;
+            /**
+             * Format: int64
+             * @description null for none.
+             */
+            dailyQuota: number | null;
+            descriptions?: {
+                [key: string]: string;
+            };
+            /** @description Left out, a new dish is created. */
+            dishId?: string;
+            /** @description Empty takes the image away. */
+            imageId?: string;
+            names?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description In minor units of the branch's currency.
+             */
+            price: number;
+        };
+        CatalogMenuRowState: {
+            categoryId: string;
+            /** Format: int64 */
+            dailyQuota: number | null;
+            names: {
+                [key: string]: string;
+            };
+            /** Format: int64 */
+            price: number;
+        };
+        CatalogMenuRows: {
+            dishes: components["schemas"]["CatalogMenuRow"][];
+            /** @description Publishes the draft with everything in it. */
+            publish?: boolean;
+            /** @description A draft; left out, the newest draft or a new one. */
+            versionId?: string;
+        };
+        CatalogMenuRowsDone: {
+            /** Format: int64 */
+            created: number;
+            /** Format: int64 */
+            updated: number;
+            /** @description null if nothing had to be written and there is no draft. */
+            versionId: string | null;
+        };
+        CatalogMenuTemplates: {
+            currency: string;
+            items: components["schemas"]["CatalogReadyMenu"][];
+        };
+        CatalogNewBranch: {
+            /** Format: int64 */
+            bizDayStartHour?: number;
+            /** @description Chosen by the client; the same id and body create one branch. */
+            clientTxnId?: string;
+            /** @description ISO 3166-1, two letters. */
+            country: string;
+            /** @description Required for a country without a profile (currency_required). */
+            currency?: string;
+            /** @description The branch's own first. */
+            locales?: string[];
+            name: string;
+            /** @description IANA; required for a country with several (timezone_required) or without a profile. */
+            timezone?: string;
         };
         CatalogNewDish: {
             categoryId: string;
@@ -2831,6 +3314,14 @@ export interface components {
             /** @description RESTORED, END_OF_DAY, or an instant. */
             until: string;
         };
+        CatalogOpeningHours: {
+            /** @description Dates with other hours. */
+            exceptions: components["schemas"]["CatalogHoursException"][];
+            /** @description By mon, tue, wed, thu, fri, sat, sun. A day that is missing is closed; without any day it is open at all hours. */
+            weekly: {
+                [key: string]: components["schemas"]["CatalogPeriod"][];
+            };
+        };
         CatalogPauseRequest: {
             /**
              * @description Phones say it in their language.
@@ -2860,6 +3351,12 @@ export interface components {
              */
             until: string | null;
         };
+        CatalogPeriod: {
+            /** @description Local time, such as 11:00. */
+            from: string;
+            /** @description Local time; not after from: on the next day. */
+            to: string;
+        };
         CatalogPublicBranch: {
             currency: string;
             id: string;
@@ -2867,12 +3364,12 @@ export interface components {
             isOpen: boolean;
             locales: string[];
             name: string;
+            /**
+             * Format: date-time
+             * @description When it opens next by its hours; null while it is within them.
+             */
+            opensAt: string | null;
             timezone: string;
-        };
-        CatalogPublicBranchList: {
-            items: components["schemas"]["CatalogPublicBranch"][];
-            /** Format: int64 */
-            total: number;
         };
         CatalogQuota: {
             /** Format: int64 */
@@ -2886,6 +3383,33 @@ export interface components {
              */
             dailyQuota: number | null;
         };
+        CatalogReadyDish: {
+            /** @description By locale; the branch's first is never empty. */
+            category: {
+                [key: string]: string;
+            };
+            description: {
+                [key: string]: string;
+            };
+            name: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description In minor units of the currency.
+             */
+            price: number;
+        };
+        CatalogReadyMenu: {
+            /** Format: int64 */
+            categories: number;
+            /** Format: int64 */
+            dishes: number;
+            /** @description The dishes by category. */
+            items: components["schemas"]["CatalogReadyDish"][];
+            /** @description Such as pho. */
+            name: string;
+        };
         CatalogRemaining: {
             isActive: boolean;
             isSoldOut: boolean;
@@ -2898,6 +3422,13 @@ export interface components {
         };
         CatalogRestored: {
             itemId: string;
+        };
+        CatalogTemplateImport: {
+            dryRun?: boolean;
+            /** @description As listed, such as bubble-tea. */
+            name: string;
+            /** @description Publishes the draft into which the menu is written. */
+            publish?: boolean;
         };
         CatalogVersion: {
             branchId: string;
@@ -2929,6 +3460,25 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        ChangeInBody: {
+            /** @description Such as #a8321f; empty removes it. */
+            accent?: string;
+            address?: string;
+            name?: string;
+            phone?: string;
+            /** @description By locale, each of at most 280 characters; replaces all. */
+            welcomeText?: {
+                [key: string]: string;
+            };
+            /** @description By locale, each of at most 80 characters; replaces all. */
+            welcomeTitle?: {
+                [key: string]: string;
+            };
+        };
+        ChangeInputBody: {
+            /** @description All or none of them are stored. */
+            values: components["schemas"]["SettingsNewValue"][];
+        };
         Check: {
             error?: string;
             /** Format: double */
@@ -2954,21 +3504,6 @@ export interface components {
             late?: boolean;
             /** @enum {string} */
             method: "COUNTER";
-        };
-        DayOutputBody: {
-            bizDate: string;
-            branchId: string;
-            /** Format: int64 */
-            canceled: number;
-            /** Format: int64 */
-            paid: number;
-            /** Format: int64 */
-            placed: number;
-            /**
-             * Format: int64
-             * @description Minor units of the branch's currency.
-             */
-            revenue: number;
         };
         DocumentCategory: {
             description: string;
@@ -3018,17 +3553,13 @@ export interface components {
             label?: string;
             /** Format: int64 */
             seats?: number;
-        };
-        ExceptionsOutputBody: {
-            /** @description Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
-            mismatches: components["schemas"]["OrderingMismatch"][];
-            /** @description REVIEW and UNKNOWN, the oldest first, at most 200. */
-            payments: components["schemas"]["OrderingException"][];
-            /** @description Not back yet, the oldest first, at most 200. */
-            refunds: components["schemas"]["OrderingException"][];
+            /** @description Empty: none. */
+            section?: string;
         };
         FieldError: {
-            /** @description Where, such as body.items[0].qty or query.page. */
+            /** @description A stable word for programs, where the kind of error has one, such as no_url. */
+            code?: string;
+            /** @description Where, such as body.items[0].qty or query.page, or the name of a setting. */
             field: string;
             message: string;
         };
@@ -3048,7 +3579,8 @@ export interface components {
             branches?: string[];
             city?: string;
             deviceId?: string;
-            email: string;
+            /** @description Required unless a username and a PIN are given. */
+            email?: string;
             firstName?: string;
             /** @enum {string} */
             gender?: "MALE" | "FEMALE" | "OTHER";
@@ -3059,6 +3591,8 @@ export interface components {
             password?: string;
             /** @description E.164, or the digits of a national number. */
             phone?: string;
+            /** @description 4 to 8 digits, with which staff take over a shared device. */
+            pin?: string;
             /** @description A JSON object for the client's own use, at most 8 KB. */
             profile?: unknown;
             province?: string;
@@ -3112,10 +3646,6 @@ export interface components {
             /** @description Used if the access token has expired. */
             refreshToken?: string;
         };
-        LookOutBody: {
-            /** @description Those that are there, in the order in which they were asked for. */
-            items: components["schemas"]["StockLevelSnapshot"][];
-        };
         MarkInputBody: {
             done: boolean;
             /**
@@ -3124,21 +3654,19 @@ export interface components {
              */
             version?: number;
         };
-        MemberOrdersOutputBody: {
-            items: components["schemas"]["OrderingMemberOrder"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
         MemberPayInputBody: {
             method: string;
         };
-        MockOutputBody: {
-            orderId: string;
-            paymentStatus: string;
+        MenufileCellProblem: {
+            code: string;
+            /** @description As the header names it; empty for the whole row. */
+            column: string;
+            message: string;
+            /**
+             * Format: int64
+             * @description As a spreadsheet program numbers it; 0 for the whole file.
+             */
+            row: number;
         };
         OrderingAttempt: {
             /** Format: int64 */
@@ -3292,10 +3820,30 @@ export interface components {
             /** Format: int64 */
             qty: number;
         };
+        OrderingDay: {
+            bizDate: string;
+            branchId: string;
+            /** Format: int64 */
+            canceled: number;
+            /** Format: int64 */
+            paid: number;
+            /** Format: int64 */
+            placed: number;
+            /**
+             * Format: int64
+             * @description Minor units of the branch's currency.
+             */
+            revenue: number;
+        };
         OrderingDetail: {
             bizDate: string;
             cancelReason?: string;
             currency: string;
+            /**
+             * Format: date-time
+             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             */
+            expectedAt?: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
             /**
@@ -3348,6 +3896,14 @@ export interface components {
             reference: string;
             state: string;
         };
+        OrderingExceptions: {
+            /** @description Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
+            mismatches: components["schemas"]["OrderingMismatch"][];
+            /** @description REVIEW and UNKNOWN, the oldest first, at most 200. */
+            payments: components["schemas"]["OrderingException"][];
+            /** @description Not back yet, the oldest first, at most 200. */
+            refunds: components["schemas"]["OrderingException"][];
+        };
         OrderingItem: {
             /** Format: int64 */
             amount: number;
@@ -3365,12 +3921,19 @@ export interface components {
             currency: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
+            /** @description Whether the phone that asks ordered. */
+            mine: boolean;
             /** @example A-042 */
             number: string;
             /** Format: date-time */
             payBy: string;
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
+            /**
+             * Format: int64
+             * @description Which of the table's phones ordered, counted from 1 by their first orders.
+             */
+            phone: number;
             status: string;
             /**
              * Format: int64
@@ -3378,11 +3941,43 @@ export interface components {
              */
             totalPrice: number;
         };
+        OrderingListedMemberOrder: {
+            items: components["schemas"]["OrderingMemberOrder"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        OrderingListedStaffOrder: {
+            items: components["schemas"]["OrderingStaffOrder"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        OrderingListedStaffPayment: {
+            items: components["schemas"]["OrderingStaffPayment"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
         OrderingMemberDetail: {
             bizDate: string;
             branchId: string;
             cancelReason?: string;
             currency: string;
+            /**
+             * Format: date-time
+             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             */
+            expectedAt?: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
             /** @enum {string} */
@@ -3465,6 +4060,10 @@ export interface components {
             /** @enum {string} */
             result: "SUCCESS" | "CANCEL" | "FAIL";
         };
+        OrderingMocked: {
+            orderId: string;
+            paymentStatus: string;
+        };
         OrderingMoreTime: {
             /**
              * Format: date-time
@@ -3530,6 +4129,11 @@ export interface components {
             bizDate: string;
             cancelReason?: string;
             currency: string;
+            /**
+             * Format: date-time
+             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             */
+            expectedAt?: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
             /** @enum {string} */
@@ -3729,6 +4333,11 @@ export interface components {
             /** Format: int64 */
             qty: number;
             voided: boolean;
+        };
+        OrderingVisitOrders: {
+            orders: components["schemas"]["OrderingListed"][];
+            /** Format: int64 */
+            total: number;
         };
         PasswordInBody: {
             currentPassword: string;
@@ -4270,30 +4879,53 @@ export interface components {
             /** Format: int64 */
             quantity: number;
         };
+        SettingsNewValue: {
+            /** @description As listed. */
+            name: string;
+            /** @description null removes the stored value; the default applies again. */
+            value: string | null;
+        };
+        SettingsSetting: {
+            default: string;
+            help: string;
+            isSecret: boolean;
+            isSet: boolean;
+            /** @description Stored, but the sealing key does not open it: set it again, or bring the key back. */
+            isUnreadable: boolean;
+            /** @description Such as payment_window. */
+            name: string;
+            /**
+             * @description PROCESS: fixed by a flag, the environment or a file; it cannot be changed here.
+             * @enum {string}
+             */
+            source: "PROCESS" | "STORED" | "DEFAULT";
+            /**
+             * Format: date-time
+             * @description null: not stored.
+             */
+            updatedAt: string | null;
+            updatedBy: string | null;
+            /** @description In force in this process; empty for a secret. */
+            value: string;
+            /** @description The environment variable of the same setting. */
+            variable: string;
+        };
+        SettingsSettingList: {
+            items: components["schemas"]["SettingsSetting"][];
+        };
+        SettingsTestResult: {
+            /** @enum {string} */
+            code: "ok" | "not_set" | "credentials_refused" | "account_inactive" | "ip_not_allowed" | "message_refused" | "unreachable" | "unexpected";
+            /** @description For people, in English: the service's own code and text, or the address that the message was sent to. */
+            detail: string;
+            ok: boolean;
+        };
         SetupInBody: {
             code: string;
             email: string;
             /** @description Taken exactly as it is sent. */
             password: string;
             username?: string;
-        };
-        StaffOrdersOutputBody: {
-            items: components["schemas"]["OrderingStaffOrder"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        StaffPaymentsOutputBody: {
-            items: components["schemas"]["OrderingStaffPayment"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
         };
         StockAdjustment: {
             actor: string;
@@ -4378,6 +5010,10 @@ export interface components {
             itemId: string;
             /** Format: date-time */
             lastUpdate: string;
+        };
+        StockLevelSnapshots: {
+            /** @description Those that are there, in the order in which they were asked for. */
+            items: components["schemas"]["StockLevelSnapshot"][];
         };
         StockListedAdjustment: {
             items: components["schemas"]["StockAdjustment"][];
@@ -4479,7 +5115,7 @@ export interface components {
             reason: string;
             type: string;
         };
-        SystemLettersBody: {
+        SystemListedLetter: {
             items: components["schemas"]["SystemLetter"][];
             /** Format: int64 */
             page: number;
@@ -4579,6 +5215,13 @@ export interface components {
             pin: string;
             userId: string;
         };
+        TestInputBody: {
+            /**
+             * @description What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address.
+             * @enum {string}
+             */
+            subject: "vnpay" | "linepay" | "mail";
+        };
         VerifyInBody: {
             code: string;
             email: string;
@@ -4648,13 +5291,13 @@ export interface components {
             customerToken?: string;
             qr: string;
         };
-        VisitList: {
-            items: components["schemas"]["VisitInfo"][];
+        VisitListTable: {
+            items: components["schemas"]["VisitTable"][];
             /** Format: int64 */
             total: number;
         };
-        VisitOutputBody: {
-            orders: components["schemas"]["OrderingListed"][];
+        VisitListVisitInfo: {
+            items: components["schemas"]["VisitInfo"][];
             /** Format: int64 */
             total: number;
         };
@@ -4706,13 +5349,10 @@ export interface components {
             qrToken?: string;
             /** Format: int64 */
             seats: number;
+            /** @description The part of the floor; missing for none. */
+            section?: string;
             /** @description The open visit; null for none. */
             visit: components["schemas"]["VisitParty"];
-        };
-        VisitTableList: {
-            items: components["schemas"]["VisitTable"][];
-            /** Format: int64 */
-            total: number;
         };
         VisitTableRequest: {
             tableId: string;
@@ -4841,7 +5481,10 @@ export interface operations {
     };
     "staff-branch-list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Those that are no longer in use instead. */
+                retired?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4854,7 +5497,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogBranchList"];
+                    "application/json": components["schemas"]["CatalogListBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-branch-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogNewBranch"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogBranch"];
                 };
             };
             /** @description Error */
@@ -4965,6 +5641,253 @@ export interface operations {
             };
         };
     };
+    "staff-branch-copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogBranchCopy"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogMenuCopy"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuImportResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-write": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogMenuRows"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuRowsDone"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-export": {
+        parameters: {
+            query?: {
+                format?: "csv" | "xlsx";
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-template": {
+        parameters: {
+            query?: {
+                format?: "csv" | "xlsx";
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuTemplates"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-template-import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogTemplateImport"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuImportResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-branch-pause": {
         parameters: {
             query?: never;
@@ -4979,6 +5902,37 @@ export interface operations {
                 "application/json": components["schemas"]["CatalogPauseRequest"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-branch-restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
@@ -5018,6 +5972,197 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-branch-retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-table-bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddTablesInBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitListTable"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    brand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "brand-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "brand-palette": {
+        parameters: {
+            query: {
+                /** @description Such as #a8321f. */
+                accent: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandPaletteView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "brand-picture-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                picture: "logo" | "cover";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandView"];
                 };
             };
             /** @description Error */
@@ -5147,6 +6292,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogCategoryInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-country-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogListCountry"];
                 };
             };
             /** @description Error */
@@ -5671,7 +6845,20 @@ export interface operations {
                             }[];
                             name: string;
                         }[];
+                        /** @description It takes no orders at this hour; null while it does. */
+                        closed: {
+                            /**
+                             * Format: date-time
+                             * @description null: not known.
+                             */
+                            opensAt: string | null;
+                        };
                         currency: string;
+                        /**
+                         * Format: date-time
+                         * @description When closed changes next by the opening hours; null: not within a year.
+                         */
+                        hoursChange: string | null;
                         menuVersionId: string;
                         /** @description Why and how long no orders are taken; null while they are. */
                         paused: {
@@ -5893,7 +7080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StaffOrdersOutputBody"];
+                    "application/json": components["schemas"]["OrderingListedStaffOrder"];
                 };
             };
             /** @description Error */
@@ -6448,7 +7635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StaffPaymentsOutputBody"];
+                    "application/json": components["schemas"]["OrderingListedStaffPayment"];
                 };
             };
             /** @description Error */
@@ -6479,7 +7666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExceptionsOutputBody"];
+                    "application/json": components["schemas"]["OrderingExceptions"];
                 };
             };
             /** @description Error */
@@ -6543,7 +7730,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DayOutputBody"];
+                    "application/json": components["schemas"]["OrderingDay"];
                 };
             };
             /** @description Error */
@@ -7108,6 +8295,104 @@ export interface operations {
             };
         };
     };
+    "settings-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsSettingList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "settings-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsSettingList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "settings-test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Language of the test message. */
+                "Accept-Language"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsTestResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "stock-list": {
         parameters: {
             query: {
@@ -7367,7 +8652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SystemLettersBody"];
+                    "application/json": components["schemas"]["SystemListedLetter"];
                 };
             };
             /** @description Error */
@@ -7613,7 +8898,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitTableList"];
+                    "application/json": components["schemas"]["VisitListTable"];
                 };
             };
             /** @description Error */
@@ -8055,7 +9340,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitList"];
+                    "application/json": components["schemas"]["VisitListVisitInfo"];
                 };
             };
             /** @description Error */
@@ -8386,7 +9671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccountColleagueList"];
+                    "application/json": components["schemas"]["AccountListColleague"];
                 };
             };
             /** @description Error */
@@ -8499,6 +9784,35 @@ export interface operations {
             };
         };
     };
+    "setup-state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountSetupState"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     setup: {
         parameters: {
             query?: never;
@@ -8547,7 +9861,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPublicBranchList"];
+                    "application/json": components["schemas"]["CatalogListPublicBranch"];
                 };
             };
             /** @description Error */
@@ -8979,7 +10293,20 @@ export interface operations {
                             }[];
                             name: string;
                         }[];
+                        /** @description It takes no orders at this hour; null while it does. */
+                        closed: {
+                            /**
+                             * Format: date-time
+                             * @description null: not known.
+                             */
+                            opensAt: string | null;
+                        };
                         currency: string;
+                        /**
+                         * Format: date-time
+                         * @description When closed changes next by the opening hours; null: not within a year.
+                         */
+                        hoursChange: string | null;
                         menuVersionId: string;
                         /** @description Why and how long no orders are taken; null while they are. */
                         paused: {
@@ -9255,7 +10582,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MockOutputBody"];
+                    "application/json": components["schemas"]["OrderingMocked"];
                 };
             };
             /** @description Error */
@@ -9333,7 +10660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitOutputBody"];
+                    "application/json": components["schemas"]["OrderingVisitOrders"];
                 };
             };
             /** @description Error */
@@ -9441,7 +10768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LookOutBody"];
+                    "application/json": components["schemas"]["StockLevelSnapshots"];
                 };
             };
             /** @description Error */
@@ -9880,7 +11207,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccountSessionList"];
+                    "application/json": components["schemas"]["AccountListSession"];
                 };
             };
             /** @description Error */
@@ -9945,7 +11272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberOrdersOutputBody"];
+                    "application/json": components["schemas"]["OrderingListedMemberOrder"];
                 };
             };
             /** @description Error */

@@ -2,7 +2,7 @@ import { registerTexts, textOf, type KeyOf, type Values } from './catalogue'
 import type en from './en.json'
 
 export {
-  addTexts, chooseLanguage, clock, countdown, fetchLanguages, language, languages, localeOf, money, setLanguage, textOf,
+  addTexts, chooseLanguage, clock, countdown, fetchLanguages, language, languages, localeOf, moment, money, setLanguage, textOf,
   type KeyOf, type Language, type Texts, type Values,
 } from './catalogue'
 

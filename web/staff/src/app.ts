@@ -20,7 +20,7 @@ export interface NavEntry {
   to: string // the name of a route
   text: string // the name of a text
   icon: string // a path of @mdi/js
-  group: 'floor' | 'house' | 'figures' | 'people'
+  group: 'floor' | 'house' | 'figures' | 'people' | 'advanced' // the last is closed until it is asked for
   order: number // within the group
   needs: Route[]
 }
@@ -36,6 +36,7 @@ declare module 'vue-router' {
     needs?: Route[]
     open?: boolean // for people who are not logged in
     bare?: boolean // without navigation around it
+    retired?: boolean // about what has been, so it also shows branches that are no longer in use
   }
 }
 
@@ -43,7 +44,7 @@ const found = import.meta.glob<Feature>('./*/feature.ts', { eager: true, import:
 
 export const features = Object.values(found)
 
-const groups: NavEntry['group'][] = ['floor', 'house', 'figures', 'people']
+const groups: NavEntry['group'][] = ['floor', 'house', 'figures', 'people', 'advanced']
 
 /** All entries of the navigation, in the order in which they are shown. */
 export const navigation = features

@@ -1,6 +1,7 @@
 import { createRouter, createWebHistory, type RouteLocationNormalized } from 'vue-router'
 
 import { features, navigation } from './app'
+import { allowRetired } from './shell/branch'
 import { t } from './shell/i18n'
 import { can, onLeave, person, resume } from './shell/session'
 import LoginView from './shell/LoginView.vue'
@@ -35,6 +36,7 @@ router.beforeEach(async (to) => {
 })
 
 router.afterEach((to) => {
+  allowRetired(to.meta.retired === true)
   document.title = to.meta.title ? `${t(to.meta.title)} · Comanda` : 'Comanda'
 })
 

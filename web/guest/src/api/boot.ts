@@ -3,6 +3,25 @@ import type { Method } from './dto'
 /** What the server writes into the page. */
 interface Boot {
   methods: Method[]
+  /** Whether the app's files may be kept on the phone. */
+  worker: boolean
+  /** The restaurant's own brand, of which everything may be missing. Its colours are part of the page. */
+  brand: Brand
+}
+
+export interface BrandPicture {
+  url: string
+  large?: string
+  width: number
+  height: number
+}
+
+export interface Brand {
+  name?: string
+  logo?: BrandPicture
+  cover?: BrandPicture
+  title?: Record<string, string> // by the API's locale
+  text?: Record<string, string>
 }
 
 /** Whether a gateway accepts such an amount. The server decides in the end. */
@@ -31,9 +50,9 @@ export function methodsFor(amount: number, currency: string, kind?: string): Met
 export function readBoot(page: Document = document): Boot {
   try {
     const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>
-    if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods }
+    if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods, worker: boot.worker === true, brand: boot.brand ?? {} }
   } catch {
     // The element holds no boot data.
   }
-  return { methods: ['COUNTER'] }
+  return { methods: ['COUNTER'], worker: false, brand: {} }
 }

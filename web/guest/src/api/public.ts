@@ -25,8 +25,8 @@ export function land(qr: string): Promise<Landed> {
   return answer(client.POST('/cis/landing', { body: { qr } }))
 }
 
-export function activeMenu(branchId: string, tableId: string): Promise<Menu> {
-  const query = { locale: localeOf(language.value) }
+export function activeMenu(branchId: string, tableId: string, locale = localeOf(language.value)): Promise<Menu> {
+  const query = { locale }
   return answer(client.POST('/cis/menu/active', { params: { query }, body: { branchId, tableId } }))
 }
 

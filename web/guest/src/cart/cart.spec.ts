@@ -107,3 +107,14 @@ test('a reload finds the cart as it was', async () => {
   useSession().resume()
   expect(useCart().lines).toEqual(before)
 })
+
+test('a piece is taken from the line without a note first', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 1, 'hot'), line('1', 1), line('1', 1, 'cold')])
+  cart.less('1')
+  expect(cart.lines.map((l) => l.notes)).toEqual(['hot', 'cold'])
+  cart.less('1')
+  expect(cart.lines.map((l) => l.notes)).toEqual(['hot'])
+  cart.less('1')
+  cart.less('1')
+  expect(cart.empty).toBe(true)
+})

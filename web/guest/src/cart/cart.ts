@@ -24,7 +24,7 @@ export const useCart = defineStore('cart', () => {
       const available = Math.max(0, Math.min(left, mostPerLine))
       taken.set(line.itemId, before + Math.min(line.qty, available))
       return {
-        ...line, name: item?.name ?? line.name, price: item?.price ?? line.price, key: keyOf(line),
+        ...line, name: item?.name ?? line.name, price: item?.price ?? line.price, key: keyOf(line), imageUrl: item?.imageUrl ?? null,
         onMenu: item !== undefined, available, gone: available === 0,
       }
     })
@@ -55,6 +55,13 @@ export const useCart = defineStore('cart', () => {
 
   function change(key: string, qty: number): void {
     set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
+  }
+
+  /** Takes one piece of a dish away: of the line without a note, where there is one. */
+  function less(itemId: string): void {
+    const mine = lines.value.filter((l) => l.itemId === itemId)
+    const line = mine.find((l) => l.notes === '') ?? mine.at(-1)
+    if (line) change(keyOf(line), line.qty - 1)
   }
 
   /** Changes a line's note. Two lines of one dish with the same note become one. */
@@ -96,7 +103,7 @@ export const useCart = defineStore('cart', () => {
   }
 
   return {
-    lines, shown, total, count, empty, repriced, obstacle, vanished, add, change, note, settleForAvailable, restore, adopt, clear,
+    lines, shown, total, count, empty, repriced, obstacle, vanished, add, less, change, note, settleForAvailable, restore, adopt, clear,
   }
 })
 

@@ -10,6 +10,7 @@ export interface CartLine {
 /** A line with its state on the current menu. */
 export interface ShownLine extends CartLine {
   key: string
+  imageUrl: string | null
   onMenu: boolean
   /** The available quantity, after the lines before it. */
   available: number
@@ -21,6 +22,9 @@ export interface ShownLine extends CartLine {
 export function keyOf(line: Pick<CartLine, 'itemId' | 'notes'>): string {
   return `${line.itemId} ${line.notes}`
 }
+
+/** How many of a dish a cart may have, where so many are left. */
+export const mostOf = (left: number | null) => Math.min(mostPerLine, left ?? mostPerLine)
 
 /** The server's limits of an order. */
 export const mostPerLine = 20

@@ -94,8 +94,8 @@ export async function places(): Promise<Place[]> {
   return (await answer(open.GET('/branches'))).items ?? []
 }
 
-export function menuOf(branchId: string): Promise<Menu> {
-  const query = { locale: localeOf(language.value) }
+export function menuOf(branchId: string, locale = localeOf(language.value)): Promise<Menu> {
+  const query = { locale }
   return answer(open.POST('/cis/menu/active', { params: { query }, body: { branchId } }))
 }
 

@@ -12,7 +12,7 @@ const item = (change: Partial<BasketItem> = {}): BasketItem => ({
   priceChanged: false, remaining: null, isSoldOut: false, isAvailable: true, ...change,
 })
 
-const { api } = vi.hoisted(() => ({ api: { basket: vi.fn(), setQuantity: vi.fn(), removeDish: vi.fn(), tokens: {} } }))
+const { api } = vi.hoisted(() => ({ api: { basket: vi.fn(), addDish: vi.fn(), setQuantity: vi.fn(), removeDish: vi.fn(), tokens: {} } }))
 vi.mock('./api', () => api)
 
 /** A server that keeps a cart. */
@@ -76,6 +76,21 @@ test('a refused change is put back and told', async () => {
   expect(basket.refusal?.code).toBe('cart_full')
   expect(basket.items[0]?.quantity).toBe(2)
   await basket.set('1', 3)
+  expect(basket.refusal).toBeUndefined()
+})
+
+test('a card changes the line of its dish, or adds one', async () => {
+  const basket = await loaded()
+  await basket.put('4', 3, '1')
+  expect(api.setQuantity.mock.calls).toEqual([['1', 3]])
+  api.addDish.mockReset().mockResolvedValue(undefined)
+  await Promise.all([basket.put('6', 1, '1'), basket.put('6', 1, '1')]) // two taps before the first is answered
+  expect(api.addDish.mock.calls).toEqual([['6', 1, '1'], ['6', 1, '1']])
+  api.addDish.mockRejectedValueOnce(new Fault('sold_out', 409))
+  await basket.put('7', 1, '1')
+  expect(basket.refusal?.code).toBe('sold_out')
+  await basket.put('4', 0, '1')
+  expect(api.removeDish).toHaveBeenCalledWith('1')
   expect(basket.refusal).toBeUndefined()
 })
 

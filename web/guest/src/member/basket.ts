@@ -77,6 +77,22 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
+  /** Changes the quantity of a dish from its card on the menu: by its line, or by a new one. A refusal is shown as in set. */
+  async function put(dishId: string, quantity: number, branch: string): Promise<void> {
+    const line = items.value.find((i) => i.dishId === dishId)
+    if (line) {
+      await set(line.id, quantity)
+      return
+    }
+    refusal.value = undefined
+    try {
+      await add(dishId, 1, branch) // each tap adds one; two quick ones are two requests, one after the other
+    } catch (e) {
+      if (!isFault(e)) throw e
+      refusal.value = e
+    }
+  }
+
   onReconnect(() => fault.value && load())
 
   // Another member has another cart, and dishes have other names in other languages.
@@ -89,14 +105,14 @@ export const useBasket = defineStore('basket', () => {
     { immediate: true },
   )
 
-  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, empty }
+  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, put, empty }
 })
 
 /** A line as it is shown beside those of a table's cart. */
 export function shown(item: BasketItem): ShownLine {
   const left = item.isAvailable ? Math.min(item.remaining ?? mostPerLine, mostPerLine) : 0
   return {
-    key: item.id, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
+    key: item.id, imageUrl: item.imageUrl, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
     price: item.price || item.previousPrice, onMenu: item.isAvailable, available: left, gone: left === 0,
   }
 }

@@ -48,6 +48,11 @@ function choose(id: string): void {
   void load()
 }
 
+/** Fetches the menu of the selected branch in another language. */
+function fetchIn(locale: string): Promise<Menu> {
+  return menuOf(branch.value?.id ?? '', locale)
+}
+
 function recall(): string {
   try {
     return sessionStorage.getItem(key) ?? ''
@@ -66,7 +71,7 @@ function remember(id: string): void {
 
 /** The restaurant's branches and menu. */
 export function useHouse() {
-  return { branches, branch, menu, fault, dishes, load, choose }
+  return { branches, branch, menu, fault, dishes, load, choose, fetchIn }
 }
 
 /** Reloads the menu while the page that shows it is visible. */

@@ -1,11 +1,14 @@
 import { computed, ref, shallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
+import { language } from '@shared/i18n'
 import { follow } from '@shared/stream'
+import { serverNow } from '@shared/time'
 
 import type { Availability, Menu, MenuItem } from '../api/dto'
 import { activeMenu, guestHeaders } from '../api/public'
 import { offline } from '../shell/connection'
+import { keepMenu, keptMenu } from './kept'
 
 type Left = NonNullable<Availability['items']>[number]
 
@@ -14,6 +17,7 @@ const menu = shallowRef<Menu>()
 const fault = shallowRef<Fault>()
 const ended = shallowRef<Fault>() // why the server does not tell this phone any more what is left
 const loading = ref(false)
+const asOf = ref('') // when the menu was loaded, of one that this phone has kept from its last visit
 const items = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.itemId, i])))
 
 let generation = 0
@@ -32,15 +36,26 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
     const got = await activeMenu(branchId, tableId)
     if (mine !== generation) return
     menu.value = flowing ? withLeft(got) : got
+    asOf.value = ''
+    keepMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
     fault.value = undefined
     offline.value = false
   } catch (e) {
     if (mine !== generation || !isFault(e)) return
     fault.value = e
     offline.value = e.passing
+    if (e.passing && !menu.value) restore(branchId)
   } finally {
     if (mine === generation) loading.value = false
   }
+}
+
+/** Shows the menu that the phone has kept, until the server answers. */
+function restore(branchId: string): void {
+  const kept = keptMenu(branchId)
+  if (!kept) return
+  menu.value = kept.menu
+  asOf.value = kept.at
 }
 
 /** Follows what is left, until the next branch or the end of the visit. */
@@ -70,7 +85,8 @@ function apply(a: Availability): void {
   const news = new Map((a.items ?? []).map((i) => [i.itemId, i]))
   told = a.complete ? news : new Map([...told, ...news])
   if (!menu.value) return
-  const same = a.menuVersionId === menu.value.menuVersionId && a.isPaused === Boolean(menu.value.paused)
+  const same = a.menuVersionId === menu.value.menuVersionId && a.isPaused === Boolean(menu.value.paused) &&
+    a.isClosed === Boolean(menu.value.closed)
   if (same) menu.value = withLeft(menu.value)
   else void load()
 }
@@ -80,11 +96,16 @@ function withLeft(m: Menu): Menu {
   return { ...m, categories: m.categories.map((c) => ({ ...c, items: c.items.map(next) })) }
 }
 
+/** Fetches the menu in another language of the branch. */
+function fetchIn(locale: string): Promise<Menu> {
+  return activeMenu(where.branchId, where.tableId, locale)
+}
+
 function item(id: string): MenuItem | undefined {
   return items.value.get(id)
 }
 
 /** The menu of the branch where this phone sits. */
 export function useMenu() {
-  return { menu, fault, ended, loading, load, watch, item }
+  return { menu, asOf, fault, ended, loading, load, watch, item, fetchIn }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Category, MenuItem } from '../api/dto'
-import { search } from './search'
+import { search, soldOutLast } from './search'
 
 const item = (itemId: string, name: string, description = ''): MenuItem => ({
   itemId, dishId: itemId, name, description, imageUrl: null, price: 1, isActive: true, isSoldOut: false, remaining: null,
@@ -21,4 +21,22 @@ test.each([
   ['pizza', ''],
 ])('%j finds %s', (words, want) => {
   expect(search(menu, words).flatMap((c) => c.items).map((i) => i.itemId).join('')).toBe(want)
+})
+
+test.each([
+  ['beef', '1'],
+  ['牛肉', '1'],
+  ['bo beef', '1'], // words of two languages
+  ['pho', '12'],
+  ['chicken', ''],
+])('%j finds %s in texts of other languages too', (words, want) => {
+  const others = new Map([['1', 'beef pho 牛肉河粉']])
+  expect(search(menu, words, others).flatMap((c) => c.items).map((i) => i.itemId).join('')).toBe(want)
+})
+
+test('dishes that are sold out sink to the end of their category', () => {
+  const [first = { id: '', name: '', items: [] }, second = first] = menu
+  const soldOut = { ...first, items: first.items.map((i) => ({ ...i, isSoldOut: i.itemId === '1' })) }
+  const inactive = { ...second, items: second.items.map((i) => ({ ...i, isActive: i.itemId !== '3' })) }
+  expect(soldOutLast([soldOut, inactive]).map((c) => c.items.map((i) => i.itemId).join(''))).toEqual(['21', '43'])
 })

@@ -1,21 +1,39 @@
-import type { Category } from '../api/dto'
+import type { Category, MenuItem } from '../api/dto'
 
 /** Text as people type it in a hurry: "pho" finds "Phở", "dau" finds "đậu". */
 export function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{Mn}/gu, '').replace(/đ/giu, 'd').toLowerCase()
 }
 
-/** The categories with those dishes that have every word somewhere. */
-export function search(categories: readonly Category[], words: string): Category[] {
+/** What the search knows of a dish. */
+export function textOf(item: MenuItem, c: Category): string {
+  return plain(`${item.name} ${item.description} ${c.name}`)
+}
+
+/**
+ * The categories with those dishes that have every word somewhere, in the language shown or in `others`, which has the
+ * dishes' texts in further languages by item.
+ */
+export function search(categories: readonly Category[], words: string, others?: ReadonlyMap<string, string>): Category[] {
   const wanted = plain(words).split(/\s+/).filter(Boolean)
   if (wanted.length === 0) return [...categories]
   return categories
     .map((c) => ({
       ...c,
       items: c.items.filter((i) => {
-        const text = plain(`${i.name} ${i.description} ${c.name}`)
+        const text = `${textOf(i, c)} ${others?.get(i.itemId) ?? ''}`
         return wanted.every((word) => text.includes(word))
       }),
     }))
     .filter((c) => c.items.length > 0)
+}
+
+/** Whether a dish cannot be had now. */
+export function isGone(item: MenuItem): boolean {
+  return !item.isActive || item.isSoldOut
+}
+
+/** The categories with their sold-out dishes at the end. */
+export function soldOutLast(categories: readonly Category[]): Category[] {
+  return categories.map((c) => ({ ...c, items: [...c.items.filter((i) => !isGone(i)), ...c.items.filter(isGone)] }))
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Order } from '../api/dto'
-import { headOf, isOpen, isPayable, orderStateOf, payName } from './orderstate'
+import { expectationOf, headOf, isOpen, isPayable, orderStateOf, payName } from './orderstate'
 
 type Attempt = Order['payments'][number]
 
@@ -65,4 +65,17 @@ test('a refund says whose it is', () => {
   const late = order('CANCELED', 'REFUND_DUE', ['VNPAY PAID'])
   expect(headOf({ ...late, refunds: [{ reason: 'LATE_PAUSED' }] } as Order, 'refund')[1]).toBe('confirm.refundHint')
   expect(headOf({ ...late, refunds: [{ reason: 'STAFF' }] } as Order, 'refund')[1]).toBe('confirm.refundStaff')
+})
+
+test.each([
+  ['05:17:20', '05:00:00', { text: 'confirm.expected', time: '2026-02-26T05:20:00.000Z' }],
+  ['05:20:00', '05:19:59', { text: 'confirm.expected', time: '2026-02-26T05:20:00.000Z' }],
+  ['05:17:20', '05:20:00', { text: 'confirm.longer' }],
+])('an order expected at %s reads at %s', (at, now, want) => {
+  const expected = { ...order('PLACED', 'PAID', []), expectedAt: `2026-02-26T${at}Z` }
+  expect(expectationOf(expected, Date.parse(`2026-02-26T${now}Z`))).toEqual(want)
+})
+
+test('an order without an estimate promises nothing', () => {
+  expect(expectationOf(order('PLACED', 'PAID', []), 0)).toBeUndefined()
 })

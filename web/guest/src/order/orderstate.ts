@@ -94,6 +94,18 @@ export function headOf(order: Order, state: OrderState): [Key, Key] {
   return byStaff ? [heads.refund[0], 'confirm.refundStaff'] : heads[state]
 }
 
+const fiveMinutes = 5 * 60_000
+
+/**
+ * What a guest reads about the time until an order is ready; undefined where the server has no estimate. The time is
+ * rounded up to five minutes: an estimate to the minute would promise more than the kitchen's figures can.
+ */
+export function expectationOf(order: Order, now: number): { text: Key; time?: string } | undefined {
+  if (!order.expectedAt) return undefined
+  const at = Math.ceil(Date.parse(order.expectedAt) / fiveMinutes) * fiveMinutes
+  return at > now ? { text: 'confirm.expected', time: new Date(at).toISOString() } : { text: 'confirm.longer' }
+}
+
 const names: Record<string, Key> = {
   UNPAID: 'visit.unpaid', CONFIRMING: 'visit.checking', PAID: 'visit.paid', CANCELED: 'visit.canceled',
   REFUND_DUE: 'visit.refund', REFUNDED: 'visit.refunded',

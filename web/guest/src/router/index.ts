@@ -2,7 +2,6 @@ import { createRouter, createWebHistory } from 'vue-router'
 
 import OrderView from '../menu/MenuView.vue'
 import ClosedView from '../table/ClosedView.vue'
-import HomeView from '../table/HomeView.vue'
 import LandingView from '../table/LandingView.vue'
 import { useSession } from '../table/session'
 import { fetchAhead, waitForParts } from './parts'
@@ -12,9 +11,10 @@ import { shop } from './shop'
 export const router = createRouter({
   history: createWebHistory(),
   routes: [
-    { path: '/', name: 'welcome', component: () => import('../table/WelcomeView.vue') },
+    // The server answers / with the public page; in the app it is this one.
+    { path: '/', alias: '/app/welcome', name: 'welcome', component: () => import('../table/WelcomeView.vue') },
     { path: '/m/:token', name: 'landing', component: LandingView, props: true },
-    { path: '/app', name: 'home', component: HomeView, meta: { seated: true, ordering: true } },
+    { path: '/app', redirect: { name: 'order' } },
     {
       path: '/app/order',
       name: 'order',
@@ -23,14 +23,10 @@ export const router = createRouter({
       children: [
         { path: 'item/:itemId', name: 'item', component: () => import('../menu/ItemDetailView.vue'), props: true },
         { path: 'cart', name: 'cart', component: () => import('../cart/CartDrawer.vue') },
+        { path: 'call', name: 'call', component: () => import('../table/CallView.vue') },
       ],
     },
-    {
-      path: '/app/checkout',
-      name: 'checkout',
-      component: () => import('../pay/PaymentSelectView.vue'),
-      meta: { seated: true, ordering: true },
-    },
+    { path: '/app/checkout', redirect: { name: 'cart' } },
     {
       path: '/app/orders/:id',
       name: 'confirm',

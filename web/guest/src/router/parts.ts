@@ -2,7 +2,9 @@ import { ref } from 'vue'
 import type { RouteRecordNormalized, Router } from 'vue-router'
 
 import { fetchLanguages } from '@shared/i18n'
+import { register } from '@shared/worker'
 
+import { readBoot } from '../api/boot'
 import { whenReachable } from '../shell/connection'
 
 // The screens come in parts, which are files of their own. In a restaurant the network goes away without a warning, so
@@ -20,7 +22,10 @@ export function fetchAhead(router: Router): void {
     const home = Boolean(to.meta.shop)
     if (to.name === 'landing' || begun.has(home)) return // the menu comes first
     begun.add(home)
-    void fetchAll([...partsOf(router.getRoutes(), home), fetchLanguages])
+    // The worker comes last: what it keeps is in the browser's cache by then.
+    void fetchAll([...partsOf(router.getRoutes(), home), fetchLanguages]).then(() => {
+      if (readBoot().worker) void register('/app/worker.js', '/')
+    })
   })
 }
 

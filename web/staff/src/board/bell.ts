@@ -2,8 +2,8 @@ import { ref } from 'vue'
 
 import { recall, remember } from '../shell/kept'
 
-/** Whether this device plays a sound for new tickets. */
-export const wanted = ref(recall('bell') === 'on')
+/** Whether this device plays a sound for new and late tickets; it does until someone turns it off. */
+export const wanted = ref(recall('bell') !== 'off')
 
 /** Whether the browser allows sound, which needs a first touch of the page. */
 export const unlocked = ref(false)
@@ -15,17 +15,45 @@ export async function toggleBell(): Promise<void> {
   wanted.value = !(wanted.value && unlocked.value)
   remember('bell', wanted.value ? 'on' : 'off')
   if (!wanted.value) return
-  speaker ??= new AudioContext()
-  await speaker.resume()
-  unlocked.value = speaker.state === 'running'
+  await unlock()
   ring()
 }
 
-/** Two short tones, the second one higher, where sound is wanted and allowed. */
-export function ring(): void {
+/**
+ * Lets sound begin with any touch or key, until the returned function is called. It stays on guard, because tablets
+ * take sound away when they sleep.
+ */
+export function armBell(): () => void {
+  const touched = () => {
+    if (wanted.value && !unlocked.value) void unlock()
+  }
+  document.addEventListener('pointerup', touched)
+  document.addEventListener('keydown', touched)
+  return () => {
+    document.removeEventListener('pointerup', touched)
+    document.removeEventListener('keydown', touched)
+  }
+}
+
+async function unlock(): Promise<void> {
+  if (!speaker) {
+    const made = new AudioContext()
+    made.onstatechange = () => {
+      unlocked.value = made.state === 'running'
+    }
+    speaker = made
+  }
+  await speaker.resume().catch(() => undefined)
+  unlocked.value = speaker.state === 'running'
+}
+
+/** Two short tones, the second one higher, where sound is wanted and allowed; three for a late ticket, falling. */
+export function ring(late = false): void {
   if (!wanted.value || speaker?.state !== 'running') return
-  tone(speaker, 660, 0)
-  tone(speaker, 880, 0.18)
+  const tones = late ? [880, 660, 440] : [660, 880]
+  tones.forEach((hertz, n) => {
+    if (speaker) tone(speaker, hertz, n * 0.18)
+  })
 }
 
 function tone(on: AudioContext, hertz: number, after: number): void {
@@ -37,6 +65,9 @@ function tone(on: AudioContext, hertz: number, after: number): void {
   volume.gain.exponentialRampToValueAtTime(0.4, at + 0.02)
   volume.gain.exponentialRampToValueAtTime(0.0001, at + 0.35)
   source.connect(volume).connect(on.destination)
+  source.onended = () => {
+    volume.disconnect() // a screen plays for days; nothing of a tone may stay
+  }
   source.start(at)
   source.stop(at + 0.4)
 }

@@ -7,11 +7,13 @@ import { useBoard } from './useBoard'
 
 const streams = vi.hoisted(() => [] as StreamOptions[])
 const renew = vi.hoisted(() => vi.fn<() => Promise<unknown>>())
-vi.mock('@shared/stream', () => ({ follow: (o: StreamOptions) => { streams.push(o); return () => undefined } }))
+const ended = vi.hoisted(() => vi.fn())
+vi.mock('@shared/stream', () => ({ follow: (o: StreamOptions) => { streams.push(o); return ended } }))
 vi.mock('../shell/session', () => ({ renew, bearer: () => Promise.resolve({}), bearerNow: () => ({}) }))
 
 beforeEach(() => {
   streams.length = 0
+  ended.mockReset()
   renew.mockReset()
   vi.useFakeTimers()
 })
@@ -65,4 +67,24 @@ test('whoever is logged out by it is not asked again', async () => {
   await vi.advanceTimersByTimeAsync(60_000)
   expect(streams).toHaveLength(1)
   scope.stop()
+})
+
+test('a shift of six hours with a token that runs out every ten minutes leaves one stream and one timer', async () => {
+  renew.mockResolvedValue({})
+  const scope = effectScope()
+  const board = scope.run(() => useBoard(ref('1')))
+  await vi.advanceTimersByTimeAsync(0)
+  const timers = vi.getTimerCount()
+  for (let n = 0; n < 36; n++) {
+    streams.at(-1)?.onLive?.(true)
+    streams.at(-1)?.onEvent({ id: String(n), name: 'board', data: JSON.stringify({ id: String(n), tickets: [], served: [] }) })
+    await vi.advanceTimersByTimeAsync(10 * 60_000)
+    streams.at(-1)?.onRefused?.(new Fault('unauthenticated', 401))
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  expect([streams.length, ended.mock.calls.length]).toEqual([37, 36]) // the last one is open
+  expect(vi.getTimerCount()).toBe(timers)
+  expect([board?.board.value?.id, board?.busy.value.size]).toEqual(['35', 0])
+  scope.stop()
+  expect([ended.mock.calls.length, vi.getTimerCount()]).toEqual([37, 0])
 })

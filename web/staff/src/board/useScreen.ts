@@ -1,6 +1,8 @@
-import { onScopeDispose, ref } from 'vue'
+import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
 import { frameless } from '../shell/frame'
+import { recall, remember } from '../shell/kept'
+import { person } from '../shell/session'
 
 /** Keeps the screen awake while a view is shown, as far as the browser can. The browser lets go when the tab is hidden. */
 export function useAwake(): void {
@@ -21,22 +23,55 @@ export function useAwake(): void {
   })
 }
 
-/** The whole screen for a view, without the frame around it. */
+/** How many columns of a least width, in px, fit into an element with the gaps between them. */
+export function useFit(element: Readonly<Ref<HTMLElement | null>>, least: number, gap = 12) {
+  const fit = ref(1)
+  const observer = new ResizeObserver(([entry]) => {
+    if (entry) fit.value = Math.max(1, Math.floor((entry.contentRect.width + gap) / (least + gap)))
+  })
+  watch(element, (el) => {
+    observer.disconnect()
+    if (el) observer.observe(el)
+  }, { immediate: true })
+  onScopeDispose(() => {
+    observer.disconnect()
+  })
+  return fit
+}
+
+/** Whether the device is a kitchen's tablet, which belongs to its board until someone has left the full screen there. */
+function belongsToKitchen(): boolean {
+  return person.value?.account.role === 'KITCHEN' && matchMedia('(pointer: coarse)').matches && recall('full') !== 'off'
+}
+
+/** The whole screen for a view, without the frame around it. A kitchen's tablet takes it with the first touch. */
 export function useFullScreen() {
   const full = ref(document.fullscreenElement !== null)
   const heard = () => {
     full.value = document.fullscreenElement !== null
     frameless.value = full.value
   }
+  // Browsers allow it within a touch only.
+  const first = () => {
+    document.removeEventListener('pointerup', first)
+    if (document.fullscreenEnabled && !document.fullscreenElement && belongsToKitchen()) {
+      void document.documentElement.requestFullscreen().catch(() => undefined)
+    }
+  }
   document.addEventListener('fullscreenchange', heard)
+  document.addEventListener('pointerup', first)
   onScopeDispose(() => {
     document.removeEventListener('fullscreenchange', heard)
+    document.removeEventListener('pointerup', first)
     frameless.value = false
     if (document.fullscreenElement) void document.exitFullscreen()
   })
   return {
     full,
     possible: document.fullscreenEnabled,
-    toggle: () => (full.value ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+    toggle: () => {
+      remember('full', full.value ? 'off' : 'on')
+      return full.value ? document.exitFullscreen() : document.documentElement.requestFullscreen()
+    },
   }
 }

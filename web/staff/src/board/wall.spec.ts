@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import {
-  ageOf, allDay, arrivals, canRecall, columnOf, moved, narrow, nextStep, sorted, ticked, urgencyOf, type Board, type Ticket,
+  ageOf, allDay, arrivals, canRecall, columnOf, handovers, moved, narrow, nextStep, sorted, spread, ticked, urgencyOf, type Board, type Ticket,
 } from './wall'
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 1, 26, 12, minutes)).toISOString()
@@ -93,4 +93,27 @@ test('an answer moves its ticket at once, but never back to what is older', () =
   expect(moved(b, done).served.map((t) => t.status)).toEqual(['SERVED'])
   expect(moved(b, done).tickets).toEqual([])
   expect(moved(b, { ...done, version: 3 }).tickets.map((t) => t.status)).toEqual(['READY'])
+})
+
+const many = (n: number) => Array.from({ length: n }, () => 0)
+
+test.each([
+  ['nothing', 5, [0, 0, 0, 0], undefined],
+  ['one state takes as many as it has tickets', 5, [3, 0, 0, 0], { new: 3 }],
+  ['the fuller one gets more', 5, [8, 2, 0, 0], { new: 4, preparing: 1 }],
+  ['served has one', 5, [1, 0, 0, 30], { new: 1, served: 1 }],
+  ['each has one', 4, [9, 9, 9, 9], { new: 1, preparing: 1, ready: 1, served: 1 }],
+  ['too narrow', 2, [1, 1, 1, 0], undefined],
+] as const)('columns: %s', (_, fit, [fresh, preparing, ready, served], want) => {
+  expect(spread(fit, { new: many(fresh), preparing: many(preparing), ready: many(ready), served: many(served) })).toEqual(want)
+})
+
+test('what can be handed over stands in the order of the tables', () => {
+  const done = ticket('1').items.map((i) => ({ ...i, done: true }))
+  const b = board([
+    ticket('1', { status: 'READY', tableLabel: 'A10' }), ticket('2', { status: 'PREPARING', tableLabel: 'A2', items: done }),
+    ticket('3', { status: 'PREPARING', tableLabel: 'A1' }), ticket('4', { status: 'READY', tableLabel: 'A2', paidAt: at(0) }),
+    ticket('5', { status: 'READY', voided: true }),
+  ])
+  expect(handovers(b, '').map((t) => t.id)).toEqual(['4', '2', '1'])
 })

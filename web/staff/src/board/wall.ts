@@ -71,6 +71,34 @@ export function sorted(board: Board, station: string): Record<Column, Ticket[]> 
   return by
 }
 
+/**
+ * How many columns each state gets on a screen on which a number of them fits: none where it has no ticket, the others one
+ * and what is left by how many tickets they have. Served tickets get one at most. Where not even one each fits, it returns
+ * nothing, and states stand below one another.
+ */
+export function spread(fit: number, tickets: Readonly<Record<Column, readonly unknown[]>>): Partial<Record<Column, number>> | undefined {
+  const filled = columns.filter((c) => tickets[c].length > 0)
+  if (filled.length === 0 || fit < filled.length) return undefined
+  const shares: Partial<Record<Column, number>> = Object.fromEntries(filled.map((c) => [c, 1]))
+  for (let left = fit - filled.length; left > 0; left--) {
+    const open = filled.filter((c) => c !== 'served' && tickets[c].length > (shares[c] ?? 0))
+    const load = (c: Column) => tickets[c].length / (shares[c] ?? 1)
+    const fullest = open.reduce<Column | undefined>((a, b) => (a === undefined || load(b) > load(a) ? b : a), undefined)
+    if (!fullest) break
+    shares[fullest] = (shares[fullest] ?? 0) + 1
+  }
+  return shares
+}
+
+/** Tickets to hand over: those that are ready, and those whose lines all are. They are in the order of the tables. */
+export function handovers(board: Board, station: string): Ticket[] {
+  const tables = new Intl.Collator(undefined, { numeric: true })
+  const begun = (t: Ticket) => Date.parse(t.paidAt ?? t.placedAt)
+  return narrow(board.tickets, station)
+    .filter((t) => !t.voided && (columnOf(t) === 'ready' || t.items.every((i) => i.done || i.voided)))
+    .sort((a, b) => tables.compare(a.tableLabel, b.tableLabel) || begun(a) - begun(b))
+}
+
 export interface DishCount {
   dishId: string
   name: string

@@ -10,6 +10,7 @@ export type Menu = Schemas['CatalogMenuInfo']
 export type Version = Schemas['CatalogVersion']
 export type Whole = Schemas['CatalogVersionDetail']
 export type Line = Schemas['CatalogLine']
+export type MenuRows = Schemas['CatalogMenuRows']
 
 /** The part of a menu that is one category's. */
 export interface Part {

@@ -21,6 +21,10 @@ export const feature: Feature = {
       meta: { title: 'menu.version_title', needs: ['GET /api/menu-versions/{id}'] },
     },
     {
+      path: '/menu-versions/:id/prices', name: 'prices', component: () => import('./PricesView.vue'), props: true,
+      meta: { title: 'menu.prices', needs: ['GET /api/menu-versions/{id}', 'PUT /api/branches/{id}/menu/dishes'] },
+    },
+    {
       path: '/menu-versions/:id/preview', name: 'preview', component: () => import('./PreviewView.vue'), props: true,
       meta: { title: 'menu.preview', needs: ['GET /api/menu-versions/{id}/preview'] },
     },

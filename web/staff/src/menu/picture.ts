@@ -12,16 +12,23 @@ export interface Sent {
   imageUrl: string
 }
 
-/** Sends a picture of a dish; the server makes it small and upright. A slow line may take its time. */
+/** Sends a picture of a dish; the server makes it small and upright. */
 export async function sendPicture(file: Blob): Promise<Sent> {
+  const said = await upload<Partial<Sent>>('POST', '/api/images', file)
+  if (said.id && said.imageUrl) return { id: said.id, imageUrl: said.imageUrl }
+  throw new Fault('unavailable')
+}
+
+/** Sends a picture as the body of a request. A slow line may take its time. */
+export async function upload<T>(method: 'POST' | 'PUT', path: string, file: Blob): Promise<T> {
   if (file.size > heaviest) throw new Fault('image_too_large')
   const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
-  const response = await fetch('/api/images', { method: 'POST', headers, body: file, signal: AbortSignal.timeout(90_000) })
+  const response = await fetch(path, { method, headers, body: file, signal: AbortSignal.timeout(90_000) })
     .catch(() => {
       throw new Fault('offline')
     })
-  const said = (await response.json().catch(() => ({}))) as Partial<Sent> & { code?: string }
-  if (response.ok && said.id && said.imageUrl) return { id: said.id, imageUrl: said.imageUrl }
+  const said = (await response.json().catch(() => ({}))) as T & { code?: string }
+  if (response.ok) return said
   throw new Fault(said.code ?? 'unavailable', response.status, said, Number(response.headers.get('Retry-After')) || 0)
 }
 

@@ -10,15 +10,15 @@ export const feature: Feature = {
     },
     {
       path: '/orders', name: 'orders', component: () => import('./OrdersView.vue'),
-      meta: { title: 'orders.orders', needs: ['GET /api/orders'] },
+      meta: { title: 'orders.orders', needs: ['GET /api/orders'], retired: true },
     },
     {
       path: '/orders/:id', name: 'order', component: () => import('./OrderView.vue'), props: true,
-      meta: { title: 'orders.order', needs: ['GET /api/orders/{id}'] },
+      meta: { title: 'orders.order', needs: ['GET /api/orders/{id}'], retired: true },
     },
     {
       path: '/payments', name: 'exceptions', component: () => import('./ExceptionsView.vue'),
-      meta: { title: 'orders.exceptions', needs: ['GET /api/payments/exceptions'] },
+      meta: { title: 'orders.exceptions', needs: ['GET /api/payments/exceptions'], retired: true },
     },
   ],
   nav: [

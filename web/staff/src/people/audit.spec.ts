@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { effectScope } from 'vue'
 
-import { language } from '../shell/i18n'
-import { choices, dayBounds, filled, pretty, useActions } from './audit'
+import { changeLanguage, language } from '../shell/i18n'
+import { actorOf, choices, dayBounds, filled, pretty, sentenceOf, subjectOf, useActions } from './audit'
 
 const names = import.meta.glob<Record<string, string>>('./actions/*.json', { eager: true, import: 'default' })
+const sentences = import.meta.glob<Record<string, string>>('./sentences/*.json', { eager: true, import: 'default' })
 const [declared = ''] = Object.values(import.meta.glob<string>('../../../../internal/audit/audit.go', { eager: true, query: '?raw', import: 'default' }))
 
 test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, and nothing else has', (l) => {
@@ -15,6 +16,42 @@ test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, an
   const texts = Object.values(actions).map((text) => text.trim())
   expect(texts).not.toContain('')
   expect(new Set(texts).size).toBe(texts.length)
+})
+
+test.each(['en', 'vi', 'zh-Hant'])('every action is a sentence in %s', (l) => {
+  const all = sentences[`./sentences/${l}.json`] ?? {}
+  expect(Object.keys(all)).toEqual(Object.keys(names[`./actions/${l}.json`] ?? {}))
+  const placeholders = (text = '') => [...text.matchAll(/\{\w+\}/g)].map((m) => m[0]).sort()
+  for (const [code, text] of Object.entries(all)) expect(placeholders(text), code).toEqual(placeholders(sentences['./sentences/en.json']?.[code]))
+})
+
+test('an entry is said with names, in the order of the language', () => {
+  const e = { action: 'user_created', actor: 'user:7', actorName: 'Lan', subject: 'user:8', subjectNames: { und: 'Minh {actor}' } }
+  expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan created an account for Minh {actor}') // a name is no template
+  expect(sentenceOf(e, sentences['./sentences/zh-Hant.json'])).toBe('Lan 為 Minh {actor} 建立了帳號')
+  expect(sentenceOf(e, {}, { user_created: 'Account created' })).toBe('Account created')
+  expect(actorOf({ actor: 'user:7', actorName: '' })).toBe('user:7')
+  expect(subjectOf({ subject: 'menuItem:1', subjectNames: { vi: 'Phở bò', en: 'Beef pho' } })).toBe('Beef pho')
+  expect(subjectOf({ subject: 'menuItem:1', subjectNames: {} })).toBe('menuItem:1')
+})
+
+test('an order is named by its number, and by its id in entries without one', () => {
+  const e = { action: 'order_canceled', actor: 'user:7', actorName: 'Lan', subject: 'order:01J', subjectNames: {}, after: { number: 'A-042' } }
+  expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan cancelled order A-042')
+  expect(sentenceOf(e, sentences['./sentences/vi.json'])).toBe('Lan đã hủy đơn A-042')
+  expect(subjectOf({ ...e, after: { status: 'CANCELED' } })).toBe('order:01J')
+  expect(subjectOf({ ...e, subject: 'stockItem:S', after: { number: 'A-042' } })).toBe('stockItem:S')
+})
+
+test('a change of a price says from and to', async () => {
+  await changeLanguage('en')
+  const is = { menuItem: 3, names: { en: 'Beef pho', vi: 'Phở bò' }, price: 70_000 }
+  const e = { action: 'menu_version_edited', actor: 'user:7', actorName: 'Lan', subject: 'menuVersion:2', subjectNames: { und: 'Menu' }, after: is }
+  const said = (before: unknown, after: unknown = is) => sentenceOf({ ...e, before, after }, sentences['./sentences/en.json'], {}, 'VND')
+  expect(said({ ...is, price: 65_000 })).toBe('Lan changed the price of Beef pho from ₫65,000 to ₫70,000 in a draft')
+  expect(said(null)).toBe('Lan added Beef pho at ₫70,000 to a draft')
+  expect(said({ ...is, dailyQuota: 3 })).toBe('Lan changed a draft of Menu')
+  expect(said(null, { menuItem: 3, price: 70_000 })).toBe('Lan changed a draft of Menu') // older entries do not name the dish
 })
 
 test('the names of actions follow the language', async () => {

@@ -1,5 +1,7 @@
 import type { Language } from '@shared/i18n/languages'
-import { language } from '../shell/i18n'
+import { words } from '../menu/words'
+import { language, money, t } from '../shell/i18n'
+import type { Entry } from './people'
 import { useInLanguage } from './wording'
 
 // They come with the first page that shows them, and not with the catalogue: few people ever look at the log.
@@ -11,6 +13,55 @@ const load: Record<Language, () => Promise<{ default: Record<string, string> }>>
 
 /** What the language that is shown calls the actions of the log, by their codes. */
 export const useActions = () => useInLanguage(load)
+
+const sentences: typeof load = {
+  en: () => import('./sentences/en.json'),
+  vi: () => import('./sentences/vi.json'),
+  'zh-Hant': () => import('./sentences/zh-Hant.json'),
+}
+
+/** The actions as whole sentences about {actor} and {subject}, because languages order them differently. */
+export const useSentences = () => useInLanguage(sentences)
+
+/** Who did it: by name, or what they are in the log. */
+export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
+  if (e.actor === 'system' || e.actor === 'service') return t(`people.actor_${e.actor}`)
+  return e.actorName || e.actor
+}
+
+type Subject = Pick<Entry, 'subject' | 'subjectNames'> & Partial<Pick<Entry, 'before' | 'after'>>
+type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
+
+/** What it was done to: by its name of today, an order by its number, or what it is in the log. */
+export function subjectOf(e: Subject): string {
+  const { number } = (e.after ?? {}) as { number?: unknown }
+  if (e.subject.startsWith('order:') && typeof number === 'string') return number
+  return e.subjectNames.und || words(e.subjectNames) || e.subject
+}
+
+interface Listed { names: Record<string, string>; price: number }
+
+/** The price of a dish in an entry; undefined in other entries and in those from before they named the dish. */
+function listed(value: unknown): Listed | undefined {
+  const given = (value ?? {}) as Partial<Listed>
+  return given.names && typeof given.price === 'number' ? { names: given.names, price: given.price } : undefined
+}
+
+/** A change of a price from and to, in the currency of its branch; undefined for other entries. */
+function priceSentence(e: Said, currency: string): string | undefined {
+  const [was, is] = [listed(e.before), listed(e.after)]
+  if (e.action !== 'menu_version_edited' || !is || was?.price === is.price) return undefined
+  const values = { actor: actorOf(e), dish: words(is.names), to: money(is.price, currency) }
+  return was ? t('people.audit_price', { ...values, from: money(was.price, currency) }) : t('people.audit_listed', values)
+}
+
+/** An entry as a sentence; without one for its action, what the language calls the action. */
+export function sentenceOf(e: Said, all: Record<string, string> = {}, actions: Record<string, string> = {}, currency = ''): string {
+  const price = currency ? priceSentence(e, currency) : undefined
+  if (price) return price
+  const values: Record<string, string> = { actor: actorOf(e), subject: subjectOf(e) }
+  return (all[e.action] ?? actions[e.action] ?? e.action).replace(/\{(actor|subject)\}/g, (_, name: string) => values[name] ?? '')
+}
 
 /** The actions to choose from, in the order of their names. */
 export function choices(actions: Record<string, string> = {}): { title: string; value: string }[] {

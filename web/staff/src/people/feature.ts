@@ -9,6 +9,10 @@ export const feature: Feature = {
       meta: { title: 'people.users', needs: ['GET /api/users'] },
     },
     {
+      path: '/users/new', name: 'team', component: () => import('./TeamView.vue'),
+      meta: { title: 'people.team', needs: ['POST /api/users', 'GET /api/roles'] },
+    },
+    {
       path: '/roles', name: 'roles', component: () => import('./RolesView.vue'),
       meta: { title: 'people.roles', needs: ['GET /api/roles'] },
     },
@@ -18,7 +22,7 @@ export const feature: Feature = {
     },
     {
       path: '/audit', name: 'audit', component: () => import('./AuditView.vue'),
-      meta: { title: 'people.audit', needs: ['GET /api/audit'] },
+      meta: { title: 'people.audit', needs: ['GET /api/audit'], retired: true },
     },
     { path: '/profile', name: 'profile', component: () => import('./ProfileView.vue'), meta: { title: 'people.profile' } },
   ],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { changed, difference, heldOf, modulesOf } from './matrix'
+import { changed, difference, heldOf, modulesOf, setNames, setsOf } from './matrix'
 import { everywhere, nameOf, type Permission } from './people'
 
 const permission = (id: string, module: string, apiPath: string, method = 'GET') => ({ id, module, apiPath, method }) as Permission
@@ -15,6 +15,20 @@ test.each([
 ] as const)('%j of a module', (held, want) => {
   const users = modulesOf(all)[1]
   expect(users && heldOf(users, new Set(held))).toBe(want)
+})
+
+test('permissions come by sets, without those that every role has', () => {
+  const of = (id: string, set: string) => ({ ...permission(id, 'ORDERS', '/api/orders'), set })
+  expect(setsOf([of('1', 'MONEY'), of('2', 'VIEW'), of('3', 'MONEY'), of('4', 'OWN')]).map((s) => [s.name, ...s.permissions.map((p) => p.id)]))
+    .toEqual([['VIEW', '2'], ['MONEY', '1', '3']])
+})
+
+test('every set of the server has its switch, with texts', () => {
+  const [source = ''] = Object.values(import.meta.glob<string>('../../../../internal/authz/permissionset.go', { eager: true, query: '?raw', import: 'default' }))
+  const [en = {}] = Object.values(import.meta.glob<Record<string, string>>('./texts/en.json', { eager: true, import: 'default' }))
+  const sets = [...source.matchAll(/PermissionSet = "([A-Z]+)"/g)].map((m) => m[1])
+  expect(sets.filter((s) => s !== 'OWN').sort()).toEqual([...setNames].sort())
+  for (const s of setNames) expect([en[`set_${s}`], en[`set_${s}_hint`]], s).not.toContain(undefined)
 })
 
 test('a module is given and taken as a whole; what was held before stays as it was', () => {

@@ -16,6 +16,16 @@ export function modulesOf(all: Permission[]): Module[] {
     }))
 }
 
+/** The sets in the order in which people read them. What every role has, OWN, is none of them. */
+export const setNames = [
+  'VIEW', 'SERVE', 'HANDOVER', 'COOK', 'SELLOUT', 'MONEY', 'RECEIVER', 'MENU', 'STOCK', 'BRANCH', 'REPORTS', 'PEOPLE', 'ADMIN',
+] as const
+
+/** The permissions by the sets that people grant as one, as far as there are any. */
+export function setsOf(all: Permission[]): Module[] {
+  return setNames.map((name) => ({ name, permissions: all.filter((p) => p.set === name) })).filter((s) => s.permissions.length > 0)
+}
+
 /** How much of a module is held. */
 export function heldOf(m: Module, held: ReadonlySet<string>): 'all' | 'some' | 'none' {
   const n = m.permissions.filter((p) => held.has(p.id)).length

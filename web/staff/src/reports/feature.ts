@@ -6,7 +6,7 @@ export const feature: Feature = {
   routes: [
     {
       path: '/reports/:name?', name: 'reports', component: () => import('./ReportsView.vue'),
-      meta: { title: 'reports.title', needs: ['GET /api/reports/sales-days'] },
+      meta: { title: 'reports.title', needs: ['GET /api/reports/sales-days'], retired: true },
     },
   ],
   nav: [

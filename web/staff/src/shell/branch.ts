@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/vue-query'
 import { computed, ref, watchEffect } from 'vue'
 
 import type { components } from '@shared/api/schema'
+import { t } from './i18n'
 import { recall, remember } from './kept'
 import { api, ask, can, person } from './session'
 
@@ -9,14 +10,38 @@ export type Branch = components['schemas']['CatalogBranch']
 
 const chosen = ref(recall('branch') ?? '')
 const known = ref<Branch[]>([])
+// Of branches that are no longer in use only reports, orders and payments are left to look at.
+const chosenRetired = ref('')
+const knownRetired = ref<Branch[]>([])
+const withRetired = ref(false)
 const told = ref(false)
 const trouble = ref<unknown>()
 
 /** The branches where the person works. */
 export const branches = computed(() => known.value)
 
-/** The one that the console shows; undefined for a moment after logging in, and for people without any. */
-export const branch = computed(() => known.value.find((b) => b.id === chosen.value) ?? known.value[0])
+/** Those that the page can show: also retired ones, where it shows what has been. */
+export const choices = computed(() => (withRetired.value ? [...known.value, ...knownRetired.value] : known.value))
+
+/** All that are known, for the names and currencies of what has been. */
+export const everyBranch = computed(() => [...known.value, ...knownRetired.value])
+
+/** What a choice of branches calls one. */
+export const branchTitle = (b: Branch) => (b.retiredAt ? t('shell.branch_retired', { name: b.name }) : b.name)
+
+/**
+ * The one that the console shows; undefined for a moment after logging in, and for people without any. A retired one is
+ * shown by the pages that can; the others show the last one in use.
+ */
+export const branch = computed(() => {
+  const find = (id: string) => choices.value.find((b) => b.id === id)
+  return (withRetired.value ? find(chosenRetired.value) : undefined) ?? find(chosen.value) ?? choices.value[0]
+})
+
+/** Says whether the page that is opened can show retired branches. */
+export function allowRetired(can: boolean): void {
+  withRetired.value = can
+}
 
 /** Its id; empty while there is none. */
 export const branchId = computed(() => branch.value?.id ?? '')
@@ -38,12 +63,16 @@ export const branchTrouble = computed(() => trouble.value)
 export const everywhere = computed(() => ['OWNER', 'ADMIN'].includes(person.value?.account.role ?? ''))
 
 export function changeBranch(id: string): void {
+  chosenRetired.value = knownRetired.value.some((b) => b.id === id) ? id : ''
+  if (chosenRetired.value) return // not kept: the next visit begins with a branch in use
   chosen.value = id
   remember('branch', id)
 }
 
 export function forgetBranches(): void {
   known.value = []
+  knownRetired.value = []
+  chosenRetired.value = ''
   told.value = false
 }
 
@@ -59,6 +88,15 @@ export function useBranches() {
       known.value = (await ask(() => api.GET('/api/branches'))).items ?? []
       told.value = true
       return known.value
+    },
+  })
+  useQuery({
+    queryKey: [...branchesKey, 'retired'],
+    enabled: computed(() => can('GET /api/branches') && withRetired.value),
+    staleTime: 60_000,
+    queryFn: async () => {
+      knownRetired.value = (await ask(() => api.GET('/api/branches', { params: { query: { retired: true } } }))).items ?? []
+      return knownRetired.value
     },
   })
   watchEffect(() => {

@@ -42,6 +42,7 @@ export const vuetify = createVuetify({
     VBtn: { variant: 'tonal', minHeight: 44 },
     VCard: { variant: 'flat', border: true, rounded: 'lg' },
     VTextField: { variant: 'outlined', density: 'comfortable', color: 'primary' },
+    VCombobox: { variant: 'outlined', density: 'comfortable', color: 'primary' },
     VTextarea: { variant: 'outlined', density: 'comfortable', color: 'primary' },
     VSelect: { variant: 'outlined', density: 'comfortable', color: 'primary' },
     VAutocomplete: { variant: 'outlined', density: 'comfortable', color: 'primary' },

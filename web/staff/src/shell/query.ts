@@ -44,6 +44,23 @@ export function useAsk<T>(
   }) as unknown as Asked<T>
 }
 
+/**
+ * Reads a list to its end: `everyPage((page) => api.GET('/api/tables', { params: { query: { page, size: 100 } } }))`. Rows
+ * that come or go meanwhile may be missing or appear twice until the next reading.
+ */
+export async function everyPage<T extends { items: unknown[]; total: number }>(
+  call: (page: number) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const list = await call(1)
+  for (let page = 2; list.data && list.data.items.length < list.data.total; page++) {
+    const next = await call(page)
+    if (!next.data) return next
+    if (next.data.items.length === 0) break
+    list.data.items.push(...next.data.items)
+  }
+  return list
+}
+
 interface DoOptions<In, Out> {
   touches?: string[] // nouns whose cached answers become invalid
   done?: string | ((out: Out, given: In) => string | undefined) // the success message

@@ -1,5 +1,7 @@
 import { ref } from 'vue'
 
+import { register } from '@shared/worker'
+
 /** Whether a new release of the console waits until it may take over. */
 export const updated = ref(false)
 
@@ -8,20 +10,16 @@ const often = 30 * 60_000 // ms between two looks for a new release; a kitchen's
 
 /** Registers the worker that keeps the console's files. Without one the console works as well. */
 export async function registerWorker(): Promise<void> {
-  if (!('serviceWorker' in navigator)) return
-  try {
-    const registration = await navigator.serviceWorker.register(trusted('/console/worker.js'), { scope: '/console/' })
-    const look = () => {
-      waiting = registration.waiting
-      // The first one has nothing to replace.
-      updated.value = waiting !== null && navigator.serviceWorker.controller !== null
-    }
-    look()
-    registration.addEventListener('updatefound', () => registration.installing?.addEventListener('statechange', look))
-    setInterval(() => void registration.update().catch(() => undefined), often)
-  } catch {
-    // A private window, or a server without a certificate.
+  const registration = await register('/console/worker.js', '/console/')
+  if (!registration) return
+  const look = () => {
+    waiting = registration.waiting
+    // The first one has nothing to replace.
+    updated.value = waiting !== null && navigator.serviceWorker.controller !== null
   }
+  look()
+  registration.addEventListener('updatefound', () => registration.installing?.addEventListener('statechange', look))
+  setInterval(() => void registration.update().catch(() => undefined), often)
 }
 
 /** Goes over to the new release, in all tabs. */
@@ -30,14 +28,4 @@ export function takeOver(): void {
     location.reload()
   })
   waiting?.postMessage('take over')
-}
-
-/** The address of a worker is one of the texts that a browser only takes from a policy with a name. */
-function trusted(url: string): string {
-  const types = (window as { trustedTypes?: { createPolicy: (name: string, rules: object) => Policy } }).trustedTypes
-  return (types?.createPolicy('comanda-worker', { createScriptURL: (u: string) => u }).createScriptURL(url) ?? url) as string
-}
-
-interface Policy {
-  createScriptURL: (url: string) => unknown
 }

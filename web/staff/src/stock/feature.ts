@@ -27,7 +27,7 @@ export const feature: Feature = {
       needs: ['GET /api/branches/{id}/availability', 'GET /api/menu-items/{id}/recipe'],
     },
     {
-      to: 'reservations', text: 'stock.reservations', icon: mdiTrayFull, group: 'house', order: 50,
+      to: 'reservations', text: 'stock.reservations', icon: mdiTrayFull, group: 'advanced', order: 10,
       needs: ['GET /api/stock/reservations'],
     },
   ],

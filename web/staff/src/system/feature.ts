@@ -18,8 +18,8 @@ export const feature: Feature = {
     },
   ],
   nav: [
-    { to: 'system', text: 'system.state', icon: mdiHeartPulse, group: 'figures', order: 20, needs: ['GET /api/system/readiness'] },
-    { to: 'letters', text: 'system.letters', icon: mdiEmailAlertOutline, group: 'figures', order: 30, needs: ['GET /api/system/dead-letters'] },
-    { to: 'checks', text: 'system.checks', icon: mdiStethoscope, group: 'figures', order: 40, needs: ['POST /api/system/reconcile'] },
+    { to: 'system', text: 'system.state', icon: mdiHeartPulse, group: 'advanced', order: 20, needs: ['GET /api/system/readiness'] },
+    { to: 'letters', text: 'system.letters', icon: mdiEmailAlertOutline, group: 'advanced', order: 30, needs: ['GET /api/system/dead-letters'] },
+    { to: 'checks', text: 'system.checks', icon: mdiStethoscope, group: 'advanced', order: 40, needs: ['POST /api/system/reconcile'] },
   ],
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { freeTables, inOrder, stateOf, type Party, type Table } from './floor'
+import { freeTables, inOrder, sectionsOf, stateOf, type Party, type Table } from './floor'
 import { readSheet } from './sheet'
 
 const table = (label: string, visit: Partial<Party> | null = null, isActive = true) =>
@@ -18,6 +18,17 @@ test('tables are counted as people count, and only free ones are offered', () =>
   const all = [table('A10'), table('A2', {}), table('A1', null, false), table('A3')]
   expect(inOrder(all).map((t) => t.label)).toEqual(['A2', 'A3', 'A10', 'A1'])
   expect(freeTables(all).map((t) => t.label)).toEqual(['A3', 'A10'])
+})
+
+test('sections come in the order of their first table', () => {
+  const all = ['T2 Terrace', 'B1 ', 'A1 Inside', 'A10 Terrace', 'A2 Inside'].map((s) => {
+    const [label = '', section] = s.split(' ')
+    return { ...table(label), ...(section ? { section } : {}) }
+  })
+  expect(sectionsOf(inOrder(all)).map((s) => [s.name, ...s.tables.map((t) => t.label)].join(' '))).toEqual([
+    'Inside A1 A2', 'Terrace A10 T2', ' B1',
+  ])
+  expect(sectionsOf([])).toEqual([])
 })
 
 test('of a sheet only drawings are taken over', () => {

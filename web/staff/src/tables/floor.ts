@@ -3,6 +3,9 @@ import type { components } from '@shared/api/schema'
 export type Table = components['schemas']['VisitTable']
 export type Party = NonNullable<Table['visit']>
 
+/** What the dialog of a table asks for; for new tables the label is a list of labels and ranges. */
+export interface Given { label: string; seats: number; section: string; isActive: boolean }
+
 export type State = 'calling' | 'unpaid' | 'seated' | 'free' | 'unused'
 
 /** What is most urgent about a table. */
@@ -17,6 +20,15 @@ export function stateOf(t: Table): State {
 export function inOrder(tables: readonly Table[]): Table[] {
   const compare = new Intl.Collator(undefined, { numeric: true }).compare
   return [...tables].sort((a, b) => Number(b.isActive) - Number(a.isActive) || compare(a.label, b.label))
+}
+
+export interface Section { name: string; tables: Table[] }
+
+/** The tables by section, in the order of each section's first table. */
+export function sectionsOf(tables: readonly Table[]): Section[] {
+  const all = new Map<string, Table[]>()
+  for (const t of tables) all.set(t.section ?? '', [...(all.get(t.section ?? '') ?? []), t])
+  return [...all].map(([name, its]) => ({ name, tables: its }))
 }
 
 /** Where a party can be taken. */

@@ -3,14 +3,15 @@ import { computed } from 'vue'
 import { branchId } from '../shell/branch'
 import { t } from '../shell/i18n'
 import { confirm } from '../shell/notices'
-import { useAsk, useDo } from '../shell/query'
+import { everyPage, useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
 import { inOrder, type Table } from './floor'
 
 /** The tables of the branch with who sits there, and what can be done with them. */
 export function useTables() {
   const asked = useAsk(
-    'tables', () => api.GET('/api/tables', { params: { query: { branchId: Number(branchId.value), size: 100 } } }), [],
+    'tables',
+    () => everyPage((page) => api.GET('/api/tables', { params: { query: { branchId: Number(branchId.value), page, size: 100 } } })), [],
     { enabled: () => branchId.value !== '', every: 5_000 },
   )
   const touches = ['tables', 'counter']
@@ -31,14 +32,14 @@ export function useTables() {
     { touches, done: (table) => t('tables.rotated', { label: table.label }) },
   )
   const edit = useDo(
-    ({ id, ...body }: { id: string; label?: string; seats?: number; isActive?: boolean }) =>
+    ({ id, ...body }: { id: string; label?: string; seats?: number; section?: string; isActive?: boolean }) =>
       api.PATCH('/api/tables/{id}', { params: { path: { id: Number(id) } }, body }),
     { touches, done: () => t('tables.saved') },
   )
   const add = useDo(
-    (body: { label: string; seats: number }) =>
-      api.POST('/api/tables', { body: { branchId: branchId.value, ...body } }),
-    { touches, done: () => t('tables.saved') },
+    (body: { labels: string; seats: number; section: string }) =>
+      api.POST('/api/branches/{id}/tables/bulk', { params: { path: { id: Number(branchId.value) } }, body }),
+    { touches, done: (added) => t('tables.added', { count: added.items.length }) },
   )
 
   return {

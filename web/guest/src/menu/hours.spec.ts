@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { effectScope, ref } from 'vue'
+
+import { setLanguage } from '@shared/i18n'
+
+import type { Menu } from '../api/dto'
+import { loadAtChange, whyClosed } from './hours'
+
+const now = Date.parse('2026-02-26T05:00:00Z') // Thursday noon in Hanoi
+const closedUntil = (opensAt: string | null) => whyClosed({ opensAt }, 'Asia/Ho_Chi_Minh', now)
+
+it('names the hour today, the weekday within a week, and the date beyond', async () => {
+  await setLanguage('en')
+  expect(whyClosed(undefined, 'UTC', now)).toBeUndefined()
+  expect(closedUntil(null)).toMatch(/closed/)
+  expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We open at 17:00.')
+  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight there, not here
+  expect(closedUntil('2026-03-02T04:00:00Z')).toBe('We open on Monday at 11:00.')
+  expect(closedUntil('2026-03-05T04:00:00Z')).toBe('We open on Thursday, March 5 at 11:00.')
+})
+
+beforeEach(() => vi.useFakeTimers({ now }))
+afterEach(() => vi.useRealTimers())
+
+it('loads the menu when the hour comes', () => {
+  const scope = effectScope()
+  const load = vi.fn()
+  const menu = ref<Menu | undefined>({ hoursChange: '2026-02-26T05:10:00Z' } as Menu)
+  scope.run(() => { loadAtChange(() => menu.value, load) })
+  vi.advanceTimersByTime(10 * 60_000)
+  expect(load).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(1000)
+  expect(load).toHaveBeenCalledOnce()
+  scope.stop()
+})

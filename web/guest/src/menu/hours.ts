@@ -1,0 +1,14 @@
+import { openingOf } from '@shared/hours'
+import { t } from '@shared/i18n'
+
+import type { Menu } from '../api/dto'
+
+export { loadAtChange } from '@shared/hours'
+
+/** Why no orders are taken at this hour and when they are again; undefined while they are. */
+export function whyClosed(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
+  if (!closed) return undefined
+  if (!closed.opensAt) return t('hours.closed')
+  const { time, day } = openingOf(closed.opensAt, timeZone, now)
+  return day ? t('hours.opensOn', { time, day }) : t('hours.opensAt', { time })
+}

@@ -1,0 +1,36 @@
+import type { Menu } from '../api/dto'
+
+// The last menu that this phone has shown, for a start without a network. It has no token and nothing of the guest.
+const key = 'comanda.menu'
+
+interface Kept {
+  schemaVersion: 1
+  branchId: string
+  language: string
+  at: string // an instant
+  menu: Menu
+}
+
+/** Stores the menu of a branch in a language, in place of the last one. */
+export function keepMenu(branchId: string, language: string, menu: Menu, at: string): void {
+  try {
+    localStorage.setItem(key, JSON.stringify({ schemaVersion: 1, branchId, language, at, menu } satisfies Kept))
+  } catch {
+    // A full or forbidden storage: there is no menu without a network then.
+  }
+}
+
+/** The stored menu of a branch, in the language in which it was shown, and when that was. */
+export function keptMenu(branchId: string): { menu: Menu; at: string } | undefined {
+  try {
+    const k = JSON.parse(localStorage.getItem(key) ?? '') as Partial<Kept> | null
+    const sound =
+      k?.schemaVersion === 1 && k.branchId === branchId && typeof k.at === 'string' && !Number.isNaN(Date.parse(k.at)) &&
+      typeof k.menu?.menuVersionId === 'string' && typeof k.menu.currency === 'string' && Array.isArray(k.menu.categories) &&
+      k.menu.categories.every((c) => Array.isArray(c.items))
+    // A pause may have ended since, and the hour is another.
+    return sound ? { menu: { ...k.menu, paused: null, closed: null, hoursChange: null } as unknown as Menu, at: k.at as string } : undefined
+  } catch {
+    return undefined
+  }
+}

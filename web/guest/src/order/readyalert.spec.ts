@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { effectScope, nextTick, ref, shallowRef, type EffectScope } from 'vue'
+
+import { setLanguage } from '@shared/i18n'
+
+import type { Order } from '../api/dto'
+import type { OrderState } from './orderstate'
+import { useReadyAlert } from './readyalert'
+
+const order = shallowRef({ id: 'o1', number: 'A-042' } as Order)
+const shown = vi.fn()
+const vibrate = vi.fn()
+let permission = 'granted'
+let hidden = true
+let scope: EffectScope
+
+beforeEach(async () => {
+  await setLanguage('en')
+  permission = 'granted'
+  hidden = true
+  // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the browser's class has nothing else that is used
+  vi.stubGlobal('Notification', class {
+    static requestPermission = () => Promise.resolve(permission)
+    constructor(title: string, options: { data: string }) {
+      shown(title, options.data)
+    }
+  })
+  Object.defineProperty(navigator, 'vibrate', { value: vibrate, configurable: true })
+  Object.defineProperty(navigator, 'serviceWorker', { value: undefined, configurable: true })
+  vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden)
+  scope = effectScope()
+})
+
+afterEach(() => {
+  scope.stop()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  shown.mockReset()
+  vibrate.mockReset()
+})
+
+/** Follows an order that goes through these states, after the guest has asked or not. */
+async function go(asks: boolean, ...states: OrderState[]): Promise<void> {
+  const state = ref(states[0])
+  const ready = scope.run(() => useReadyAlert(order, state))
+  if (asks) await ready?.ask()
+  for (const next of states.slice(1)) {
+    state.value = next
+    await nextTick()
+    await Promise.resolve()
+  }
+}
+
+test('a guest who asked is told once when the order is ready', async () => {
+  await go(true, 'paid', 'preparing', 'ready', 'served')
+  await vi.waitFor(() => {
+    expect(shown.mock.calls).toEqual([['Order A-042 is ready', '/app/orders/o1']])
+  })
+  expect(vibrate).toHaveBeenCalledTimes(1)
+})
+
+test('a guest who looks at the page sees it there', async () => {
+  hidden = false
+  await go(true, 'preparing', 'ready')
+  expect(vibrate).toHaveBeenCalledTimes(1)
+  expect(shown).not.toHaveBeenCalled()
+})
+
+test('without the permission the phone vibrates', async () => {
+  permission = 'denied'
+  await go(true, 'preparing', 'ready')
+  expect(vibrate).toHaveBeenCalledTimes(1)
+  expect(shown).not.toHaveBeenCalled()
+})
+
+test('nothing happens without a request, or before the order is ready', async () => {
+  await go(false, 'preparing', 'ready')
+  await go(true, 'preparing', 'refund')
+  await go(true, 'ready', 'served')
+  expect(vibrate).not.toHaveBeenCalled()
+  expect(shown).not.toHaveBeenCalled()
+})

@@ -1,0 +1,44 @@
+import { ref, watch, type Ref } from 'vue'
+
+import { t } from '@shared/i18n'
+
+import type { Order } from '../api/dto'
+import type { OrderState } from './orderstate'
+
+/** What the guest has asked for: nothing yet, a notification, or a vibration while the page is open. */
+export type ReadyAlert = 'none' | 'notify' | 'vibrate'
+
+const before: readonly (OrderState | undefined)[] = ['paid', 'accepted', 'preparing']
+
+/** Whether an order can still become ready, so that a guest may want to know. */
+export function isCooking(state: OrderState | undefined): boolean {
+  return before.includes(state)
+}
+
+/** Alerts the guest when an order becomes ready. The browser is asked for its permission by a tap only. */
+export function useReadyAlert(order: Ref<Order | undefined>, state: Ref<OrderState | undefined>) {
+  const alert = ref<ReadyAlert>('none')
+  const possible = 'Notification' in window || 'vibrate' in navigator
+
+  async function ask(): Promise<void> {
+    const allowed = 'Notification' in window ? await Notification.requestPermission() : 'denied'
+    alert.value = allowed === 'granted' ? 'notify' : 'vibrate'
+  }
+
+  watch(state, (is, was) => {
+    if (alert.value === 'none' || is !== 'ready' || !isCooking(was) || !order.value) return
+    if ('vibrate' in navigator) navigator.vibrate([200, 100, 200])
+    // A page in sight shows its headline.
+    if (alert.value === 'notify' && document.hidden) void notify(order.value)
+  })
+  return { alert, possible, ask }
+}
+
+/** Shows a notification. Phones have them from a service worker only, and other browsers without one. */
+async function notify(order: Order): Promise<void> {
+  const title = t('ready.title', { number: order.number })
+  const options = { body: t('confirm.readyHint'), icon: '/app/icon-192.png', tag: order.id, data: `/app/orders/${order.id}` }
+  const registration = await navigator.serviceWorker?.getRegistration()
+  if (registration) await registration.showNotification(title, options)
+  else new Notification(title, options)
+}

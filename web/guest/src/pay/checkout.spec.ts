@@ -1,0 +1,76 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { effectScope } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+
+import type { Menu, Method } from '../api/dto'
+import { useCart } from '../cart/cart'
+import { useMenu } from '../menu/menu'
+import { useSession } from '../table/session'
+import { useCheckout } from './checkout'
+
+const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn() }, replace: vi.fn() }))
+vi.mock('../api/public', () => ({ ...api, guestHeaders: () => ({}), land: () => Promise.resolve({}), useToken: () => undefined }))
+vi.mock('vue-router', () => ({ useRouter: () => ({ replace }) }))
+
+const menuAt = (price: number, menuVersionId = '5') => ({
+  menuVersionId, bizDate: '', currency: 'VND', categories: [{ id: '1', name: 'all', items: [{
+    itemId: '1', dishId: '1', name: 'tea', description: '', imageUrl: null, price, isActive: true, isSoldOut: false, remaining: null,
+  }] }],
+}) as Partial<Menu>
+const line = { itemId: '1', qty: 1, notes: '', name: 'tea', price: 3000 }
+
+beforeEach(async () => {
+  localStorage.clear()
+  document.body.innerHTML = '<script id="boot" type="application/json">{"methods":["VNPAY","COUNTER","SANDBOX"]}</script>'
+  setActivePinia(createPinia())
+  api.createOrder.mockReset()
+  replace.mockReset()
+  api.activeMenu.mockReset().mockResolvedValue(menuAt(3000))
+  useSession().draft = {
+    schemaVersion: 1, visitToken: 't', visitId: 'v', branch: { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [] },
+    table: { id: '1', label: 'A1' }, menuVersion: '5', cartDraft: [line], clientTxnId: 'first',
+  }
+  await useMenu().load('1', '1')
+})
+
+const checkout = () => effectScope().run(useCheckout) as ReturnType<typeof useCheckout>
+
+test('a cart below the least amount of a gateway loses that method until it grows', () => {
+  const { methods, method } = checkout()
+  const cart = useCart()
+  expect([methods.value, method.value]).toEqual([['COUNTER', 'SANDBOX'], 'COUNTER'])
+  cart.change('1 ', 2)
+  method.value = 'VNPAY'
+  cart.change('1 ', 1)
+  expect(method.value).toBe<Method>('COUNTER')
+  cart.change('1 ', 2)
+  expect(method.value).toBe<Method>('VNPAY')
+})
+
+test('a refused order keeps its key, and a placed one empties the cart and takes another', async () => {
+  const { order, trouble } = checkout()
+  api.createOrder.mockRejectedValueOnce(new Fault('sold_out', 409))
+  await order()
+  expect(trouble.value?.text).toBe('review.soldOut')
+  expect(useSession().draft?.clientTxnId).toBe('first')
+  api.createOrder.mockResolvedValueOnce({ id: '9', payment: {} })
+  await order()
+  expect(api.createOrder.mock.calls.map(([body]) => (body as { clientTxnId: string }).clientTxnId)).toEqual(['first', 'first'])
+  expect(replace).toHaveBeenCalledWith({ name: 'confirm', params: { id: '9' } })
+  expect(useCart().empty).toBe(true)
+  expect(useSession().draft?.clientTxnId).not.toBe('first')
+})
+
+test('a changed price is agreed to before it is ordered at', async () => {
+  const { order, asked } = checkout()
+  api.activeMenu.mockResolvedValue(menuAt(4000))
+  api.createOrder.mockRejectedValueOnce(new Fault('price_changed', 409, { currentTotal: 4000 }))
+  await order()
+  expect(api.createOrder.mock.lastCall?.[0]).toMatchObject({ expectedTotal: 3000 })
+  expect(asked.value).toBe(4000)
+  const cart = useCart()
+  cart.change(cart.shown[0]?.key ?? '', 2) // another cart has another total
+  expect(asked.value).toBe(0)
+})

@@ -1,0 +1,124 @@
+import { computed, nextTick, ref, shallowRef, watch } from 'vue'
+import { useRouter } from 'vue-router'
+
+import { isFault } from '@shared/api/fault'
+import type { Key } from '@shared/i18n'
+import { newTxnId } from '@shared/txn'
+
+import { methodsFor } from '../api/boot'
+import type { Method } from '../api/dto'
+import { createOrder } from '../api/public'
+import { useCart } from '../cart/cart'
+import { whyClosed } from '../menu/hours'
+import { useMenu } from '../menu/menu'
+import { useSession } from '../table/session'
+import { useSubmit } from './submit'
+
+/**
+ * Orders the cart of a table. The draft of the visit keeps the clientTxnId of the order until the server has answered, so
+ * that a guest who closes the cart, reloads or loses the network orders once.
+ */
+export function useCheckout() {
+  const session = useSession()
+  const cart = useCart()
+  const menu = useMenu()
+  const router = useRouter()
+  const { state, submit, giveUp } = useSubmit(createOrder)
+
+  const trouble = shallowRef<{ text: Key; link?: boolean }>()
+  // The new total that the guest has to agree to; 0 without one. A change of the cart makes it void.
+  const changed = ref<{ total: number; of: number }>()
+  const asked = computed(() => (changed.value?.of === cart.total ? changed.value.total : 0))
+  const sending = computed(() => state.value !== 'idle')
+  const currency = computed(() => session.branch?.currency ?? 'VND')
+  const methods = computed(() => methodsFor(cart.total, currency.value))
+  const chosen = ref<Method>()
+  // A gateway may have a least amount: a change of the cart can take the chosen method away, and bring it back.
+  const method = computed<Method>({
+    get: () => methods.value.find((m) => m === chosen.value) ?? methods.value[0] ?? 'COUNTER',
+    set: (m) => { chosen.value = m },
+  })
+  const closed = computed(() => whyClosed(menu.menu.value?.closed, session.branch?.timezone))
+
+  // A guest agrees to the total that is shown. Changes of a new menu are announced first.
+  watch(
+    () => menu.menu.value?.menuVersionId,
+    (version) => {
+      if (!version || version === session.draft?.menuVersion) return
+      if (cart.repriced) trouble.value = { text: 'review.menuChanged' }
+      cart.adopt()
+    },
+    { immediate: true },
+  )
+
+  async function order(): Promise<void> {
+    const visit = session.draft
+    const version = menu.menu.value?.menuVersionId
+    if (!visit || !version || sending.value || closed.value) return
+    trouble.value = undefined
+    if (cart.obstacle) {
+      await nextTick()
+      document.getElementById(`line-${cart.obstacle.key}`)?.focus()
+      return
+    }
+    try {
+      const placed = await submit({
+        items: cart.lines.map(({ itemId, qty, notes }) => (notes ? { itemId, qty, notes } : { itemId, qty })),
+        paymentMethod: method.value, clientTxnId: visit.clientTxnId, menuVersionId: version, visitId: visit.visitId,
+        expectedTotal: asked.value || cart.total,
+      })
+      if (!placed) return
+      cart.clear()
+      await router.replace({ name: 'confirm', params: { id: placed.id } })
+      if (placed.payment.redirectUrl) location.assign(placed.payment.redirectUrl)
+    } catch (e) {
+      if (!isFault(e)) throw e
+      changed.value = undefined
+      await refused(e.code, e.currentTotal)
+    }
+  }
+
+  /** Shows why the order was refused, and prepares the next attempt. */
+  async function refused(code: string, total = 0): Promise<void> {
+    switch (code) {
+      case 'sold_out':
+        await menu.load() // has the available quantity of each line
+        trouble.value = { text: 'review.soldOut' }
+        break
+      case 'price_changed':
+        await menu.load()
+        cart.adopt()
+        changed.value = { total, of: cart.total }
+        break
+      case 'menu_version_closed':
+      case 'item_unknown':
+        await menu.load()
+        cart.adopt()
+        trouble.value = { text: 'review.menuChanged' }
+        break
+      case 'idempotency_mismatch': // an earlier attempt did arrive
+        session.keep({ clientTxnId: newTxnId() })
+        trouble.value = { text: 'review.arrived', link: true }
+        break
+      case 'too_many_unpaid':
+        trouble.value = { text: 'review.unpaid', link: true }
+        break
+      case 'visit_closed':
+      case 'customer_token_invalid':
+        await router.replace({ name: 'closed', params: { reason: 'ended' } })
+        break
+      case 'outlet_paused':
+        await menu.load() // has the reason and the end of the pause
+        await router.replace({ name: 'closed', params: { reason: 'branch' } })
+        break
+      case 'branch_closed':
+        await menu.load() // has the next opening
+        if (!closed.value) trouble.value = { text: 'hours.closed' }
+        break
+      default:
+        trouble.value = { text: 'review.failed' }
+    }
+  }
+
+  return { state, sending, methods, method, closed, asked, trouble, order, giveUp }
+}

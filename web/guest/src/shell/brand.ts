@@ -1,0 +1,18 @@
+import { language, t } from '@shared/i18n'
+import { localeOf } from '@shared/i18n/languages'
+
+import { readBoot } from '../api/boot'
+
+// It is part of the page, so it does not change before the next page.
+export const brand = readBoot().brand
+
+/** The restaurant's name: its brand's, else that of the branch, else a neutral word. */
+export function houseName(branch?: string): string {
+  return brand.name || branch || t('app.house')
+}
+
+/** A text of the brand in the guest's language, else in English or any other; empty without one. */
+export function brandText(texts: Record<string, string> | undefined): string {
+  const all = texts ?? {}
+  return all[localeOf(language.value)] || all.en || (Object.values(all)[0] ?? '')
+}

@@ -1,0 +1,38 @@
+import { expect, test, vi } from 'vitest'
+
+import { Fault } from '@shared/api/fault'
+
+import type { ListedOrder } from '../api/dto'
+import { sharesOf, useTableOrders } from './orders'
+
+const { answers } = vi.hoisted(() => ({ answers: [] as Promise<unknown>[] }))
+vi.mock('../api/public', () => ({ ordersOfVisit: () => answers.shift() }))
+
+test('a late answer does not replace a newer one, and a failure keeps what is known', async () => {
+  const { orders, fault, load } = useTableOrders()
+  let arrive: (orders: unknown) => void = () => undefined
+  answers.push(new Promise((resolve) => (arrive = resolve)), Promise.resolve([{ id: 'new' }]))
+  const late = load('v1')
+  await load('v1')
+  arrive([{ id: 'old' }])
+  await late
+  expect(orders.value).toEqual([{ id: 'new' }])
+
+  answers.push(Promise.reject(new Fault('offline')))
+  await load('v1')
+  expect(orders.value).toEqual([{ id: 'new' }])
+  expect(fault.value?.passing).toBe(true)
+
+  answers.push(Promise.resolve([]))
+  await load('v2')
+  expect(orders.value).toEqual([])
+  expect(fault.value).toBeUndefined()
+})
+
+test('the phones of a table see what each has paid, the own one first', () => {
+  const order = (phone: number, paymentStatus: string, totalPrice: number) => ({ phone, mine: phone === 2, paymentStatus, totalPrice }) as ListedOrder
+  expect(sharesOf([order(3, 'UNPAID', 5), order(1, 'PAID', 7), order(2, 'PAID', 11), order(1, 'PAID', 13)])).toEqual([
+    { phone: 2, mine: true, paid: 11 }, { phone: 1, mine: false, paid: 20 }, { phone: 3, mine: false, paid: 0 },
+  ])
+  expect(sharesOf([order(2, 'PAID', 11)])).toEqual([])
+})

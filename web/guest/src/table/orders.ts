@@ -1,0 +1,45 @@
+import { shallowRef } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+
+import type { ListedOrder } from '../api/dto'
+import { ordersOfVisit } from '../api/public'
+
+// The orders of the table's visit, shared by the header and the page that lists them.
+const orders = shallowRef<ListedOrder[]>()
+const fault = shallowRef<Fault>()
+let of = ''
+let generation = 0
+
+/** Loads the orders of a visit. An answer that comes too late does not replace a newer one. */
+async function load(visitId: string): Promise<void> {
+  const mine = ++generation
+  if (visitId !== of) orders.value = undefined
+  of = visitId
+  try {
+    const got = await ordersOfVisit(visitId)
+    if (mine !== generation) return
+    orders.value = got
+    fault.value = undefined
+  } catch (e) {
+    if (!isFault(e)) throw e
+    if (mine === generation) fault.value = e
+  }
+}
+
+/** The orders of all phones of the table. */
+export function useTableOrders() {
+  return { orders, fault, load }
+}
+
+/** What the phones of a table have paid, the own one first; empty at a table with one phone. */
+export function sharesOf(orders: readonly ListedOrder[]): { phone: number; mine: boolean; paid: number }[] {
+  const shares = new Map<number, { phone: number; mine: boolean; paid: number }>()
+  for (const o of orders) {
+    const share = shares.get(o.phone) ?? { phone: o.phone, mine: o.mine, paid: 0 }
+    if (o.paymentStatus === 'PAID') share.paid += o.totalPrice
+    shares.set(o.phone, share)
+  }
+  if (shares.size < 2) return []
+  return [...shares.values()].sort((a, b) => Number(b.mine) - Number(a.mine) || a.phone - b.phone)
+}

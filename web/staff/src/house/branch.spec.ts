@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+
+import { bodyOf, emptyBranch, isComplete, type Country } from './branch'
+
+const vn: Country = { code: 'VN', currency: 'VND', timezones: ['Asia/Ho_Chi_Minh'], bizDayStartHour: 4, locales: ['vi', 'en'] }
+const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/New_York', 'America/Chicago'] }
+const full = { name: 'Quán Hoa', country: 'VN', timezone: '', locales: ['vi'], bizDayStartHour: 4 }
+
+describe('a new branch', () => {
+  it('begins in the country of the browser', () => {
+    expect(emptyBranch(['en', 'zh-TW']).country).toBe('TW')
+    expect(emptyBranch(['not a tag', 'en']).country).toBe('VN')
+  })
+
+  it('needs a name, a known country and a language', () => {
+    expect(isComplete(full, vn)).toBe(true)
+    expect(isComplete({ ...full, name: ' ' }, vn)).toBe(false)
+    expect(isComplete({ ...full, locales: [] }, vn)).toBe(false)
+    expect(isComplete(full, undefined)).toBe(false)
+  })
+
+  it('needs a time zone where the country has several', () => {
+    expect(isComplete(full, us)).toBe(false)
+    expect(isComplete({ ...full, timezone: 'America/Chicago' }, us)).toBe(true)
+    expect(isComplete({ ...full, timezone: 'Asia/Taipei' }, us)).toBe(false)
+  })
+
+  it('sends only what is stated', () => {
+    expect(bodyOf({ ...full, name: ' Quán Hoa ' }, 'x')).toEqual({
+      name: 'Quán Hoa', country: 'VN', locales: ['vi'], bizDayStartHour: 4, clientTxnId: 'x',
+    })
+    expect(bodyOf({ ...full, timezone: 'Asia/Taipei' }, 'x')).toHaveProperty('timezone', 'Asia/Taipei')
+  })
+})

@@ -1,0 +1,41 @@
+import type { components } from '@shared/api/schema'
+
+export type Country = components['schemas']['CatalogCountry']
+
+/** The fields of a new branch. Empty texts are not stated yet. */
+export interface NewBranch {
+  name: string
+  country: string
+  timezone: string
+  locales: string[]
+  bizDayStartHour: number
+}
+
+/** The languages that menus can be written in. */
+export const menuLocales = ['vi', 'zh-TW', 'en', 'ja', 'th']
+
+/** A branch without a name, in the country of the browser's language. */
+export function emptyBranch(tags: readonly string[] = navigator.languages): NewBranch {
+  const country = tags.map((tag) => regionOf(tag)).find((r) => r !== '') ?? ''
+  return { name: '', country: country === '' ? 'VN' : country, timezone: '', locales: [], bizDayStartHour: 4 }
+}
+
+function regionOf(tag: string): string {
+  try {
+    return new Intl.Locale(tag).region ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Reports whether nothing is missing that the country does not determine. */
+export function isComplete(b: NewBranch, profile: Country | undefined): boolean {
+  if (b.name.trim() === '' || !profile || b.locales.length === 0) return false
+  return profile.timezones.length < 2 || profile.timezones.includes(b.timezone)
+}
+
+/** The request that creates a branch. The same id makes a second press harmless. */
+export function bodyOf(b: NewBranch, clientTxnId: string) {
+  const { timezone, ...rest } = b
+  return { ...rest, name: b.name.trim(), ...(timezone ? { timezone } : {}), clientTxnId }
+}

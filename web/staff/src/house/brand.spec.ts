@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+
+import { changesOf, formOf, isColour, type Brand } from './brand'
+
+const brand: Brand = {
+  name: 'Quán Hoa', accent: '#0b6e4f', palette: null, logo: null, cover: null, address: '', phone: '',
+  welcomeTitle: { vi: 'Xin chào' }, welcomeText: {},
+}
+
+test('a form sends only what has changed', () => {
+  const form = formOf(brand)
+  expect(changesOf(form, brand)).toEqual({})
+  form.name = ' Quán Hoa ' // blanks are no change
+  form.welcomeText.en = '   '
+  expect(changesOf(form, brand)).toEqual({})
+  form.accent = ''
+  form.welcomeTitle.en = 'Hello'
+  expect(changesOf(form, brand)).toEqual({ accent: '', welcomeTitle: { vi: 'Xin chào', en: 'Hello' } })
+  form.welcomeTitle.vi = ''
+  expect(changesOf(form, brand).welcomeTitle).toEqual({ en: 'Hello' })
+})
+
+test('a form is a copy', () => {
+  formOf(brand).welcomeTitle.vi = 'Chào'
+  expect(brand.welcomeTitle.vi).toBe('Xin chào')
+})
+
+test.each([['#0b6e4f', true], ['#0B6E4F', true], ['0b6e4f', false], ['#0b6e4', false], ['', false], ['red', false]])('%s', (text, good) => {
+  expect(isColour(text)).toBe(good)
+})

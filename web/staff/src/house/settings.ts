@@ -1,0 +1,100 @@
+import type { components } from '@shared/api/schema'
+import { hasText, t } from '../shell/i18n'
+
+export type Setting = components['schemas']['SettingsSetting']
+
+/** How a setting is typed. Durations are stored as Go writes them, such as 15m0s. */
+export type Kind = 'minutes' | 'seconds' | 'text' | 'secret'
+
+/** What the server can test: a service outside of the restaurant. */
+export type Subject = components['schemas']['TestInputBody']['subject']
+export type TestResult = components['schemas']['SettingsTestResult']
+
+/** The settings, by what they are about. */
+export const groups: { name: string; test?: Subject; settings: { name: string; kind: Kind }[] }[] = [
+  { name: 'address', settings: [{ name: 'public_url', kind: 'text' }] },
+  {
+    name: 'paying',
+    settings: [
+      { name: 'payment_window', kind: 'minutes' }, { name: 'counter_window', kind: 'minutes' }, { name: 'expiry_grace', kind: 'seconds' },
+    ],
+  },
+  { name: 'kitchen', settings: [{ name: 'ticket_warn', kind: 'minutes' }, { name: 'ticket_late', kind: 'minutes' }] },
+  {
+    name: 'vnpay',
+    test: 'vnpay',
+    settings: [
+      { name: 'vnpay_tmn_code', kind: 'text' }, { name: 'vnpay_hash_secret', kind: 'secret' }, { name: 'vnpay_pay_url', kind: 'text' },
+      { name: 'vnpay_api_url', kind: 'text' },
+    ],
+  },
+  {
+    name: 'linepay',
+    test: 'linepay',
+    settings: [
+      { name: 'linepay_channel_id', kind: 'text' }, { name: 'linepay_channel_secret', kind: 'secret' }, { name: 'linepay_url', kind: 'text' },
+      { name: 'linepay_prefix', kind: 'text' },
+    ],
+  },
+  { name: 'mail', test: 'mail', settings: [{ name: 'smtp_url', kind: 'secret' }, { name: 'mail_from', kind: 'text' }] },
+]
+
+const units: Record<string, number> = { h: 3600, m: 60, s: 1 }
+
+/** The seconds of a duration such as 1h15m0s; NaN for any other text. */
+export function secondsOf(duration: string): number {
+  if (!/^(\d+(\.\d+)?[hms])+$/.test(duration)) return NaN
+  let sum = 0
+  for (const [, n, unit] of duration.matchAll(/([\d.]+)([hms])/g)) sum += Number(n) * (units[unit ?? ''] ?? NaN)
+  return sum
+}
+
+/** What a field shows of a value. */
+export function shown(value: string, kind: Kind): string {
+  if (kind === 'text' || kind === 'secret') return value
+  const n = secondsOf(value) / (kind === 'minutes' ? 60 : 1)
+  return Number.isNaN(n) ? '' : String(n)
+}
+
+/** The value that a field's text means; null for the default. */
+export function valueOf(text: string, kind: Kind): string | null {
+  const trimmed = text.trim()
+  if (trimmed === '') return null
+  if (kind === 'minutes') return `${trimmed}m`
+  if (kind === 'seconds') return `${trimmed}s`
+  return trimmed
+}
+
+/** The changes of a form. A secret that was left empty stays as it is. */
+export function changes(settings: Setting[], form: Record<string, string>, of: { name: string; kind: Kind }[]) {
+  return of.flatMap(({ name, kind }) => {
+    const s = settings.find((one) => one.name === name)
+    const text = form[name]
+    if (!s || s.source === 'PROCESS' || text === undefined || text === (kind === 'secret' ? '' : shown(s.value, kind))) return []
+    return [{ name, value: valueOf(text, kind) }]
+  })
+}
+
+/** Why settings were refused, by their names. Codes that this version does not know are shown in the server's words. */
+export function refusals(problem: { errors?: unknown }): Record<string, string> {
+  const errors = (Array.isArray(problem.errors) ? problem.errors : []) as { field?: string; code?: string; message?: string }[]
+  return Object.fromEntries(errors.flatMap(({ field, code, message }) => {
+    const key = `house.wrong_${code ?? ''}`
+    return field ? [[field, hasText(key) ? t(key) : refusal(message ?? '')]] : []
+  }))
+}
+
+/** The server's words about a refused value, with settings by their labels instead of their variables. */
+export function refusal(detail: string): string {
+  return detail.replaceAll('configuration: ', '').replace(/COMANDA_([A-Z0-9_]+)(\*?)/g, (variable, name: string, all: string) => {
+    const own = name.toLowerCase().replace(/_$/, '')
+    const key = all ? `house.group_${own}` : `house.${own}`
+    return hasText(key) ? t(key) : variable
+  })
+}
+
+/** A result in words. The mail server has sentences of its own where it has no name and no contract. */
+export function resultText(subject: Subject, { code, detail }: TestResult): string {
+  const own = `house.test_${code}_${subject}`
+  return t(hasText(own) ? own : `house.test_${code}`, { name: t(`house.group_${subject}`), detail })
+}

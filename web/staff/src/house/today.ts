@@ -1,0 +1,53 @@
+import type { components } from '@shared/api/schema'
+import { openingOf } from '@shared/hours'
+import { t } from '../shell/i18n'
+import type { Branch } from '../shell/branch'
+import { ageOf, columnOf, urgencyOf, type Board } from '../board/wall'
+
+type Hourly = Pick<components['schemas']['ReportHourly'], 'hour' | 'gross'>
+
+/**
+ * What a finished day had sold by this time of the day. Hours before the start of the business day are its last ones.
+ * Of the present hour the part counts that has passed: the report has no smaller steps.
+ */
+export function byNow(hours: readonly Hourly[], hour: number, minute: number, dayStart: number): number {
+  const place = (h: number) => (h - dayStart + 24) % 24
+  const sum = hours.reduce((all, { hour: h, gross }) => {
+    if (place(h) < place(hour)) return all + gross
+    return h === hour ? all + (gross * minute) / 60 : all
+  }, 0)
+  return Math.round(sum)
+}
+
+/** How much more than before, as a share; undefined where there is nothing to compare with. */
+export function growth(now: number, before: number): number | undefined {
+  return before > 0 ? now / before - 1 : undefined
+}
+
+/** The hour and minute of an instant on a branch's clock. */
+export function timeAt(instant: number, timeZone: string): { hour: number; minute: number } {
+  const parts = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: 'numeric', hourCycle: 'h23', timeZone }).formatToParts(instant)
+  const part = (type: string) => Number(parts.find((p) => p.type === type)?.value)
+  return { hour: part('hour'), minute: part('minute') }
+}
+
+/** That a branch is closed by its opening hours, and when it opens; empty while it is open, and while it is switched off. */
+export function closedNow(b: Pick<Branch, 'isOpen' | 'isOpenNow' | 'hoursChange' | 'timezone'>, now?: number): string {
+  if (!b.isOpen || b.isOpenNow) return ''
+  if (!b.hoursChange) return t('house.hours_closed')
+  const { time, day } = openingOf(b.hoursChange, b.timezone, now)
+  return day ? t('house.closed_until_day', { time, day }) : t('house.closed_until', { time })
+}
+
+/** Of several branches the earliest moment at which one opens or closes by its hours. */
+export function nextChange(all: readonly Pick<Branch, 'hoursChange'>[]): string | undefined {
+  const changes = all.flatMap((b) => (b.hoursChange ? [b.hoursChange] : []))
+  return changes.sort((a, b) => Date.parse(a) - Date.parse(b))[0]
+}
+
+/** The orders in the kitchen, and those of them that wait too long, as of the moment of the board. */
+export function kitchenOf(board: Board): { open: number; late: number } {
+  const open = board.tickets.filter((t) => !t.voided && columnOf(t) !== 'served')
+  const late = open.filter((t) => urgencyOf(ageOf(t, Date.parse(board.now)), board.thresholds) === 'late')
+  return { open: open.length, late: late.length }
+}

@@ -1,0 +1,25 @@
+import { ref } from 'vue'
+
+import { newTxnId } from '@shared/txn'
+import { changeBranch } from '../shell/branch'
+import { t } from '../shell/i18n'
+import { useDo } from '../shell/query'
+import { api } from '../shell/session'
+import { bodyOf, emptyBranch } from './branch'
+
+/** The fields of a new branch and the request that creates it. */
+export function useNewBranch(created: () => void) {
+  const given = ref(emptyBranch())
+  const id = ref(newTxnId())
+  const create = useDo(() => api.POST('/api/branches', { body: bodyOf(given.value, id.value) }), {
+    touches: ['branches'],
+    done: (b) => {
+      changeBranch(b.id)
+      given.value = emptyBranch()
+      id.value = newTxnId()
+      created()
+      return t('house.branch_created', { name: b.name })
+    },
+  })
+  return { given, create }
+}

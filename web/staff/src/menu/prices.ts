@@ -1,0 +1,78 @@
+import { minorOf } from '../orders/cash'
+
+/** The API's limits of a price and a quota. */
+export const mostPrice = 1_000_000_000
+export const mostQuota = 1_000_000
+
+/** Why an amount was not read; the codes are those of imported menus. */
+export type PriceProblem =
+  | 'price_missing' | 'price_unreadable' | 'price_ambiguous' | 'price_negative' | 'price_currency' | 'price_too_large'
+
+// The ways to write a currency beside an amount, the longest first. The rules are those of the server's imports
+// (internal/menufile/price.go); both are tested with internal/menufile/testdata/prices.json.
+const symbols: [string, string[]][] = [
+  ['đồng', ['VND']], ['vnđ', ['VND']], ['vnd', ['VND']], ['₫', ['VND']], ['đ', ['VND']],
+  ['twd', ['TWD']], ['nt$', ['TWD']], ['nt', ['TWD']],
+  ['us$', ['USD']], ['usd', ['USD']], ['$', ['USD', 'TWD']],
+  ['元', ['TWD']], ['圓', ['TWD']], ['円', ['JPY']], ['jpy', ['JPY']], ['yen', ['JPY']], ['¥', ['JPY']],
+  ['eur', ['EUR']], ['€', ['EUR']],
+  ['sar', ['SAR']], ['sr', ['SAR']], ['ر.س.', ['SAR']], ['ر.س', ['SAR']], ['ریال', ['SAR']],
+  ['thb', ['THB']], ['บาท', ['THB']], ['฿', ['THB']],
+  ['£', []], ['gbp', []], ['₩', []], ['cny', []],
+]
+
+// Where people leave three zeros out.
+const thousands = ['nghìn', 'ngàn', 'k']
+
+/** An amount as people write it, in minor units, or why it was not read. It never guesses. */
+export function parsePrice(typed: string, currency: string): number | PriceProblem {
+  let s = typed.normalize('NFKC').toLowerCase().replaceAll('−', '-').replaceAll(/[\u200e\u200f]/g, '').trim()
+  if (s === '') return 'price_missing'
+  const found = symbols.find(([text]) => s.endsWith(text) || s.startsWith(text))
+  if (found) {
+    const [text, of] = found
+    if (!of.includes(currency)) return 'price_currency'
+    s = (s.endsWith(text) ? s.slice(0, -text.length) : s.slice(text.length)).trim()
+  }
+  const decimals = minorOf(currency) === 1 ? 0 : 2
+  const suffix = decimals === 0 ? thousands.find((t) => s.endsWith(t)) : undefined
+  if (suffix) s = s.slice(0, -suffix.length).trim()
+  if (s.startsWith('-') && isAmount(s.slice(1).trim())) return 'price_negative'
+  if (!isAmount(s)) return 'price_unreadable'
+  const parts = split(s.replaceAll('’', "'"), decimals, suffix !== undefined)
+  return typeof parts === 'string' ? parts : inMinorUnits(parts, decimals, suffix !== undefined)
+}
+
+const isAmount = (s: string) => /^\d([\d.,' ’]*\d)?$/.test(s)
+const digits = (s: string) => s.replaceAll(/[.,' ]/g, '')
+
+/** The digits before and after the decimal point. In short notation, such as 1.5k, a separator is always one. */
+function split(s: string, decimals: number, short: boolean): [whole: string, fraction: string] | PriceProblem {
+  const last = Math.max(...['.', ',', "'", ' '].map((mark) => s.lastIndexOf(mark)))
+  if (last < 0) return [s, '']
+  const [mark, before, after] = [s.charAt(last), s.slice(0, last), s.slice(last + 1)]
+  const once = !before.includes(mark)
+  const empty = /^0*$/.test(after)
+  if (mark === ' ' || mark === "'" || !once) return grouped(s) ? [digits(s), ''] : 'price_unreadable'
+  if (/[.,' ]/.test(before)) { // 1,234.50: the second kind is for decimals
+    if (!grouped(before) || (after.length > 2 && !empty)) return 'price_unreadable'
+    return after.length > 2 ? 'price_ambiguous' : [digits(before), after]
+  }
+  if (short) return after.length > 2 ? 'price_ambiguous' : [before, after]
+  if (after.length === 3 && before.length <= 3 && before !== '0') return decimals > 0 ? 'price_ambiguous' : [before + after, '']
+  if (after.length > 2) return 'price_unreadable'
+  if (decimals === 0 && before.length <= 3 && empty) return 'price_ambiguous' // 65.00 may be the beginning of 65.000
+  return [before, after]
+}
+
+/** Whether an amount has one kind of separator, and three digits after each. */
+function grouped(s: string): boolean {
+  return /^\d{1,3}(([.,' ])\d{3}(\2\d{3})*)?$/.test(s) || /^\d+$/.test(s)
+}
+
+function inMinorUnits([whole, fraction]: [string, string], decimals: number, short: boolean): number | PriceProblem {
+  const [before, after] = short ? [whole + fraction.padEnd(3, '0'), ''] : [whole, fraction]
+  if (!/^0*$/.test(after.slice(decimals))) return 'price_unreadable'
+  const minor = `${before}${after.slice(0, decimals).padEnd(decimals, '0')}`.replace(/^0+(?=\d)/, '')
+  return minor.length > 12 || Number(minor) > mostPrice ? 'price_too_large' : Number(minor)
+}

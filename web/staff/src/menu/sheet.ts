@@ -1,0 +1,263 @@
+import { markRaw } from 'vue'
+
+import { typedAmount, whole } from './figures'
+import type { Heading, Line, MenuRows } from './carte'
+import { mostQuota, parsePrice } from './prices'
+import { filled, type Texts } from './words'
+
+/** A column of the price grid: the name in a language, as `name:vi`, or one of the others. */
+export type Column = `name:${string}` | 'category' | 'price' | 'quota'
+
+export type MenuRow = NonNullable<MenuRows['dishes']>[number]
+export type RowState = NonNullable<MenuRow['before']> & { dishId: string }
+
+/** A cell gets another text. */
+interface Change {
+  dishId: string
+  column: Column
+  before: string
+  after: string
+}
+
+/** Undo goes back this far. */
+const mostSteps = 200
+
+/** The longest name, as the API limits it. */
+const longestName = 120
+
+/**
+ * The texts of a draft's dishes as people type them in a grid, with the changes since the draft was read. Cells hold
+ * what was typed, also where it cannot be read: it is shown with its problem and never sent.
+ */
+export class Sheet {
+  private cells = new Map<string, Map<Column, string>>()
+  private done: Change[][] = []
+  private undone: Change[][] = []
+  private open: string | undefined // the cell whose typing is one step
+  private byId: ReadonlyMap<string, Line>
+
+  constructor(
+    private lines: readonly Line[], private readonly headings: readonly Heading[], readonly locales: readonly string[],
+    private readonly currency: string, private readonly nameOf: (names: Texts) => string,
+  ) {
+    this.byId = indexed(lines)
+  }
+
+  get columns(): Column[] {
+    return [...this.locales.map((l): Column => `name:${l}`), 'category', 'price', 'quota']
+  }
+
+  get canUndo(): boolean {
+    return this.done.length > 0
+  }
+
+  get canRedo(): boolean {
+    return this.undone.length > 0
+  }
+
+  text(dishId: string, column: Column): string {
+    return this.cells.get(dishId)?.get(column) ?? this.stored(this.line(dishId), column)
+  }
+
+  /** The text of a cell as the draft has it. */
+  original(dishId: string, column: Column): string {
+    return this.stored(this.line(dishId), column)
+  }
+
+  changed(dishId: string, column: Column): boolean {
+    return this.text(dishId, column) !== this.original(dishId, column)
+  }
+
+  /** The text of a cell that is being typed. All that is typed until `endStep` is undone at once. */
+  type(dishId: string, column: Column, text: string): void {
+    const cell = `${dishId} ${column}`
+    const before = this.text(dishId, column)
+    const last = this.done.at(-1)?.[0]
+    if (this.open === cell && last) {
+      last.after = text
+      this.write(dishId, column, text)
+      this.undone = []
+      if (last.before === text) this.done.pop()
+      if (last.before === text) this.open = undefined
+      return
+    }
+    if (before === text) return
+    this.step([{ dishId, column, before, after: text }])
+    this.open = cell
+  }
+
+  endStep(): void {
+    this.open = undefined
+  }
+
+  /** Puts a block of cells of a spreadsheet at a cell. What goes beyond the grid is dropped. Returns how many cells changed. */
+  paste(rows: readonly string[], dishId: string, column: Column, block: readonly (readonly string[])[]): number {
+    const [top, left] = [rows.indexOf(dishId), this.columns.indexOf(column)]
+    const changes = block.flatMap((texts, down) => texts.flatMap((text, right) => {
+      const [to, at] = [rows[top + down], this.columns[left + right]]
+      if (to === undefined || at === undefined) return []
+      const before = this.text(to, at)
+      return before === text ? [] : [{ dishId: to, column: at, before, after: text }]
+    }))
+    this.endStep()
+    if (changes.length > 0) this.step(changes)
+    return changes.length
+  }
+
+  /** Takes the last step back and returns the cell where it was. */
+  undo(): { dishId: string; column: Column } | undefined {
+    this.endStep()
+    const step = this.done.pop()
+    if (!step) return undefined
+    for (const c of step) this.write(c.dishId, c.column, c.before)
+    this.undone.push(step)
+    return step[0]
+  }
+
+  redo(): { dishId: string; column: Column } | undefined {
+    this.endStep()
+    const step = this.undone.pop()
+    if (!step) return undefined
+    for (const c of step) this.write(c.dishId, c.column, c.after)
+    this.done.push(step)
+    return step[0]
+  }
+
+  discard(): void {
+    this.cells.clear()
+    this.done = []
+    this.undone = []
+    this.endStep()
+  }
+
+  /** Forgets what was typed for dishes that are saved. What was done before cannot be undone any more. */
+  saved(dishIds: readonly string[]): void {
+    for (const id of dishIds) this.cells.delete(id)
+    this.done = []
+    this.undone = []
+    this.endStep()
+  }
+
+  /** Why a cell cannot be sent, as a code of imported menus; empty if it can. */
+  problem(dishId: string, column: Column): string {
+    const text = this.text(dishId, column)
+    if (!this.changed(dishId, column)) return ''
+    if (column === 'price') {
+      const read = parsePrice(text, this.currency)
+      return typeof read === 'string' ? read : ''
+    }
+    if (column === 'quota') return whole(text, mostQuota) === undefined ? 'quota_unreadable' : ''
+    if (column === 'category') return this.heading(text) ? '' : text.trim() === '' ? 'category_missing' : 'category_unknown'
+    if (Object.keys(this.names(dishId)).length === 0) return 'name_missing'
+    return Array.from(text.trim()).length > longestName ? 'cell_too_long' : ''
+  }
+
+  /** How many cells differ from the draft. */
+  get changes(): number {
+    return this.count((id, c) => this.changed(id, c))
+  }
+
+  get problems(): number {
+    return this.count((id, c) => this.problem(id, c) !== '')
+  }
+
+  /** The changed rows, as the server takes them. Call it without problems only. */
+  rows(): MenuRow[] {
+    return this.lines.filter((l) => this.columns.some((c) => this.changed(l.dishId, c))).map((l) => {
+      const row: MenuRow = {
+        dishId: l.dishId, price: this.changed(l.dishId, 'price') ? Number(parsePrice(this.text(l.dishId, 'price'), this.currency)) : l.price,
+        dailyQuota: whole(this.text(l.dishId, 'quota'), mostQuota) ?? null,
+        before: { categoryId: l.categoryId, names: l.names, price: l.price, dailyQuota: l.dailyQuota },
+      }
+      if (this.changed(l.dishId, 'category')) row.categoryId = this.heading(this.text(l.dishId, 'category'))?.id ?? l.categoryId
+      if (this.locales.some((locale) => this.changed(l.dishId, `name:${locale}`))) row.names = this.names(l.dishId)
+      return row
+    })
+  }
+
+  /**
+   * Goes on from newer lines of the draft. What was typed stays and is compared with the new values. Steps that would
+   * bring back a value that someone else has replaced cannot be undone any more.
+   */
+  rebase(lines: readonly Line[]): void {
+    const now = new Map(lines.map((l) => [l.dishId, l]))
+    const replaced = (id: string, c: Column) => {
+      const after = now.get(id)
+      return !after || this.stored(this.line(id), c) !== this.stored(after, c)
+    }
+    for (const [id, row] of this.cells) {
+      for (const [c, text] of row) if (!now.has(id) || text === this.stored(this.line(id), c)) row.delete(c)
+    }
+    const stays = (step: Change[]) => !step.some((c) => replaced(c.dishId, c.column))
+    this.done = this.done.filter(stays)
+    this.undone = this.undone.filter(stays)
+    this.lines = lines
+    this.byId = indexed(lines)
+    this.endStep()
+  }
+
+  private step(changes: Change[]): void {
+    for (const c of changes) this.write(c.dishId, c.column, c.after)
+    this.done = [...this.done, changes].slice(-mostSteps)
+    this.undone = []
+  }
+
+  private write(dishId: string, column: Column, text: string): void {
+    const row = this.cells.get(dishId) ?? new Map<Column, string>()
+    this.cells.set(dishId, row.set(column, text))
+  }
+
+  private line(dishId: string): Line | undefined {
+    return this.byId.get(dishId)
+  }
+
+  private stored(line: Line | undefined, column: Column): string {
+    if (!line) return ''
+    if (column === 'price') return typedAmount(line.price, this.currency)
+    if (column === 'quota') return line.dailyQuota === null ? '' : String(line.dailyQuota)
+    if (column === 'category') return this.nameOf(line.categoryNames)
+    return line.names[column.slice('name:'.length)] ?? ''
+  }
+
+  private names(dishId: string): Texts {
+    const typed = Object.fromEntries(this.locales.map((l) => [l, this.text(dishId, `name:${l}`)]))
+    return filled({ ...this.line(dishId)?.names, ...typed })
+  }
+
+  /** A category by its name in any language. */
+  private heading(text: string): Heading | undefined {
+    const wanted = text.trim().normalize('NFC').toLowerCase()
+    return this.headings.find((h) => Object.values(h.names).some((n) => n.toLowerCase() === wanted))
+  }
+
+  private count(has: (dishId: string, column: Column) => boolean): number {
+    return [...this.cells].reduce((n, [id, row]) => n + [...row.keys()].filter((c) => has(id, c)).length, 0)
+  }
+}
+
+/** Lines by dish. They are only read, so that nothing has to watch each of them. */
+function indexed(lines: readonly Line[]): ReadonlyMap<string, Line> {
+  return markRaw(new Map(lines.map((l) => [l.dishId, l])))
+}
+
+/** The cells of a spreadsheet's clipboard: tabs between cells, lines between rows, quotes around texts that have either. */
+export function cellsOf(clipboard: string): string[][] {
+  const rows: string[][] = [[]]
+  const cell = /"((?:[^"]|"")*)"(?=\t|\r?\n|$)|([^\t\r\n]*)/y
+  let at = 0
+  while (at <= clipboard.length) {
+    cell.lastIndex = at
+    const [whole = '', quoted, plain = ''] = cell.exec(clipboard) ?? []
+    const text = quoted === undefined ? plain : quoted.replaceAll('""', '"')
+    rows.at(-1)?.push(text.replaceAll(/\s+/g, ' ').trim())
+    at += whole.length
+    if (clipboard[at] === '\t') at++
+    else if (at >= clipboard.length) break
+    else {
+      at += clipboard.startsWith('\r\n', at) ? 2 : 1
+      if (at >= clipboard.length) break // the line end of the last row
+      rows.push([])
+    }
+  }
+  return rows
+}

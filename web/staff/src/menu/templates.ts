@@ -1,0 +1,23 @@
+import type { components } from '@shared/api/schema'
+import { hasText, t } from '../shell/i18n'
+import { words } from './words'
+
+export type TemplateDish = components['schemas']['CatalogReadyDish']
+
+/** The name of a template. A newer server may have templates without a text here. */
+export function templateName(name: string): string {
+  const key = `menu.template_${name.replaceAll('-', '_')}`
+  return hasText(key) ? t(key) : name
+}
+
+/** Dishes by category, in the order of the template. */
+export function courses(dishes: TemplateDish[]): { name: Record<string, string>; dishes: TemplateDish[] }[] {
+  const all = new Map<string, { name: Record<string, string>; dishes: TemplateDish[] }>()
+  for (const d of dishes) {
+    const name = words(d.category)
+    const course = all.get(name) ?? { name: d.category, dishes: [] }
+    course.dishes.push(d)
+    all.set(name, course)
+  }
+  return [...all.values()]
+}

@@ -1,0 +1,75 @@
+import type { components } from '@shared/api/schema'
+import { isFault } from '@shared/api/fault'
+import { fitPin } from '../shell/pin'
+
+export type NewAccount = components['schemas']['HireInBody']
+
+/** Roles of people who share devices, by how many of them a restaurant has. */
+export const teamRoles = ['KITCHEN', 'STAFF', 'CASHIER', 'MANAGER'] as const
+
+/** A person to add. What was sent stays, until the server has said whether it was stored. */
+export interface Row {
+  key: number
+  name: string
+  role: string // the role's name
+  branch: string
+  pin: string
+  sent: NewAccount | undefined
+  state: 'open' | 'sending' | 'unknown' | 'done'
+  problem: unknown
+}
+
+let made = 0
+
+export function newRow(role: string, branch: string): Row {
+  made++
+  return { key: made, name: '', role, branch, pin: proposePin(), sent: undefined, state: 'open', problem: undefined }
+}
+
+function randomDigits(length: number): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(length)), (n) => String(n % 10)).join('')
+}
+
+/** A random PIN of four digits that the server accepts. */
+export function proposePin(): string {
+  for (;;) {
+    const pin = randomDigits(4)
+    if (fitPin(pin)) return pin
+  }
+}
+
+/** A username for a name. Its digits make it unique, so that a repeated request is refused and not stored twice. */
+export function usernameFor(name: string): string {
+  const plain = name.toLowerCase().replaceAll('đ', 'd').normalize('NFD').replace(/\p{M}/gu, '')
+  const words = plain.replace(/[^a-z0-9]+/g, '.').replace(/^\.+|\.+$/g, '').slice(0, 20).replace(/\.+$/, '')
+  return `${words || 'staff'}-${randomDigits(8)}`
+}
+
+/** Whether a row can be sent. Untouched rows need not be. */
+export const isFit = (r: Row) => r.name.trim() !== '' && r.branch !== '' && fitPin(r.pin)
+export const isBlank = (r: Row) => r.name.trim() === '' && r.state === 'open'
+
+/** Adds the person of a row, and says in the row what came of it. It never throws: the next row is sent all the same. */
+export async function addRow(r: Row, roleId: string, send: (body: NewAccount) => Promise<unknown>): Promise<void> {
+  const repeated = r.sent !== undefined
+  const body = r.sent ?? {
+    firstName: r.name.trim(), username: usernameFor(r.name), roleId, branches: [r.branch], pin: r.pin,
+  }
+  r.sent = body
+  r.state = 'sending'
+  r.problem = undefined
+  try {
+    await send(body)
+    r.state = 'done'
+  } catch (e) {
+    // The username is this row's own: the request before, whose answer was lost, has stored it.
+    if (repeated && isFault(e, 'username_taken')) {
+      r.state = 'done'
+      return
+    }
+    const open = isFault(e) && !e.passing
+    if (open) r.sent = undefined
+    r.state = open ? 'open' : 'unknown'
+    r.problem = e
+  }
+}

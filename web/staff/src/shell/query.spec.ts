@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+
+import { everyPage } from './query'
+
+const ok = new Response()
+const page = (items: number[], total: number) => Promise.resolve({ data: { items, total }, response: ok })
+
+test('a list is read to its end', async () => {
+  const asked: number[] = []
+  const list = await everyPage((n) => {
+    asked.push(n)
+    return page([[1, 2], [3, 4], [5]][n - 1] ?? [], 5)
+  })
+  expect(list.data).toEqual({ items: [1, 2, 3, 4, 5], total: 5 })
+  expect(asked).toEqual([1, 2, 3])
+})
+
+test('a list that became shorter meanwhile ends', async () => {
+  const list = await everyPage((n) => page(n === 1 ? [1, 2] : [], 3))
+  expect(list.data?.items).toEqual([1, 2])
+})
+
+test('a page that is refused refuses the list', async () => {
+  const refused = { error: {}, response: new Response(null, { status: 503 }) }
+  const list = await everyPage<{ items: number[]; total: number }>((n) => (n === 1 ? page([1], 2) : Promise.resolve(refused)))
+  expect(list.response.status).toBe(503)
+})

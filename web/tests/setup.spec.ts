@@ -1,0 +1,146 @@
+import { examine } from './examine'
+import { add, expect, orderCart, test } from './house'
+import { sizes } from './staff-house'
+
+// An owner without the demo: from the link in the terminal to the first paid order, in the browser alone.
+test('an owner sets up a restaurant and takes the first paid order', async ({ page, empty, browser }) => {
+  await page.setViewportSize(sizes.desktop)
+  await page.goto(`${empty.url}/console/`)
+  await expect(page.getByText('Open the link that it shows in its terminal')).toBeVisible()
+  await page.goto(empty.setupLink)
+  await expect(page).toHaveURL(`${empty.url}/console/setup`) // the code is gone from the address
+  await examine(page, 'set-up')
+  await page.getByLabel('Your e-mail').fill('hoa@quanhoa.vn')
+  await page.getByLabel('Choose a password').fill('ngoi ben ho uong tra')
+  await page.getByRole('button', { name: 'Create account' }).click()
+
+  await page.getByLabel('Name of the restaurant').fill('Quán Hoa')
+  await examine(page, 'the first restaurant')
+  await page.getByRole('button', { name: 'Create restaurant' }).click()
+  await expect(page.getByText('What Quán Hoa needs before the first guest can order.')).toBeVisible()
+  const step = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
+  await expect(step('Add tables').getByRole('img', { name: 'To do' })).toBeVisible()
+  await examine(page, 'getting started')
+
+  await step('Add tables').getByRole('link', { name: 'Open tables' }).click()
+  await page.getByRole('button', { name: 'New tables' }).click()
+  await page.getByRole('dialog').getByLabel('Table names').fill('A1-A3, T1')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('4 tables added.')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'A3' })).toBeVisible()
+  await page.getByRole('link', { name: 'Getting started' }).click()
+  await expect(step('Add tables').getByRole('img', { name: 'Done' })).toBeVisible()
+
+  await step('Publish the menu').getByRole('button', { name: 'Start from a template' }).click()
+  const ready = page.getByRole('dialog', { name: 'Start from a template' })
+  await ready.getByLabel('Bubble tea · 24 dishes').check()
+  await expect(ready.getByRole('region', { name: 'Dishes of Bubble tea' }).getByRole('listitem').first()).toContainText('Pearl milk tea')
+  await examine(page, 'a menu template')
+  await ready.getByRole('button', { name: 'Cancel' }).click()
+  await step('Publish the menu').getByRole('button', { name: 'From a file' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import a menu' })
+  const choose = (text: string) => dialog.locator('input[type=file]').setInputFiles({ name: 'menu.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+  await choose('category,name,price\nPhở,Phở bò,cheap\n')
+  await expect(dialog.getByText('Row 2, price')).toBeVisible()
+  await expect(dialog.getByRole('button', { name: 'Import' })).toBeDisabled()
+  await examine(page, 'an import with a problem')
+  await choose('category,name,price,category:en,name:en\nPhở,Phở bò,65k,Pho,Beef pho\nPhở,Phở gà,60.000,Pho,Chicken pho\n')
+  await expect(dialog.getByText('2 new dishes, 0 changed.')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await expect(page.getByText('2 dishes added, 0 changed.')).toBeVisible()
+  await page.getByRole('link', { name: 'Getting started' }).click()
+  await expect(step('Publish the menu').getByRole('img', { name: 'Done' })).toBeVisible()
+
+  // The first guest: the owner's own phone.
+  const link = await page.getByRole('link', { name: 'Try an order' }).getAttribute('href')
+  const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
+  await phone.goto(link ?? '')
+  await add(phone, 'Beef pho')
+  await orderCart(phone, /counter/i)
+  await page.getByRole('link', { name: 'Counter' }).click()
+  await page.getByRole('button', { name: 'Take cash' }).click()
+  await page.getByRole('dialog').getByLabel('Cash received').fill('65000')
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm payment' }).click()
+  await page.getByRole('link', { name: 'Order board' }).click()
+  await expect(page.getByText('Phở bò')).toBeVisible()
+  await phone.context().close()
+  await page.goto(`${empty.url}/console/`)
+  await expect(page).toHaveURL(/\/console\/today$/) // where an owner begins
+  await expect(page.getByText('1 paid order', { exact: true })).toBeVisible()
+  await expect(page.getByText('₫65,000', { exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Make it reachable for phones' })).toBeVisible() // what is still to be set up
+  await examine(page, 'today')
+
+  await page.getByRole('link', { name: 'Settings', exact: true }).click()
+  const paying = page.locator('form').filter({ hasText: 'Grace after the time to pay' })
+  await paying.getByLabel('Time to pay', { exact: true }).fill('20')
+  await paying.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Saved. It takes effect within seconds.')).toBeVisible()
+  const account = page.locator('form').filter({ hasText: 'From your VNPay contract' })
+  await account.getByLabel('Merchant code (TMN code)').fill('QUANHOA1')
+  await account.getByRole('button', { name: 'Save' }).click() // half an account is refused
+  await expect(account.getByText('Enter the hash secret: at least 8 characters without spaces.')).toBeVisible()
+  const address = `${empty.url}/sim/vnpay`
+  await account.getByLabel('Hash secret').fill('of-another-restaurant')
+  await account.getByLabel('Payment page').fill(`${address}/paymentv2/vpcpay.html`)
+  await account.getByLabel('API address').fill(`${address}/merchant_webapi/api/transaction`)
+  await expect(account.getByRole('button', { name: 'Test' })).toBeDisabled() // what is typed is not in force yet
+  await account.getByRole('button', { name: 'Save' }).click()
+  await account.getByRole('button', { name: 'Test' }).click()
+  await expect(account.getByText('VNPay refuses these credentials.')).toBeVisible()
+  await expect(account.getByText('02 Invalid TmnCode')).toBeVisible()
+  const mail = page.locator('form').filter({ hasText: 'Sends log-in codes and confirmations.' })
+  await mail.getByRole('button', { name: 'Test' }).click()
+  await expect(mail.getByText('Nothing to test yet. Fill in the fields and save.')).toBeVisible()
+  await examine(page, 'settings')
+
+  await page.getByRole('link', { name: 'Branches' }).click()
+  await page.getByRole('button', { name: 'Edit Quán Hoa' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit Quán Hoa' })
+  await form.getByLabel('Name of the restaurant').fill('Quán Hoa Sen')
+  await examine(page, 'a branch')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('heading', { name: 'Quán Hoa Sen' })).toBeVisible()
+
+  // The link works once.
+  const other = await (await browser.newContext({ locale: 'en' })).newPage()
+  await other.goto(empty.setupLink)
+  await expect(other.getByText('This restaurant already has an owner.')).toBeVisible()
+  await other.context().close()
+})
+
+// The server is killed at every step. The owner presses the same button again, and nothing is made twice.
+test('a set-up goes on after the server was killed', async ({ page, empty }) => {
+  await page.setViewportSize(sizes.phone)
+  const killed = async (press: () => Promise<void>) => {
+    await empty.stop('SIGKILL')
+    await press()
+    await expect(page.getByText('Can’t reach the server').or(page.getByText('No connection')).first()).toBeVisible()
+    await empty.start()
+    await press()
+  }
+  await page.goto(empty.setupLink)
+  await page.getByLabel('Your e-mail').fill('hoa@quanhoa.vn')
+  await page.getByLabel('Choose a password').fill('ngoi ben ho uong tra')
+  await killed(() => page.getByRole('button', { name: 'Create account' }).click())
+
+  await page.getByLabel('Name of the restaurant').fill('Quán Hoa')
+  await killed(() => page.getByRole('button', { name: 'Create restaurant' }).click())
+  await expect(page.getByText('What Quán Hoa needs before the first guest can order.')).toBeVisible()
+
+  await page.getByRole('link', { name: 'Open tables' }).click()
+  await page.getByRole('button', { name: 'New tables' }).click()
+  await page.getByRole('dialog').getByLabel('Table names').fill('A1-A3')
+  await killed(() => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click())
+  await expect(page.getByText('3 tables added.')).toBeVisible()
+
+  // Reloaded while the server is away, the console comes back by itself.
+  await page.goto(`${empty.url}/console/branches`)
+  await page.evaluate(async () => navigator.serviceWorker.ready) // the start of the app registers it
+  await expect(page.getByRole('heading', { name: 'Quán Hoa' })).toHaveCount(1)
+  await empty.stop('SIGKILL')
+  await page.reload()
+  await expect(page.getByText('Can’t reach the server')).toBeVisible()
+  await empty.start()
+  await expect(page.getByRole('heading', { name: 'Quán Hoa' })).toHaveCount(1)
+})

@@ -1,0 +1,61 @@
+import { examine } from './examine'
+import { expect, test } from './house'
+import { enter, sizes } from './staff-house'
+
+// Several people in one go, by keyboard: one is refused, of one the answer is lost, and none is stored twice.
+test('an owner adds the team, and a cook takes over the tablet', async ({ page, another }) => {
+  const server = await another() // other stories expect the demo's people alone
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await enter(page, server, 'owner', 'start')
+  await page.getByRole('link', { name: 'Add people' }).click()
+  await expect(page.getByRole('heading', { name: 'Add your team', level: 1 })).toBeVisible()
+  const names = page.getByLabel('Name', { exact: true })
+  await names.nth(0).fill('Lan')
+  await names.nth(1).fill('Minh')
+  await names.nth(2).fill('Hoa')
+  await page.getByRole('group', { name: 'Hoa' }).getByLabel('PIN', { exact: true }).fill('1234')
+  await expect(page.getByText('not all the same and not a sequence')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Add 3 people' })).toBeDisabled()
+  await page.getByRole('group', { name: 'Hoa' }).getByLabel('PIN', { exact: true }).fill('4071')
+  await page.getByRole('button', { name: 'Another person' }).press('Enter')
+  await expect(names.nth(3)).toBeFocused()
+  await page.keyboard.type('Tuan')
+  await examine(page, 'a team to add')
+  await page.setViewportSize(sizes.phone)
+
+  let sent = 0
+  await page.route('**/api/users', async (route) => {
+    const body = route.request().method() === 'POST' ? (route.request().postDataJSON() as { firstName: string }) : undefined
+    if (!body || sent++ > 3) return route.continue()
+    if (body.firstName === 'Minh') { // stored, but the answer is lost
+      await route.fetch()
+      return route.fulfill({ status: 503, json: { code: 'unavailable' } })
+    }
+    return body.firstName === 'Hoa' ? route.fulfill({ status: 403, json: { code: 'forbidden' } }) : route.continue()
+  })
+  await names.nth(3).press('Enter')
+  const list = page.getByRole('region', { name: 'Who was added' })
+  await expect(list.getByRole('listitem')).toHaveText([/Lan.*PIN/, /Tuan.*PIN/])
+  await expect(page.getByRole('group', { name: 'Minh' }).getByRole('alert')).toContainText('won’t be stored twice')
+  await expect(page.getByRole('group', { name: 'Hoa' }).getByRole('alert')).toBeVisible()
+  await examine(page, 'a team with problems')
+  await page.getByRole('button', { name: 'Add 2 people' }).click()
+  await expect(list.getByRole('listitem')).toHaveCount(4)
+  await expect(list.getByRole('listitem').filter({ hasText: 'Hoa' })).toContainText('PIN 4071')
+  const pin = await list.getByRole('listitem').filter({ hasText: 'Minh' }).locator('b').innerText()
+
+  await page.emulateMedia({ media: 'print' })
+  await expect(page.getByRole('button', { name: 'Another person' })).toBeHidden()
+  await expect(list).toBeVisible()
+  await page.emulateMedia({ media: 'screen' })
+
+  await page.getByRole('button', { name: 'Switch user' }).click()
+  const minh = page.getByRole('dialog').getByRole('button', { name: /^Minh/ })
+  await expect(minh).toHaveCount(1)
+  await minh.click()
+  await page.keyboard.type(pin)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Now working as Minh.')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Order board' })).toBeVisible()
+  await expect(page.getByText('No tickets')).toBeVisible()
+})
