@@ -16,6 +16,7 @@ import (
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/price/pricehttp"
 	"comanda/internal/report/reporthttp"
 	"comanda/internal/settings/settingshttp"
 	"comanda/internal/site"
@@ -87,6 +88,7 @@ func (k *Core) register(a *httpapi.API) {
 	systemhttp.Register(a, k.systemService())
 	settingshttp.Register(a, k.Settings)
 	brandhttp.Register(a, k.Brand)
+	pricehttp.Register(a)
 	site.Register(a, k.site())
 	if k.gateways != nil {
 		k.gateways.register(a, k)

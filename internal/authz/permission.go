@@ -67,7 +67,7 @@ var defaultGrants = map[string][]grant{
 			{"BRANCHES", "POST", "/api/branches/{id}/resume"},
 		},
 		allOf("MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
-			"USERS"),
+			"USERS", "PRICES"),
 		readsOf("ROLES", "AUDIT"),
 	),
 	RoleCashier: slices.Concat(allOf("ORDERS", "VISITS"), readsOf("BRANCHES", "TABLES", "PAYMENTS", "RECEIVERS"), []grant{

@@ -39,7 +39,7 @@ var permissionSets = []struct {
 	{SetMoney, append(append(allOf("ORDERS"), readsOf("PAYMENTS")...),
 		grant{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"})},
 	{SetReceiver, allOf("RECEIVERS")},
-	{SetMenu, allOf("MENUS")},
+	{SetMenu, allOf("MENUS", "PRICES")},
 	{SetStock, allOf("STOCK", "INVENTORY")},
 	{SetBranch, allOf("BRANCHES", "TABLES", "CODES", "PAYMENTS")},
 	{SetReports, allOf("REPORTS", "AUDIT")},

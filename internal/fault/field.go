@@ -39,3 +39,31 @@ func FieldsOf(err error) []*InputError {
 	}
 	return nil
 }
+
+// fieldMember is an entry of the public member errors.
+type fieldMember struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// WithFields returns a copy with the public member errors, which has an entry for each error about a field in err.
+// Without any it returns e. The texts of those errors become public.
+func (e *Error) WithFields(err error) *Error {
+	var members []fieldMember
+	for _, f := range FieldsOf(err) {
+		members = append(members, fieldMember{f.Field, f.Code, PublicText(f)})
+	}
+	if len(members) == 0 {
+		return e
+	}
+	return e.With("errors", members)
+}
+
+// PublicText returns the detail of a fault, or the text of any other error.
+func PublicText(err error) string {
+	if f, ok := errors.AsType[*Error](err); ok {
+		return f.Detail
+	}
+	return err.Error()
+}

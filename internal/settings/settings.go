@@ -8,8 +8,6 @@ package settings
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -218,32 +216,9 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 	return s.Changed(ctx)
 }
 
-// refusedField is one refused setting in an answer. Clients have texts by code.
-type refusedField struct {
-	Field   string `json:"field"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
 // refused returns the fault of values that the server could not work with, with a code for each setting that is wrong.
 func refused(err error) error {
-	f := fault.New(fault.Invalid, "setting_invalid", message(err))
-	var fields []refusedField
-	for _, e := range fault.FieldsOf(err) {
-		fields = append(fields, refusedField{e.Field, e.Code, message(e)})
-	}
-	if len(fields) > 0 {
-		f = f.With("errors", fields)
-	}
-	return f
-}
-
-// message returns the detail of a fault, or the text of any other error.
-func message(err error) string {
-	if f := (*fault.Error)(nil); errors.As(err, &f) {
-		return f.Detail
-	}
-	return fmt.Sprint(err)
+	return fault.New(fault.Invalid, "setting_invalid", fault.PublicText(err)).WithFields(err)
 }
 
 func invalid(code, format string, args ...any) error {

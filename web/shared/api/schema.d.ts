@@ -955,6 +955,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/price/quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Computes discounts, service, taxes and total of a bill */
+        post: operations["price-quote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/day": {
         parameters: {
             query?: never;
@@ -4352,6 +4369,122 @@ export interface components {
             /** @description 4 to 8 digits. */
             pin: string;
         };
+        PriceComponent: {
+            rate: string;
+            /** Format: int64 */
+            weight: number;
+        };
+        PriceDiscount: {
+            /**
+             * Format: int64
+             * @description At most what is left is taken off.
+             */
+            amount?: number;
+            percent?: string;
+        };
+        PriceInput: {
+            /**
+             * Format: int64
+             * @description The total is rounded half up to a multiple of it; 0 for none.
+             */
+            cashRounding?: number;
+            /** @enum {string} */
+            currency: "VND" | "TWD" | "JPY" | "USD" | "EUR" | "SAR" | "THB";
+            /**
+             * @description HALF_UP by default.
+             * @enum {string}
+             */
+            discountRounding?: "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN";
+            /** @description Of the whole bill. */
+            discounts?: components["schemas"]["PriceDiscount"][];
+            lines: components["schemas"]["PriceLine"][];
+            /**
+             * @description Whether prices contain the tax.
+             * @enum {string}
+             */
+            priceMode: "INCLUSIVE" | "EXCLUSIVE";
+            serviceCharges?: components["schemas"]["PriceServiceCharge"][];
+            /** @enum {string} */
+            taxRounding: "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN";
+            /**
+             * @description Where taxes are rounded: once per rate and bill, or per line.
+             * @enum {string}
+             */
+            taxScope: "BILL" | "LINE";
+        };
+        PriceLine: {
+            /** @description Instead of rate: parts of the price with rates of their own, such as food and drink of a combo. */
+            components?: components["schemas"]["PriceComponent"][];
+            /** @description Of this line. */
+            discounts?: components["schemas"]["PriceDiscount"][];
+            /** Format: int64 */
+            qty: number;
+            /** @description Tax rate in percent. A line without rate and components is not taxed. */
+            rate?: string;
+            /** Format: int64 */
+            unitPrice: number;
+        };
+        PriceResult: {
+            /** Format: int64 */
+            discount: number;
+            /**
+             * Format: int64
+             * @description Prices times quantities.
+             */
+            goods: number;
+            /** @description In the order of the input. */
+            lines: components["schemas"]["PriceSum"][];
+            /**
+             * Format: int64
+             * @description What cash rounding has added to the total; negative where it took off.
+             */
+            rounding: number;
+            /** Format: int64 */
+            service: number;
+            /** @description By rate, the highest first. */
+            taxes: components["schemas"]["PriceTax"][];
+            /**
+             * Format: int64
+             * @description Goods less discount, with service, rounding and, in exclusive mode, taxes.
+             */
+            total: number;
+        };
+        PriceServiceCharge: {
+            /** Format: int64 */
+            amount?: number;
+            /**
+             * @description What a percent is taken of: the goods after discounts (POST, the default) or before.
+             * @enum {string}
+             */
+            base?: "POST" | "PRE";
+            percent?: string;
+            /** @description Whether it is taxed like the lines, in proportion to their rates. */
+            taxed?: boolean;
+        };
+        PriceSum: {
+            /** Format: int64 */
+            discount: number;
+            /**
+             * Format: int64
+             * @description Price times quantity.
+             */
+            gross: number;
+            /** Format: int64 */
+            service: number;
+            /** Format: int64 */
+            tax: number;
+        };
+        PriceTax: {
+            /** Format: int64 */
+            amount: number;
+            /**
+             * Format: int64
+             * @description The amount without the tax.
+             */
+            base: number;
+            /** @description Without trailing zeros. */
+            rate: string;
+        };
         Problem: {
             /** @description A stable word for programs, such as sold_out. */
             code: string;
@@ -7699,6 +7832,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuthzListedPermission"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "price-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceResult"];
                 };
             };
             /** @description Error */

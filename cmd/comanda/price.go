@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/fault"
+	"comanda/internal/price"
+)
+
+func (c *cli) price() *cobra.Command {
+	quote := &cobra.Command{
+		Use: "quote", Short: "Compute discounts, service, taxes and total of a bill",
+		Long: "Reads a bill as JSON from standard input and prints its amounts as JSON. POST /api/price/quote takes the same\n" +
+			"body and answers the same. Wrong input is listed field by field on standard error; the exit code is 1.",
+		Example: `  echo '{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP",` + "\n" +
+			`    "lines":[{"qty":2,"unitPrice":65000,"rate":"8"}]}' | comanda price quote`,
+		Args: cobra.NoArgs, RunE: fromJSON(price.Quote),
+	}
+	allocate := &cobra.Command{
+		Use: "allocate", Short: "Split a total in proportion to weights, so that the parts add up to it",
+		Example: `  echo '{"total":100,"weights":[1,1,1]}' | comanda price allocate`,
+		Args:    cobra.NoArgs, RunE: fromJSON(allocation.parts),
+	}
+	return group("price", "The price engine", quote, allocate)
+}
+
+type allocation struct {
+	Total   *int64  `json:"total"` // required: a forgotten one is no total of 0
+	Weights []int64 `json:"weights"`
+}
+
+type parts struct {
+	Parts []int64 `json:"parts"`
+}
+
+func (a allocation) parts() (parts, error) {
+	if a.Total == nil {
+		return parts{}, errors.New("the total is missing")
+	}
+	p, err := price.Allocate(*a.Total, a.Weights)
+	return parts{p}, err
+}
+
+// maxJSON limits the standard input. A bill of the most lines has less.
+const maxJSON = 4 << 20
+
+// fromJSON returns a command's function that reads one JSON value, computes another and prints it. Unknown fields are
+// refused, as over HTTP.
+func fromJSON[In, Out any](compute func(In) (Out, error)) runner {
+	return func(cmd *cobra.Command, _ []string) error {
+		raw, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxJSON+1))
+		if err != nil {
+			return err
+		}
+		if len(raw) > maxJSON {
+			return fmt.Errorf("the input is longer than %d bytes", maxJSON)
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		var in In
+		if err := d.Decode(&in); err != nil {
+			return fmt.Errorf("the input: %s", strings.TrimPrefix(err.Error(), "json: ")) //nolint:err113 // for people
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return errors.New("the input is more than one JSON value")
+		}
+		out, err := compute(in)
+		if err != nil {
+			fields := fault.FieldsOf(err)
+			for _, e := range fields {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", e.Field, e.Code, e)
+			}
+			if len(fields) > 0 {
+				return errFound
+			}
+			return err
+		}
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
+	}
+}

@@ -1,0 +1,43 @@
+package price
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Percent is a percentage between 0 and 100 as a decimal string with at most four decimals, such as "8.875". Strings
+// keep what was written: 8.875 has no exact binary fraction.
+type Percent string
+
+// whole is 100 % in millionths, the unit in which percents are computed.
+const whole = 1_000_000
+
+// decimals is how many decimals a percent may have: one of four is a millionth.
+const decimals = 4
+
+// millionths returns the percent in millionths; ok is false if it is malformed or above 100.
+func (p Percent) millionths() (n int64, ok bool) {
+	integer, fraction, point := strings.Cut(string(p), ".")
+	if integer == "" || len(integer) > 3 || len(fraction) > decimals || point && fraction == "" {
+		return 0, false
+	}
+	digits := integer + fraction + strings.Repeat("0", decimals-len(fraction))
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil && n <= whole
+}
+
+// percentOf is the inverse of millionths, without trailing zeros.
+func percentOf(millionths int64) Percent {
+	digits := strconv.FormatInt(millionths, 10)
+	digits = strings.Repeat("0", max(0, decimals+1-len(digits))) + digits
+	integer, fraction := digits[:len(digits)-decimals], strings.TrimRight(digits[len(digits)-decimals:], "0")
+	if fraction == "" {
+		return Percent(integer)
+	}
+	return Percent(integer + "." + fraction)
+}

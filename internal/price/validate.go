@@ -1,0 +1,177 @@
+package price
+
+import (
+	"errors"
+	"fmt"
+
+	"comanda/internal/fault"
+	"comanda/internal/money"
+)
+
+// Codes of refused fields.
+const (
+	codeRange   = "out_of_range"
+	codeTooMany = "too_many"
+	codeMissing = "missing"
+	codeUnknown = "unknown"
+	codePercent = "percent_invalid"
+	codeOneOf   = "one_of"
+	codeAllZero = "all_zero"
+)
+
+// Limits of a quote. A bill of fifty guests has some hundred lines; each list of discounts or charges has a few entries.
+const (
+	MaxLines   = 1000
+	MaxEntries = 20 // discounts, service charges or components in one list
+)
+
+// refused returns the fault of fields that Quote or Allocate cannot work with.
+func refused(err error) error {
+	return fault.New(fault.Invalid, "invalid", "The amounts cannot be computed.").Because(err).WithFields(err)
+}
+
+func inField(field, code, format string, args ...any) error {
+	return fault.InField(field, code, fmt.Errorf(format, args...)) //nolint:err113 // read by people, compared by code
+}
+
+// checker collects what is wrong with an input, so that an answer names all of it.
+type checker struct{ problems []error }
+
+func (c *checker) refuse(field, code, format string, args ...any) {
+	c.problems = append(c.problems, inField(field, code, format, args...))
+}
+
+func (c *checker) amount(field string, n, least int64) {
+	if n < least || n > money.Max {
+		c.refuse(field, codeRange, "it is between %d and %d", least, money.Max)
+	}
+}
+
+func (c *checker) percent(field string, p Percent) (millionths int64) {
+	n, ok := p.millionths()
+	if !ok {
+		c.refuse(field, codePercent, "%.20q is no percentage between 0 and 100 with at most %d decimals", string(p), decimals)
+	}
+	return n
+}
+
+func (c *checker) count(field string, n, most int) {
+	if n > most {
+		c.refuse(field, codeTooMany, "there are at most %d entries", most)
+	}
+}
+
+func oneOf[T ~string](c *checker, field string, v T, known ...T) {
+	for _, k := range known {
+		if v == k {
+			return
+		}
+	}
+	c.refuse(field, codeUnknown, "it is one of %v", known)
+}
+
+// share checks a discount or a service charge: a percent or an amount.
+func (c *checker) share(field string, percent Percent, amount *int64) (s portion) {
+	switch {
+	case (percent == "") == (amount == nil):
+		c.refuse(field, codeOneOf, "it has a percent or an amount, and not both")
+	case amount != nil:
+		c.amount(field+".amount", *amount, 0)
+		s.amount = *amount
+	default:
+		s.percent, s.relative = c.percent(field+".percent", percent), true
+	}
+	return s
+}
+
+func (c *checker) discounts(field string, list []Discount) []portion {
+	c.count(field, len(list), MaxEntries)
+	all := make([]portion, len(list))
+	for i, d := range list {
+		all[i] = c.share(fmt.Sprintf("%s[%d]", field, i), d.Percent, d.Amount)
+	}
+	return all
+}
+
+// rates checks by which rates a line is taxed, and in which proportion.
+func (c *checker) rates(field string, l Line) []ratePart {
+	if l.Rate != "" {
+		if len(l.Components) > 0 {
+			c.refuse(field, codeOneOf, "it has a rate or components, and not both")
+		}
+		return []ratePart{{c.percent(field+".rate", l.Rate), 1}}
+	}
+	c.count(field+".components", len(l.Components), MaxEntries)
+	parts := make([]ratePart, len(l.Components))
+	sum, ok := int64(0), true
+	for i, part := range l.Components {
+		at := fmt.Sprintf("%s.components[%d]", field, i)
+		parts[i] = ratePart{c.percent(at+".rate", part.Rate), part.Weight}
+		if sum, ok = money.Plus(sum, part.Weight); !ok {
+			c.refuse(at+".weight", codeRange, "weights are at least 0, and their sum is at most %d", money.Max)
+			return nil
+		}
+	}
+	if len(parts) > 0 && sum == 0 {
+		c.refuse(field+".components", codeAllZero, "a component needs a weight above 0")
+	}
+	return parts
+}
+
+// lines checks the lines and multiplies them out.
+func (c *checker) lines(list []Line) []*line {
+	if len(list) == 0 {
+		c.refuse("lines", codeMissing, "there is at least one line")
+	}
+	c.count("lines", len(list), MaxLines)
+	all := make([]*line, len(list))
+	goods := int64(0)
+	for i, l := range list {
+		at := fmt.Sprintf("lines[%d]", i)
+		c.amount(at+".qty", l.Qty, 1)
+		c.amount(at+".unitPrice", l.UnitPrice, 0)
+		gross, ok := money.Times(l.UnitPrice, l.Qty)
+		if ok {
+			goods, ok = money.Plus(goods, gross)
+		}
+		if !ok && l.Qty > 0 && l.UnitPrice >= 0 {
+			c.refuse(at, codeRange, "the sum of the lines is at most %d", money.Max)
+			return nil
+		}
+		all[i] = &line{
+			index: i, input: l, gross: gross, left: gross,
+			discounts: c.discounts(at+".discounts", l.Discounts), rates: c.rates(at, l),
+		}
+	}
+	return all
+}
+
+// check returns the bill that an input describes, or a fault with everything that is wrong with it.
+func check(in Input) (*bill, error) {
+	c := &checker{}
+	if !money.Currency(in.Currency).Valid() {
+		c.refuse("currency", codeUnknown, "the currency %.10q is not accepted", in.Currency)
+	}
+	oneOf(c, "priceMode", in.PriceMode, Inclusive, Exclusive)
+	oneOf(c, "taxScope", in.TaxScope, PerBill, PerLine)
+	oneOf(c, "taxRounding", in.TaxRounding, roundings...)
+	if in.DiscountRounding == "" {
+		in.DiscountRounding = HalfUp
+	}
+	oneOf(c, "discountRounding", in.DiscountRounding, roundings...)
+	c.amount("cashRounding", in.CashRounding, 0)
+	b := &bill{Input: in, lines: c.lines(in.Lines), discounts: c.discounts("discounts", in.Discounts)}
+	c.count("serviceCharges", len(in.ServiceCharges), MaxEntries)
+	for i, s := range in.ServiceCharges {
+		at := fmt.Sprintf("serviceCharges[%d]", i)
+		if s.Base == "" {
+			s.Base = AfterDiscounts
+		}
+		oneOf(c, at+".base", s.Base, AfterDiscounts, BeforeDiscounts)
+		b.charges = append(b.charges, charge{c.share(at, s.Percent, s.Amount), s.Base, s.Taxed})
+	}
+	if len(c.problems) > 0 {
+		return nil, refused(errors.Join(c.problems...))
+	}
+	return b, nil
+}
