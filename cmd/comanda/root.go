@@ -44,8 +44,9 @@ func newRoot() *cobra.Command {
 		flags.Var(settingFlag{c.set, "COMANDA_" + name}, flag, "overrides COMANDA_"+name)
 	}
 	root.AddCommand(
-		c.serve(), c.setup(), c.migrate(), c.demo(), c.branch(), c.tables(), c.menu(), c.price(), c.user(), c.quota(), c.stock(), c.outbox(),
-		c.audit(), c.keys(), c.index(), c.export(), c.importing(), c.backup(), c.bench(), c.doctor(), c.docs(),
+		c.serve(), c.setup(), c.migrate(), c.demo(), c.branch(), c.tables(), c.menu(), c.price(), c.user(),
+		c.quota(), c.stock(), c.outbox(), c.audit(), c.keys(), c.index(), c.export(), c.importing(), c.backup(),
+		c.bench(), c.doctor(), c.docs(),
 	)
 	return root
 }

@@ -18,19 +18,20 @@ const MaxParts = 10_000
 // an amount is negative, if total or the sum of the weights is above money.Max, or if there is a total and no weight
 // above 0.
 func Allocate(total int64, weights []int64) ([]int64, error) {
-	sum, ok := int64(0), true
+	sum := int64(0)
 	for i, w := range weights {
+		var ok bool
 		if sum, ok = money.Plus(sum, w); !ok {
-			return nil, refused(inField(fmt.Sprintf("weights[%d]", i), codeRange, "weights are at least 0, and their sum is at most %d", money.Max))
+			return nil, refused(inFieldf(fmt.Sprintf("weights[%d]", i), codeRange, badWeights, money.Max))
 		}
 	}
 	switch {
 	case len(weights) > MaxParts:
-		return nil, refused(inField("weights", codeTooMany, "there are at most %d weights", MaxParts))
+		return nil, refused(inFieldf("weights", codeTooMany, "there are at most %d weights", MaxParts))
 	case total < 0 || total > money.Max:
-		return nil, refused(inField("total", codeRange, "the total is between 0 and %d", money.Max))
+		return nil, refused(inFieldf("total", codeRange, "the total is between 0 and %d", money.Max))
 	case total > 0 && sum == 0:
-		return nil, refused(inField("weights", codeAllZero, "a total needs a weight above 0"))
+		return nil, refused(inFieldf("weights", codeAllZero, "a total needs a weight above 0"))
 	}
 	return allocate(total, weights), nil
 }

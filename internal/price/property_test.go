@@ -2,6 +2,7 @@ package price
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,7 +34,7 @@ func fieldsOf(t testing.TB, f *fault.Error) (fields [][2]string) {
 	return fields
 }
 
-// few rates and prices, so that equal lines and equal remainders are frequent
+// drawPercent draws from few rates, so that equal lines and equal remainders are frequent.
 func drawPercent(t *rapid.T) Percent {
 	return rapid.SampledFrom([]Percent{"0", "5", "7", "8", "8.875", "10", "12", "19", "20", "33.3333", "100"}).Draw(t, "percent")
 }
@@ -47,7 +48,7 @@ func drawDiscounts(t *rapid.T) []Discount {
 		if rapid.Bool().Draw(t, "is percent") {
 			return Discount{Percent: drawPercent(t)}
 		}
-		return Discount{Amount: amountOf(drawPrice(t))}
+		return Discount{Amount: new(drawPrice(t))}
 	}), 0, 2).Draw(t, "discounts")
 }
 
@@ -78,7 +79,7 @@ func drawInput(t *rapid.T) Input {
 		if rapid.Bool().Draw(t, "is percent") {
 			s.Percent = drawPercent(t)
 		} else {
-			s.Amount = amountOf(drawPrice(t))
+			s.Amount = new(drawPrice(t))
 		}
 		in.ServiceCharges = append(in.ServiceCharges, s)
 	}
@@ -225,8 +226,8 @@ func TestAllocate_refuses(t *testing.T) {
 		"many": {1, slices.Repeat([]int64{1}, MaxParts+1), "weights"},
 	} {
 		parts, err := Allocate(c.total, c.weights)
-		f := (*fault.Error)(nil)
-		if f, _ = err.(*fault.Error); f == nil || fieldsOf(t, f)[0][0] != c.field { //nolint:errorlint // not wrapped
+		f, ok := errors.AsType[*fault.Error](err)
+		if !ok || fieldsOf(t, f)[0][0] != c.field {
 			t.Errorf("%s: %v, %v", name, parts, err)
 		}
 	}

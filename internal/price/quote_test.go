@@ -11,8 +11,6 @@ import (
 	"comanda/internal/money"
 )
 
-func amountOf(n int64) *int64 { return &n }
-
 // The worked examples of docs/decisions/0051-one-price-engine.md.
 func TestQuote_examples(t *testing.T) {
 	hanoi := Input{
@@ -33,7 +31,7 @@ func TestQuote_examples(t *testing.T) {
 		}},
 		"percents before amounts": {func(in *Input) {
 			in.Lines = in.Lines[:1]
-			in.Lines[0].Discounts = []Discount{{Percent: "10"}, {Amount: amountOf(500)}}
+			in.Lines[0].Discounts = []Discount{{Percent: "10"}, {Amount: new(int64(500))}}
 			in.Discounts = []Discount{{Percent: "10"}}
 		}, Result{
 			Goods: 130_000, Discount: 25_200, Total: 104_800, Taxes: []Tax{{"8", 97_037, 7_763}},
@@ -51,7 +49,7 @@ func TestQuote_examples(t *testing.T) {
 			Goods: 2_000, Total: 2_000, Taxes: []Tax{{"19", 504, 96}, {"7", 1_308, 92}}, Lines: []Sum{{Gross: 2_000, Tax: 188}},
 		}},
 		"untaxed service": {func(in *Input) {
-			in.ServiceCharges = []ServiceCharge{{Amount: amountOf(10_000)}}
+			in.ServiceCharges = []ServiceCharge{{Amount: new(int64(10_000))}}
 		}, Result{
 			Goods: 205_000, Service: 10_000, Total: 215_000, Taxes: []Tax{{"10", 68_182, 6_818}, {"8", 120_370, 9_630}},
 			Lines: []Sum{{Gross: 130_000, Service: 6_341, Tax: 9_630}, {Gross: 75_000, Service: 3_659, Tax: 6_818}},
@@ -74,7 +72,7 @@ func TestQuote_examples(t *testing.T) {
 		}},
 		"amount above the sum": {func(in *Input) {
 			in.Lines = in.Lines[:1]
-			in.Discounts = []Discount{{Amount: amountOf(1_000_000)}}
+			in.Discounts = []Discount{{Amount: new(int64(1_000_000))}}
 		}, Result{
 			Goods: 130_000, Discount: 130_000, Taxes: []Tax{{"8", 0, 0}}, Lines: []Sum{{Gross: 130_000, Discount: 130_000}},
 		}},
@@ -93,7 +91,7 @@ func TestQuote_examples(t *testing.T) {
 		}},
 		"free dishes, service in equal parts": {func(in *Input) {
 			in.Lines = []Line{{Qty: 1, Rate: "8"}, {Qty: 1, Rate: "8"}}
-			in.ServiceCharges = []ServiceCharge{{Amount: amountOf(5)}}
+			in.ServiceCharges = []ServiceCharge{{Amount: new(int64(5))}}
 		}, Result{Service: 5, Total: 5, Taxes: []Tax{{"8", 0, 0}}, Lines: []Sum{{Service: 3}, {Service: 2}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,9 +166,9 @@ func TestQuote_refuses(t *testing.T) {
 		"component's weight":    {components(Component{"8", -1}), "lines[0].components[0].weight", codeRange},
 		"components of nothing": {components(Component{"8", 0}), "lines[0].components", codeAllZero},
 		"empty discount":        {discounts(Discount{}), "discounts[0]", codeOneOf},
-		"discount twice":        {discounts(Discount{"1", amountOf(1)}), "discounts[0]", codeOneOf},
+		"discount twice":        {discounts(Discount{"1", new(int64(1))}), "discounts[0]", codeOneOf},
 		"discount's percent":    {discounts(Discount{Percent: "100.5"}), "discounts[0].percent", codePercent},
-		"discount's amount":     {discounts(Discount{Amount: amountOf(-1)}), "discounts[0].amount", codeRange},
+		"discount's amount":     {discounts(Discount{Amount: new(int64(-1))}), "discounts[0].amount", codeRange},
 		"too many discounts":    {discounts(slices.Repeat([]Discount{{Percent: "1"}}, 21)...), "discounts", codeTooMany},
 		"line's discount": {
 			func(in *Input) { in.Lines[0].Discounts = []Discount{{}} }, "lines[0].discounts[0]", codeOneOf,
@@ -179,7 +177,7 @@ func TestQuote_refuses(t *testing.T) {
 			func(in *Input) { in.ServiceCharges = []ServiceCharge{{Percent: "1", Base: "X"}} }, "serviceCharges[0].base", codeUnknown,
 		},
 		"service above the largest amount": {
-			func(in *Input) { in.ServiceCharges = []ServiceCharge{{Amount: amountOf(money.Max)}} }, "serviceCharges", codeRange,
+			func(in *Input) { in.ServiceCharges = []ServiceCharge{{Amount: new(money.Max)}} }, "serviceCharges", codeRange,
 		},
 		"tax above the largest amount": {func(in *Input) {
 			in.PriceMode, in.Lines = Exclusive, []Line{{Qty: 1, UnitPrice: money.Max, Rate: "8"}}

@@ -3,6 +3,7 @@ package price
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
@@ -25,56 +26,56 @@ const (
 	MaxEntries = 20 // discounts, service charges or components in one list
 )
 
+// badWeights is the sentence for weights, with money.Max.
+const badWeights = "weights are at least 0, and their sum is at most %d"
+
 // refused returns the fault of fields that Quote or Allocate cannot work with.
 func refused(err error) error {
 	return fault.New(fault.Invalid, "invalid", "The amounts cannot be computed.").Because(err).WithFields(err)
 }
 
-func inField(field, code, format string, args ...any) error {
+func inFieldf(field, code, format string, args ...any) error {
 	return fault.InField(field, code, fmt.Errorf(format, args...)) //nolint:err113 // read by people, compared by code
 }
 
 // checker collects what is wrong with an input, so that an answer names all of it.
 type checker struct{ problems []error }
 
-func (c *checker) refuse(field, code, format string, args ...any) {
-	c.problems = append(c.problems, inField(field, code, format, args...))
+func (c *checker) refusef(field, code, format string, args ...any) {
+	c.problems = append(c.problems, inFieldf(field, code, format, args...))
 }
 
 func (c *checker) amount(field string, n, least int64) {
 	if n < least || n > money.Max {
-		c.refuse(field, codeRange, "it is between %d and %d", least, money.Max)
+		c.refusef(field, codeRange, "it is between %d and %d", least, money.Max)
 	}
 }
 
 func (c *checker) percent(field string, p Percent) (millionths int64) {
 	n, ok := p.millionths()
 	if !ok {
-		c.refuse(field, codePercent, "%.20q is no percentage between 0 and 100 with at most %d decimals", string(p), decimals)
+		c.refusef(field, codePercent, "%.20q is no percentage between 0 and 100 with at most %d decimals", string(p), decimals)
 	}
 	return n
 }
 
 func (c *checker) count(field string, n, most int) {
 	if n > most {
-		c.refuse(field, codeTooMany, "there are at most %d entries", most)
+		c.refusef(field, codeTooMany, "there are at most %d entries", most)
 	}
 }
 
 func oneOf[T ~string](c *checker, field string, v T, known ...T) {
-	for _, k := range known {
-		if v == k {
-			return
-		}
+	if !slices.Contains(known, v) {
+		c.refusef(field, codeUnknown, "it is one of %v", known)
 	}
-	c.refuse(field, codeUnknown, "it is one of %v", known)
 }
 
 // share checks a discount or a service charge: a percent or an amount.
 func (c *checker) share(field string, percent Percent, amount *int64) (s portion) {
 	switch {
 	case (percent == "") == (amount == nil):
-		c.refuse(field, codeOneOf, "it has a percent or an amount, and not both")
+		c.refusef(field, codeOneOf, "it has a percent or an amount, and not both")
 	case amount != nil:
 		c.amount(field+".amount", *amount, 0)
 		s.amount = *amount
@@ -97,23 +98,24 @@ func (c *checker) discounts(field string, list []Discount) []portion {
 func (c *checker) rates(field string, l Line) []ratePart {
 	if l.Rate != "" {
 		if len(l.Components) > 0 {
-			c.refuse(field, codeOneOf, "it has a rate or components, and not both")
+			c.refusef(field, codeOneOf, "it has a rate or components, and not both")
 		}
 		return []ratePart{{c.percent(field+".rate", l.Rate), 1}}
 	}
 	c.count(field+".components", len(l.Components), MaxEntries)
 	parts := make([]ratePart, len(l.Components))
-	sum, ok := int64(0), true
+	sum := int64(0)
 	for i, part := range l.Components {
 		at := fmt.Sprintf("%s.components[%d]", field, i)
 		parts[i] = ratePart{c.percent(at+".rate", part.Rate), part.Weight}
+		var ok bool
 		if sum, ok = money.Plus(sum, part.Weight); !ok {
-			c.refuse(at+".weight", codeRange, "weights are at least 0, and their sum is at most %d", money.Max)
+			c.refusef(at+".weight", codeRange, badWeights, money.Max)
 			return nil
 		}
 	}
 	if len(parts) > 0 && sum == 0 {
-		c.refuse(field+".components", codeAllZero, "a component needs a weight above 0")
+		c.refusef(field+".components", codeAllZero, "a component needs a weight above 0")
 	}
 	return parts
 }
@@ -121,7 +123,7 @@ func (c *checker) rates(field string, l Line) []ratePart {
 // lines checks the lines and multiplies them out.
 func (c *checker) lines(list []Line) []*line {
 	if len(list) == 0 {
-		c.refuse("lines", codeMissing, "there is at least one line")
+		c.refusef("lines", codeMissing, "there is at least one line")
 	}
 	c.count("lines", len(list), MaxLines)
 	all := make([]*line, len(list))
@@ -135,7 +137,7 @@ func (c *checker) lines(list []Line) []*line {
 			goods, ok = money.Plus(goods, gross)
 		}
 		if !ok && l.Qty > 0 && l.UnitPrice >= 0 {
-			c.refuse(at, codeRange, "the sum of the lines is at most %d", money.Max)
+			c.refusef(at, codeRange, "the sum of the lines is at most %d", money.Max)
 			return nil
 		}
 		all[i] = &line{
@@ -150,7 +152,7 @@ func (c *checker) lines(list []Line) []*line {
 func check(in Input) (*bill, error) {
 	c := &checker{}
 	if !money.Currency(in.Currency).Valid() {
-		c.refuse("currency", codeUnknown, "the currency %.10q is not accepted", in.Currency)
+		c.refusef("currency", codeUnknown, "the currency %.10q is not accepted", in.Currency)
 	}
 	oneOf(c, "priceMode", in.PriceMode, Inclusive, Exclusive)
 	oneOf(c, "taxScope", in.TaxScope, PerBill, PerLine)

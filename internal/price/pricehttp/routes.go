@@ -12,7 +12,8 @@ import (
 // Register adds the route. It stores nothing and reads no menu. By default managers have its permission.
 func Register(a *httpapi.API) {
 	ops := a.Operations("Prices", httpapi.Staff)
-	httpapi.Register(ops, "price-quote", "POST /api/price/quote", "Computes discounts, service, taxes and total of a bill", quote)
+	httpapi.Register(ops, "price-quote", "POST /api/price/quote",
+		"Computes discounts, service, taxes and total of a bill", quote)
 }
 
 type quoteInput struct{ Body price.Input }
