@@ -1,5 +1,5 @@
 import { examine } from './examine'
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
 
 test('every screen can be used by everybody: from the table to the cart', async ({ page, server }) => {
   await server.quota('13', 2)

@@ -1,4 +1,4 @@
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
 
 test('a guest orders two dishes, pays, and orders again', async ({ page, server }) => {
   await server.quota('12', 3)

@@ -1,4 +1,4 @@
-import { add, expect, orderCart, sitDown, test } from './house'
+import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 test('the headline of an order follows it', async ({ page, context, server }) => {
   await context.grantPermissions(['notifications'])

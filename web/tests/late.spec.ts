@@ -1,5 +1,5 @@
 import { examine } from './examine'
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
 
 test('an order whose time is over gives its dishes back', async ({ page, another }) => {
   const server = await another({ COMANDA_PAYMENT_WINDOW: '3s', COMANDA_EXPIRY_GRACE: '3s' })

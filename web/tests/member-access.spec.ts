@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
 import { examine } from './examine'
-import { choose, join, logIn, receiver } from './home'
-import { expect, test } from './house'
+import { expect, test } from './fixtures'
+import { choose, join, logIn, receiver } from './member'
 import type { Server } from './server'
 
 const phone = { width: 320, height: 640 }

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 
-import { expect, test } from './house'
-import { choose, join, logIn, password } from './home'
+import { expect, test } from './fixtures'
+import { choose, join, logIn, password } from './member'
 
 test.use({ file: 'member' })
 

@@ -1,5 +1,5 @@
-import { choose, codeFor, join, logIn, password, receiver } from './home'
-import { expect, test } from './house'
+import { expect, test } from './fixtures'
+import { choose, codeFor, join, logIn, password, receiver } from './member'
 
 // These stories lose requests, which is possible only where no service worker sends them.
 test.use({ serviceWorkers: 'block' })

@@ -1,6 +1,6 @@
 import { examine } from './examine'
-import { join, logIn } from './home'
-import { expect, sitDown, test } from './house'
+import { expect, sitDown, test } from './fixtures'
+import { join, logIn } from './member'
 
 // Requests of a page that a service worker has taken over cannot be lost on purpose.
 test.use({ serviceWorkers: 'block' })

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 
-import { join, logIn } from './home'
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
+import { join, logIn } from './member'
 
 // These stories are about phones that keep no files; worker.spec.ts is about the others.
 test.use({ serviceWorkers: 'block' })

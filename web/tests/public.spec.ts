@@ -1,5 +1,5 @@
 import { wrongAsItIs } from './examine'
-import { expect, test } from './house'
+import { expect, test } from './fixtures'
 
 // The public page and the menus are rendered by the server: they need no script, and search engines read them.
 test('the public page and a menu can be read in every language', async ({ page, server }) => {

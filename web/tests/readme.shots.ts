@@ -1,5 +1,5 @@
-import { add, expect, sitDown, test } from './house'
-import { enter, order, sizes } from './staff-house'
+import { add, expect, sitDown, test } from './fixtures'
+import { enter, order, sizes } from './staff'
 
 test.use({ file: 'readme' })
 

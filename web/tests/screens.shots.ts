@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
 
 test.use({ file: 'screens' })
 

@@ -19,7 +19,7 @@ export interface Table {
 }
 
 /** What is left of the menu of a branch today. */
-interface Stand {
+interface Availability {
   branchId: string
   paused: object | null
   items: Counted[]
@@ -70,7 +70,7 @@ export class Server {
       })
     })
     if (this.quotas.size === 0 && !this.empty) {
-      for (const { items } of await this.stands()) for (const i of items) this.quotas.set(i.itemId, i.dailyQuota)
+      for (const { items } of await this.availabilities()) for (const i of items) this.quotas.set(i.itemId, i.dailyQuota)
     }
     return this
   }
@@ -133,14 +133,14 @@ export class Server {
    * dish is left as on a new server. Paid orders stay, and so do accounts, prices and recipes.
    */
   async tidy(): Promise<void> {
-    for (const { branchId } of await this.stands()) {
+    for (const { branchId } of await this.availabilities()) {
       const { items: orders } = await this.staff<{ items: { id: string; status: string }[] }>(
         'GET', `/api/orders?branchId=${branchId}&paymentStatus=UNPAID&size=100`)
       for (const { id, status } of orders) if (status !== 'CANCELED') await this.staff('POST', `/api/orders/${id}/cancel`)
       const { items } = await this.staff<{ items: { id: string }[] }>('GET', `/api/visits?branchId=${branchId}&status=OPEN`)
       for (const { id } of items) await this.staff('POST', `/api/visits/${id}/close`)
     }
-    for (const { branchId, paused, items } of await this.stands()) {
+    for (const { branchId, paused, items } of await this.availabilities()) {
       if (paused) await this.staff('POST', `/api/branches/${branchId}/resume`)
       for (const item of items) {
         if (item.eightySixedUntil) await this.staff('POST', `/api/menu-items/${item.itemId}/restore`)
@@ -150,12 +150,12 @@ export class Server {
   }
 
   /** What is left in each branch. */
-  private stands(): Promise<Stand[]> {
-    return Promise.all(['1', '2'].map((id) => this.staff<Stand>('GET', `/api/branches/${id}/availability`)))
+  private availabilities(): Promise<Availability[]> {
+    return Promise.all(['1', '2'].map((id) => this.staff<Availability>('GET', `/api/branches/${id}/availability`)))
   }
 
   private async counted(itemId: string): Promise<Counted> {
-    const item = (await this.stands()).flatMap((s) => s.items).find((i) => i.itemId === itemId)
+    const item = (await this.availabilities()).flatMap((s) => s.items).find((i) => i.itemId === itemId)
     if (!item) throw new Error(`there is no item ${itemId}`)
     return item
   }

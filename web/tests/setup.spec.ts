@@ -1,6 +1,6 @@
 import { examine } from './examine'
-import { add, expect, orderCart, test } from './house'
-import { sizes } from './staff-house'
+import { add, expect, orderCart, test } from './fixtures'
+import { sizes } from './staff'
 
 // An owner without the demo: from the link in the terminal to the first paid order, in the browser alone.
 test('an owner sets up a restaurant and takes the first paid order', async ({ page, empty, browser }) => {

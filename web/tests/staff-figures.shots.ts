@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
 import { settle } from './examine'
-import { expect, test } from './house'
-import { enter, order, sizes } from './staff-house'
+import { expect, test } from './fixtures'
+import { enter, order, sizes } from './staff'
 
 test.use({ file: 'staff-figures' })
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 
 import { examine } from './examine'
-import { expect, test } from './house'
+import { expect, test } from './fixtures'
 import { password, type Server } from './server'
-import { enter, order, sizes } from './staff-house'
+import { enter, order, sizes } from './staff'
 
 const said = (page: Page, text: string | RegExp) => expect(page.getByText(text).first()).toBeVisible()
 

@@ -1,6 +1,6 @@
 import { examine } from './examine'
-import { expect, test } from './house'
-import { deliver, enter, order, sizes, tablet } from './staff-house'
+import { expect, test } from './fixtures'
+import { deliver, enter, order, sizes, tablet } from './staff'
 
 const lan = { name: 'Nguyễn Thị Lan', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội' }
 const note = 'Gate code 4711\nThird floor'

@@ -1,6 +1,6 @@
 import { settle } from './examine'
-import { expect, test } from './house'
-import { deliver, enter, order, payAt, sizes, tablet } from './staff-house'
+import { expect, test } from './fixtures'
+import { deliver, enter, order, payAt, sizes, tablet } from './staff'
 
 test.use({ file: 'staff' })
 

@@ -1,8 +1,8 @@
 import { examine } from './examine'
-import { join, password as memberPassword } from './home'
-import { expect, test } from './house'
+import { expect, test } from './fixtures'
+import { join, password as memberPassword } from './member'
 import { password } from './server'
-import { enter, faulty, guest, order, payAt, sizes } from './staff-house'
+import { enter, faulty, guest, order, payAt, sizes } from './staff'
 
 test('logging in, being sent back, and logging out', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)

@@ -1,6 +1,6 @@
 import { examine } from './examine'
-import { expect, test } from './house'
-import { enter, sizes } from './staff-house'
+import { expect, test } from './fixtures'
+import { enter, sizes } from './staff'
 
 // Several people in one go, by keyboard: one is refused, of one the answer is lost, and none is stored twice.
 test('an owner adds the team, and a cook takes over the tablet', async ({ page, another }) => {

@@ -1,5 +1,5 @@
 import { wrongAsItIs } from './examine'
-import { add, expect, orderCart, sitDown, test } from './house'
+import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 // Requests of a page that a service worker has taken over cannot be lost on purpose.
 test.use({ serviceWorkers: 'block' })

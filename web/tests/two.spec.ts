@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
-import { add, expect, sitDown, test } from './house'
+import { add, expect, sitDown, test } from './fixtures'
 import { Server } from './server'
-import { enter, sizes } from './staff-house'
+import { enter, sizes } from './staff'
 import { stores } from './stores'
 
 /** What somebody does at one process is seen at the other one within a second. */

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-import { add, expect, orderCart, sitDown, test } from './house'
+import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 /** Waits until the phone keeps the files of the app. */
 async function kept(page: Page): Promise<void> {

@@ -6,7 +6,7 @@ import { refreshTimeout } from '@shared/refresh'
 import { answer } from '../api/answer'
 import type { Menu, Method, Placed } from '../api/dto'
 import type {
-  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Place, Purpose, Registration,
+  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Branch, Purpose, Registration,
   Session,
 } from './dto'
 import type { LiveOrderSource } from '../order/useLiveOrder'
@@ -90,7 +90,7 @@ export function endSession(id: string): Promise<unknown> {
 
 // Menus and the cart.
 
-export async function places(): Promise<Place[]> {
+export async function listBranches(): Promise<Branch[]> {
   return (await answer(open.GET('/branches'))).items ?? []
 }
 

@@ -10,7 +10,7 @@ export type Credentials = Omit<Schemas['LoginInBody'], '$schema'>
 export type Session = Schemas['AccountSession']
 export type Purpose = Schemas['CodeInBody']['purpose']
 
-export type Place = Schemas['CatalogPublicBranch']
+export type Branch = Schemas['CatalogPublicBranch']
 export type Basket = Schemas['CartView']
 export type BasketItem = Schemas['CartItem']
 

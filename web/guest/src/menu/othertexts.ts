@@ -17,10 +17,10 @@ export function useOtherTexts(menu: () => Menu | undefined, locales: () => reado
   const texts = shallowRef(new Map<string, string>())
   let of = ''
 
-  const stand = () => `${menu()?.menuVersionId ?? ''} ${language.value}`
+  const version = () => `${menu()?.menuVersionId ?? ''} ${language.value}`
 
   async function load(): Promise<void> {
-    const mine = stand()
+    const mine = version()
     if (!menu() || of === mine) return
     of = mine
     const others = locales().filter((l) => l !== localeOf(language.value))
@@ -39,7 +39,7 @@ export function useOtherTexts(menu: () => Menu | undefined, locales: () => reado
   }
 
   // A search that is under way goes on with the texts of the new menu.
-  watch(stand, () => {
+  watch(version, () => {
     if (of) void load()
   })
   return { texts, load }

@@ -14,8 +14,8 @@ export function textOf(item: MenuItem, c: Category): string {
  * The categories with those dishes that have every word somewhere, in the language shown or in `others`, which has the
  * dishes' texts in further languages by item.
  */
-export function search(categories: readonly Category[], words: string, others?: ReadonlyMap<string, string>): Category[] {
-  const wanted = plain(words).split(/\s+/).filter(Boolean)
+export function search(categories: readonly Category[], query: string, others?: ReadonlyMap<string, string>): Category[] {
+  const wanted = plain(query).split(/\s+/).filter(Boolean)
   if (wanted.length === 0) return [...categories]
   return categories
     .map((c) => ({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { setLanguage } from '@shared/i18n'
 
-import { brandText, houseName } from './brand'
+import { brandText, restaurantName } from './brand'
 
 test('a text in the language of the guest, else in English, else any', async () => {
   await setLanguage('zh-Hant')
@@ -15,8 +15,8 @@ test('a text in the language of the guest, else in English, else any', async () 
 
 test('without a brand the name is that of the branch', async () => {
   await setLanguage('en')
-  expect(houseName('Quán Hoa')).toBe('Quán Hoa')
-  expect(houseName()).toBe('Menu')
+  expect(restaurantName('Quán Hoa')).toBe('Quán Hoa')
+  expect(restaurantName()).toBe('Menu')
 })
 
 // Guests see the restaurant's name. Only keys of the browser's storage have ours.

@@ -7,8 +7,8 @@ import { readBoot } from '../api/boot'
 export const brand = readBoot().brand
 
 /** The restaurant's name: its brand's, else that of the branch, else a neutral word. */
-export function houseName(branch?: string): string {
-  return brand.name || branch || t('app.house')
+export function restaurantName(branch?: string): string {
+  return brand.name || branch || t('app.unnamed')
 }
 
 /** A text of the brand in the guest's language, else in English or any other; empty without one. */

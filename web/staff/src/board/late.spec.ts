@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
+import type { Ticket } from './boardLayout'
 import { LateTickets, lateTickets } from './late'
-import type { Ticket } from './wall'
 
 const minute = 60_000
 const start = Date.UTC(2026, 1, 26, 12)

@@ -1,4 +1,4 @@
-import { ageOf, columnOf, urgencyOf, type Board, type Ticket } from './wall'
+import { ageOf, columnOf, urgencyOf, type Board, type Ticket } from './boardLayout'
 
 /** A late ticket sounds again after this time, in ms, until it is touched. */
 export const soundAgainAfter = 2 * 60_000

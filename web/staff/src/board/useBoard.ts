@@ -4,7 +4,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 import { follow, type StreamEvent } from '@shared/stream'
 import { complain } from '../shell/notices'
 import { api, ask, bearer, bearerNow, renew } from '../shell/session'
-import { moved, ticked, type Board, type StepName, type Ticket } from './wall'
+import { moved, ticked, type Board, type StepName, type Ticket } from './boardLayout'
 
 /** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
 const tokenEvery = 60_000

@@ -1,8 +1,8 @@
 import { computed, shallowRef, triggerRef, watch, type Ref } from 'vue'
 
 import { ring } from './bell'
+import { narrow, type Board } from './boardLayout'
 import { LateTickets, lateTickets } from './late'
-import { narrow, type Board } from './wall'
 
 /** The late tickets of a station that are not touched yet. They sound every two minutes. */
 export function useLate(board: Ref<Board | undefined>, station: Ref<string>, now: Ref<number>) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { Board, Ticket } from '../board/wall'
+import type { Board, Ticket } from '../board/boardLayout'
 import { changeLanguage } from '../shell/i18n'
 import { byNow, closedNow, growth, kitchenOf, nextChange, timeAt } from './today'
 

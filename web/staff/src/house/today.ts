@@ -1,8 +1,8 @@
 import type { components } from '@shared/api/schema'
 import { openingOf } from '@shared/hours'
-import { t } from '../shell/i18n'
+import { ageOf, columnOf, urgencyOf, type Board } from '../board/boardLayout'
 import type { Branch } from '../shell/branch'
-import { ageOf, columnOf, urgencyOf, type Board } from '../board/wall'
+import { t } from '../shell/i18n'
 
 type Hourly = Pick<components['schemas']['ReportHourly'], 'hour' | 'gross'>
 

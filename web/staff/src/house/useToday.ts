@@ -3,8 +3,8 @@ import { computed } from 'vue'
 import type { components } from '@shared/api/schema'
 import { loadAtChange } from '@shared/hours'
 import { localeOf } from '@shared/i18n/languages'
-import { stateOf as itemState } from '../availability/stand'
-import { words } from '../menu/words'
+import { stateOf as itemState } from '../availability/availability'
+import { localized } from '../menu/localized'
 import { shift } from '../reports/span'
 import { branch, branches, branchId, useBranches } from '../shell/branch'
 import { language } from '../shell/i18n'
@@ -41,7 +41,7 @@ export function useToday() {
     'tables', () => everyPage((page) => api.GET('/api/tables', { params: { query: { branchId: id.value, page, size: 100 } } })), [],
     ask('GET /api/tables'),
   )
-  const stand = useAsk(
+  const availability = useAsk(
     'availability', () => api.GET('/api/branches/{id}/availability', { params: { path: { id: id.value } } }), [],
     ask('GET /api/branches/{id}/availability'),
   )
@@ -62,7 +62,7 @@ export function useToday() {
     { enabled: () => can('GET /api/reports/sales-days') && others.value.length > 1, every: often },
   )
 
-  const all = [board, sales, hours, tables, stand, exceptions, readiness, outbox]
+  const all = [board, sales, hours, tables, availability, exceptions, readiness, outbox]
   return {
     asked: sales, date, before,
     error: computed(() => all.find((a) => a.error.value)?.error.value),
@@ -86,10 +86,10 @@ export function useToday() {
       }
     }),
     closed: computed(() => (branch.value ? closedNow(branch.value) : '')),
-    paused: computed(() => Boolean(stand.data.value?.paused ?? branch.value?.paused)),
+    paused: computed(() => Boolean(availability.data.value?.paused ?? branch.value?.paused)),
     dishes: computed(() => {
-      const found = stand.data.value?.items ?? []
-      const named = (...states: string[]) => found.filter((i) => states.includes(itemState(i))).map((i) => words(i.names))
+      const found = availability.data.value?.items ?? []
+      const named = (...states: string[]) => found.filter((i) => states.includes(itemState(i))).map((i) => localized(i.names))
       return { out: named('off', 'out'), few: named('few') }
     }),
     payments: computed(() => {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 
-import type { Heading, Line } from './carte'
+import type { Category, Line } from './menuEditor'
 import { cellsOf, Sheet } from './sheet'
 
 const line = (dishId: string, en: string, price: number, more: Partial<Line> = {}): Line => ({
   dishId, itemId: `1${dishId}`, categoryId: '1', categoryNames: { en: 'Pho', vi: 'Phở' }, names: { en, vi: `${en} vi`, ja: 'フォー' }, imageUrl: null,
   price, dailyQuota: null, isActive: true, sort: 1, ...more,
 })
-const heading = (id: string, en: string, vi: string): Heading =>
+const category = (id: string, en: string, vi: string): Category =>
   ({ id, names: { en, vi }, sort: 1, descriptions: {}, dishes: 1, updatedAt: '' })
 
 const ids = ['1', '2', '3']
 function sheet(lines = [line('1', 'Beef', 65_000), line('2', 'Chicken', 60_000, { dailyQuota: 5 }), line('3', 'Egg', 30_000)]) {
-  return new Sheet(lines, [heading('1', 'Pho', 'Phở'), heading('2', 'Drinks', 'Đồ uống')], ['vi', 'en'], 'VND', (n) => n.en ?? '')
+  return new Sheet(lines, [category('1', 'Pho', 'Phở'), category('2', 'Drinks', 'Đồ uống')], ['vi', 'en'], 'VND', (n) => n.en ?? '')
 }
 
 test('cells show the draft, and what was typed is marked', () => {

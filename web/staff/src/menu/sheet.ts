@@ -1,9 +1,9 @@
 import { markRaw } from 'vue'
 
 import { typedAmount, whole } from './figures'
-import type { Heading, Line, MenuRows } from './carte'
+import { filled, type Texts } from './localized'
+import type { Category, Line, MenuRows } from './menuEditor'
 import { mostQuota, parsePrice } from './prices'
-import { filled, type Texts } from './words'
 
 /** A column of the price grid: the name in a language, as `name:vi`, or one of the others. */
 export type Column = `name:${string}` | 'category' | 'price' | 'quota'
@@ -37,7 +37,7 @@ export class Sheet {
   private byId: ReadonlyMap<string, Line>
 
   constructor(
-    private lines: readonly Line[], private readonly headings: readonly Heading[], readonly locales: readonly string[],
+    private lines: readonly Line[], private readonly categories: readonly Category[], readonly locales: readonly string[],
     private readonly currency: string, private readonly nameOf: (names: Texts) => string,
   ) {
     this.byId = indexed(lines)
@@ -147,7 +147,7 @@ export class Sheet {
       return typeof read === 'string' ? read : ''
     }
     if (column === 'quota') return whole(text, mostQuota) === undefined ? 'quota_unreadable' : ''
-    if (column === 'category') return this.heading(text) ? '' : text.trim() === '' ? 'category_missing' : 'category_unknown'
+    if (column === 'category') return this.category(text) ? '' : text.trim() === '' ? 'category_missing' : 'category_unknown'
     if (Object.keys(this.names(dishId)).length === 0) return 'name_missing'
     return Array.from(text.trim()).length > longestName ? 'cell_too_long' : ''
   }
@@ -169,7 +169,7 @@ export class Sheet {
         dailyQuota: whole(this.text(l.dishId, 'quota'), mostQuota) ?? null,
         before: { categoryId: l.categoryId, names: l.names, price: l.price, dailyQuota: l.dailyQuota },
       }
-      if (this.changed(l.dishId, 'category')) row.categoryId = this.heading(this.text(l.dishId, 'category'))?.id ?? l.categoryId
+      if (this.changed(l.dishId, 'category')) row.categoryId = this.category(this.text(l.dishId, 'category'))?.id ?? l.categoryId
       if (this.locales.some((locale) => this.changed(l.dishId, `name:${locale}`))) row.names = this.names(l.dishId)
       return row
     })
@@ -225,9 +225,9 @@ export class Sheet {
   }
 
   /** A category by its name in any language. */
-  private heading(text: string): Heading | undefined {
+  private category(text: string): Category | undefined {
     const wanted = text.trim().normalize('NFC').toLowerCase()
-    return this.headings.find((h) => Object.values(h.names).some((n) => n.toLowerCase() === wanted))
+    return this.categories.find((h) => Object.values(h.names).some((n) => n.toLowerCase() === wanted))
   }
 
   private count(has: (dishId: string, column: Column) => boolean): number {

@@ -1,6 +1,6 @@
 import type { components } from '@shared/api/schema'
 import { hasText, t } from '../shell/i18n'
-import { words } from './words'
+import { localized } from './localized'
 
 export type TemplateDish = components['schemas']['CatalogReadyDish']
 
@@ -14,7 +14,7 @@ export function templateName(name: string): string {
 export function courses(dishes: TemplateDish[]): { name: Record<string, string>; dishes: TemplateDish[] }[] {
   const all = new Map<string, { name: Record<string, string>; dishes: TemplateDish[] }>()
   for (const d of dishes) {
-    const name = words(d.category)
+    const name = localized(d.category)
     const course = all.get(name) ?? { name: d.category, dishes: [] }
     course.dishes.push(d)
     all.set(name, course)

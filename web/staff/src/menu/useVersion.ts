@@ -5,7 +5,7 @@ import { answer } from '@shared/api/client'
 import { t } from '../shell/i18n'
 import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
-import type { Line } from './carte'
+import type { Line } from './menuEditor'
 import { useMenus } from './useMenus'
 
 /** What can be said of an item of a draft. */

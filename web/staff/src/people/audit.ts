@@ -1,5 +1,5 @@
 import type { Language } from '@shared/i18n/languages'
-import { words } from '../menu/words'
+import { localized } from '../menu/localized'
 import { language, money, t } from '../shell/i18n'
 import type { Entry } from './people'
 import { useInLanguage } from './wording'
@@ -36,7 +36,7 @@ type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
 export function subjectOf(e: Subject): string {
   const { number } = (e.after ?? {}) as { number?: unknown }
   if (e.subject.startsWith('order:') && typeof number === 'string') return number
-  return e.subjectNames.und || words(e.subjectNames) || e.subject
+  return e.subjectNames.und || localized(e.subjectNames) || e.subject
 }
 
 interface Listed { names: Record<string, string>; price: number }
@@ -51,7 +51,7 @@ function listed(value: unknown): Listed | undefined {
 function priceSentence(e: Said, currency: string): string | undefined {
   const [was, is] = [listed(e.before), listed(e.after)]
   if (e.action !== 'menu_version_edited' || !is || was?.price === is.price) return undefined
-  const values = { actor: actorOf(e), dish: words(is.names), to: money(is.price, currency) }
+  const values = { actor: actorOf(e), dish: localized(is.names), to: money(is.price, currency) }
   return was ? t('people.audit_price', { ...values, from: money(was.price, currency) }) : t('people.audit_listed', values)
 }
 

@@ -5,13 +5,13 @@ import { language } from '@shared/i18n'
 
 import type { Menu } from '../api/dto'
 import { offline, onReconnect } from '../shell/connection'
-import { menuOf, places } from './api'
-import type { Place } from './dto'
+import { menuOf, listBranches } from './api'
+import type { Branch } from './dto'
 
 const key = 'comanda.branch' // in session storage
 
 // The branches, the selected one and its menu, shared by all pages.
-const branches = shallowRef<Place[]>()
+const branches = shallowRef<Branch[]>()
 const chosen = ref(recall())
 const menu = shallowRef<Menu>()
 const fault = shallowRef<Fault>()
@@ -25,7 +25,7 @@ let generation = 0
 async function load(): Promise<void> {
   const mine = ++generation
   try {
-    branches.value ??= await places()
+    branches.value ??= await listBranches()
     const at = branch.value?.id
     const got = at ? await menuOf(at) : undefined
     if (mine !== generation) return
@@ -70,7 +70,7 @@ function remember(id: string): void {
 }
 
 /** The restaurant's branches and menu. */
-export function useHouse() {
+export function useBranches() {
   return { branches, branch, menu, fault, dishes, load, choose, fetchIn }
 }
 

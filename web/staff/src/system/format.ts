@@ -7,7 +7,7 @@ export type Letter = Schemas['SystemLetter']
 export type Replayed = Pick<Schemas['SystemReplayAllBody'], 'relayed' | 'applied' | 'failed' | 'revived'>
 
 /** So many seconds in the largest unit of which there is one at least. */
-export function lasting(seconds: number): string {
+export function duration(seconds: number): string {
   const units = [['day', 86_400], ['hour', 3600], ['minute', 60], ['second', 1]] as const
   const [unit, length] = units.find(([, l]) => seconds >= l) ?? ['second', 1]
   return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
@@ -15,14 +15,14 @@ export function lasting(seconds: number): string {
 }
 
 /** The result of a replay, as text. */
-export function outcome(r: Replayed): string {
+export function replayResult(r: Replayed): string {
   const on = r.relayed + r.applied + r.revived
   return [on > 0 ? t('system.replayed_on', { count: on }) : '', r.failed > 0 ? t('system.replayed_failed', { count: r.failed }) : '']
     .filter(Boolean).join(' ') || t('system.replayed_none')
 }
 
 /** The colour of a status. */
-export function colourOf(status: string): string {
+export function statusColour(status: string): string {
   return { ok: 'success', degraded: 'warning' }[status] ?? 'error'
 }
 

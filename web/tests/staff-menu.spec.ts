@@ -1,6 +1,6 @@
 import { examine } from './examine'
-import { expect, test } from './house'
-import { enter, order, sizes } from './staff-house'
+import { expect, test } from './fixtures'
+import { enter, order, sizes } from './staff'
 
 // A picture as a phone's camera might send it; the server makes JPEGs of it.
 const picture = {
@@ -112,7 +112,7 @@ test('a draft is thrown away, and categories are kept', async ({ page, server })
   await expect(page.getByText('Ice', { exact: true })).toHaveCount(0)
 })
 
-test('a dish that is off is grey on the phone within a second, and a pause closes the house', async ({ page, server, browser }) => {
+test('a dish that is off is grey on the phone within a second, and a pause closes the restaurant', async ({ page, server, browser }) => {
   await page.setViewportSize(sizes.phone)
   await order(server, 'A2', 'COUNTER') // holds two of the first dish
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
@@ -137,7 +137,7 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await dish.getByRole('button', { name: 'Put Beef pho back on sale' }).click()
   await expect(card).not.toContainText('Sold out', { timeout: 1000 })
 
-  // The kitchen does not set quotas or close the house; the manager does.
+  // The kitchen does not set quotas or close the restaurant; the manager does.
   await expect(dish.getByRole('button', { name: 'Daily limit for Beef pho' })).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Pause ordering' })).toHaveCount(0)
   await page.evaluate(() => {

@@ -2,7 +2,7 @@ import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 
 import { useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
-import type { Menu } from './carte'
+import type { Menu } from './menuEditor'
 import { useMenus } from './useMenus'
 
 /** The menu to which a branch's changes go, as the server chooses it: the live one, else the oldest. */
@@ -11,8 +11,8 @@ export function mainMenu(menus: readonly Menu[]): Menu | undefined {
     Number(b.publishedVersionId !== null) - Number(a.publishedVersionId !== null) || Number(a.id) - Number(b.id))[0]
 }
 
-/** Where the branch's menu has a dish: its newest draft, else the live version. */
-export function useDishPlace(dish: MaybeRefOrGetter<string | undefined>) {
+/** The line of a dish on the branch's menu: of the newest draft, else of the live version. */
+export function useDishLine(dish: MaybeRefOrGetter<string | undefined>) {
   const may = () => can('GET /api/menus', 'GET /api/menus/{id}/versions', 'GET /api/menu-versions/{id}')
   const menus = useMenus()
   const menu = computed(() => mainMenu(menus.data.value?.items ?? []))

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { filled, localesFor, missing, words } from './words'
+import { filled, localesFor, localized, missing } from './localized'
 
 beforeEach(() => changeLanguage('zh-Hant'))
 
@@ -12,7 +12,7 @@ test.each([
   ['any other, always the same', { vi: 'Phở', th: 'เฝอ' }, 'เฝอ'],
   ['nothing', {}, ''],
 ])('a text is shown in %s', (_, texts, want) => {
-  expect(words(texts as Record<string, string>)).toBe(want)
+  expect(localized(texts as Record<string, string>)).toBe(want)
 })
 
 test('a form asks for the languages of all branches, and for those that are there already', () => {

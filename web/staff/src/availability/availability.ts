@@ -1,12 +1,12 @@
 import type { components } from '@shared/api/schema'
-import { words, type Texts } from '../menu/words'
+import { localized, type Texts } from '../menu/localized'
 
 type Schemas = components['schemas']
 
-export type Stand = Schemas['CatalogBranchAvailability']
-export type Counted = Schemas['CatalogItemAvailability']
-export type Off = Schemas['CatalogOffItem']
-export type Paused = Schemas['CatalogPausedBranch']
+export type Availability = Schemas['CatalogBranchAvailability']
+export type ItemAvailability = Schemas['CatalogItemAvailability']
+export type OffItem = Schemas['CatalogOffItem']
+export type PausedBranch = Schemas['CatalogPausedBranch']
 
 /** The availability of an item: 86'd, not on the menu, sold out, running low, enough. */
 export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
@@ -14,7 +14,7 @@ export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
 /** Guests see the quantity that is left from this number on. */
 export const fewLeft = 5
 
-export function stateOf(i: Counted): State {
+export function stateOf(i: ItemAvailability): State {
   if (i.eightySixedUntil !== null) return 'off'
   if (!i.isActive) return 'inactive'
   if (i.left === null || i.left > fewLeft) return 'enough'
@@ -22,9 +22,9 @@ export function stateOf(i: Counted): State {
 }
 
 /** The filters of the list. */
-export type Choice = 'all' | 'scarce' | 'off'
+export type Filter = 'all' | 'scarce' | 'off'
 
-export function chosen(items: readonly Counted[], choice: Choice, part: string): Counted[] {
+export function filtered(items: readonly ItemAvailability[], choice: Filter, part: string): ItemAvailability[] {
   const find = part.trim().toLowerCase()
   const wanted: State[] = choice === 'off' ? ['off'] : ['off', 'out', 'few']
   return items.filter((i) =>
@@ -33,10 +33,10 @@ export function chosen(items: readonly Counted[], choice: Choice, part: string):
 }
 
 /** Items under their categories, in the order of the menu. */
-export function grouped(items: readonly Counted[]): { id: string; name: string; items: Counted[] }[] {
-  const groups = new Map<string, { id: string; name: string; items: Counted[] }>()
+export function grouped(items: readonly ItemAvailability[]): { id: string; name: string; items: ItemAvailability[] }[] {
+  const groups = new Map<string, { id: string; name: string; items: ItemAvailability[] }>()
   for (const i of items) {
-    const group = groups.get(i.categoryId) ?? { id: i.categoryId, name: words(i.categoryNames as Texts), items: [] }
+    const group = groups.get(i.categoryId) ?? { id: i.categoryId, name: localized(i.categoryNames as Texts), items: [] }
     group.items.push(i)
     groups.set(i.categoryId, group)
   }

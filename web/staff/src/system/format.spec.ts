@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { colourOf, lasting, outcome } from './words'
+import { statusColour, duration, replayResult } from './format'
 
 beforeAll(() => changeLanguage('en'))
 
 test.each([
   [0.4, '0 seconds'], [59, '59 seconds'], [60, '1 minute'], [7199, '1 hour'], [200_000, '2 days'],
 ])('%d s', (seconds, want) => {
-  expect(lasting(seconds)).toBe(want)
+  expect(duration(seconds)).toBe(want)
 })
 
 test.each([
@@ -17,9 +17,9 @@ test.each([
   [{ relayed: 1, applied: 0, failed: 1, revived: 0 }, /sent again.*failed/],
   [{ relayed: 0, applied: 0, failed: 0, revived: 0 }, /Nothing/],
 ])('%j', (replayed, want) => {
-  expect(outcome(replayed)).toMatch(want)
+  expect(replayResult(replayed)).toMatch(want)
 })
 
 test('what is not known to be in order is not', () => {
-  expect(['ok', 'degraded', 'failed', 'new'].map(colourOf)).toEqual(['success', 'warning', 'error', 'error'])
+  expect(['ok', 'degraded', 'failed', 'new'].map(statusColour)).toEqual(['success', 'warning', 'error', 'error'])
 })

@@ -1,17 +1,17 @@
 import { computed, ref } from 'vue'
 
-import { words } from '../menu/words'
+import { localized } from '../menu/localized'
 import { branch, branchId } from '../shell/branch'
 import { moment, t } from '../shell/i18n'
 import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
-import type { Counted, Off } from './stand'
+import type { ItemAvailability, OffItem } from './availability'
 
 /** The interval of reloads, in ms: orders and other devices change it. */
 const often = 3_000
 
 /** What is left of the branch's menu, and what can be done about it. */
-export function useStand() {
+export function useAvailability() {
   const path = computed(() => ({ id: Number(branchId.value) }))
   const asked = useAsk(
     'availability', () => api.GET('/api/branches/{id}/availability', { params: { path: path.value } }), [],
@@ -40,12 +40,12 @@ export function useStand() {
   return {
     asked, pause, resume,
     busy: computed(() => takeOff.isPending.value || restore.isPending.value),
-    takeOff: (i: Counted, until: string) => {
-      name.value = words(i.names)
+    takeOff: (i: ItemAvailability, until: string) => {
+      name.value = localized(i.names)
       return takeOff.mutateAsync({ itemId: i.itemId, until })
     },
-    restore: (i: Counted) => {
-      name.value = words(i.names)
+    restore: (i: ItemAvailability) => {
+      name.value = localized(i.names)
       restore.mutate(i.itemId)
     },
   }
@@ -58,7 +58,7 @@ interface Pause {
 }
 
 /** The text about orders and carts that a dish was in when it was 86'd. */
-export function hits(name: string, off: Off): string {
+export function hits(name: string, off: OffItem): string {
   const said = [t('availability.taken_off', { name })]
   if (off.holds > 0) said.push(t('availability.hit_holds', { count: off.holds, units: off.heldUnits }))
   if (off.carts > 0) said.push(t('availability.hit_carts', { count: off.carts }))

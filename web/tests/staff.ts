@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 
-import { join, password as memberPassword } from './home'
-import { expect } from './house'
+import { expect } from './fixtures'
+import { join, password as memberPassword } from './member'
 import { password, type Server } from './server'
 
 /** Logs in as one of the demo's accounts. */

@@ -1,14 +1,14 @@
 import type { components } from '@shared/api/schema'
 import { language } from '../shell/i18n'
-import { words, type Texts } from './words'
+import { localized, type Texts } from './localized'
 
 type Schemas = components['schemas']
 
-export type Heading = Schemas['CatalogCategoryInfo']
+export type Category = Schemas['CatalogCategoryInfo']
 export type Dish = Schemas['CatalogDish']
 export type Menu = Schemas['CatalogMenuInfo']
 export type Version = Schemas['CatalogVersion']
-export type Whole = Schemas['CatalogVersionDetail']
+export type VersionDetail = Schemas['CatalogVersionDetail']
 export type Line = Schemas['CatalogLine']
 export type MenuRows = Schemas['CatalogMenuRows']
 
@@ -48,7 +48,7 @@ export function differences(before: readonly Line[], after: readonly Line[]): Di
   }
   found.push(...[...was.values()].map((line): Difference => ({ kind: 'removed', line })))
   const order: Difference['kind'][] = ['added', 'removed', 'shown', 'hidden', 'price', 'quota', 'place']
-  const name = (d: Difference) => words(d.line.names)
+  const name = (d: Difference) => localized(d.line.names)
   const byName = new Intl.Collator(language.value).compare
   return found.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || byName(name(a), name(b)))
 }

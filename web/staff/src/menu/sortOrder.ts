@@ -1,14 +1,14 @@
-/** Something that has a place among others. */
-export interface Placed {
+/** An entry of a list that people put in order. */
+export interface Sortable {
   id: string
   sort: number
 }
 
 /**
- * The places that change when something goes one up (-1) or down (1) in a list. Two change as a rule; where several had
- * the same place, all are numbered anew. Nothing changes at the ends.
+ * Returns the sort numbers that change when an entry moves one up (-1) or down (1). Usually two change; where entries share
+ * a number, all are renumbered. At the ends of the list nothing changes.
  */
-export function moved(all: readonly Placed[], id: string, by: -1 | 1): Placed[] {
+export function moved(all: readonly Sortable[], id: string, by: -1 | 1): Sortable[] {
   const from = all.findIndex((p) => p.id === id)
   const [one, other] = [all[from], all[from + by]]
   if (!one || !other) return []

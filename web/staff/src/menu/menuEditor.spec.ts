@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { differences, partsOf, type Line } from './carte'
+import { differences, partsOf, type Line } from './menuEditor'
 
 beforeAll(() => changeLanguage('en'))
 

@@ -4,11 +4,11 @@ import { language } from '../shell/i18n'
 /** One text in several languages, by the API's locales. */
 export type Texts = Record<string, string>
 
-/** The locales in which the house keeps texts, called by their own names. */
+/** The locales in which a restaurant keeps texts, by their own names. */
 export const localeNames: Texts = { vi: 'Tiếng Việt', 'zh-TW': '繁體中文', en: 'English', ja: '日本語', th: 'ไทย' }
 
-/** A text in the console's language, or in the one that guests would be shown instead. */
-export function words(texts: Texts): string {
+/** Returns a text in the console's language, or in the language that guests see instead. */
+export function localized(texts: Texts): string {
   const [first = ''] = Object.keys(texts).sort()
   return texts[localeOf(language.value)] || texts.en || (texts[first] ?? '')
 }

@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 
 import { settle } from './examine'
-import { expect, test } from './house'
-import { enter, order, sizes } from './staff-house'
+import { expect, test } from './fixtures'
+import { enter, order, sizes } from './staff'
 
-test.use({ file: 'staff-house' })
+test.use({ file: 'staff-menu' })
 
 const looks = [
   { language: 'en', theme: 'light' },
@@ -49,7 +49,7 @@ test.beforeAll(async ({ server }) => {
 })
 
 for (const [size, viewport] of Object.entries(sizes)) {
-  test(`the house on a ${size}`, async ({ page, server }) => {
+  test(`the menu on a ${size}`, async ({ page, server }) => {
     test.setTimeout(600_000)
     await page.setViewportSize(viewport)
     await enter(page, server, 'owner', 'availability')

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { moved, type Placed } from './places'
+import { moved, type Sortable } from './sortOrder'
 
-const list = (...sorts: number[]): Placed[] => sorts.map((sort, n) => ({ id: 'abcdef'[n] ?? '', sort }))
+const list = (...sorts: number[]): Sortable[] => sorts.map((sort, n) => ({ id: 'abcdef'[n] ?? '', sort }))
 
-/** The order in which a list is shown after some places have changed; equal ones by their id, as the server does. */
-function shown(all: Placed[], changes: Placed[]): string {
+/** The order in which a list is shown after some moves have changed; equal ones by their id, as the server does. */
+function shown(all: Sortable[], changes: Sortable[]): string {
   const now = all.map((p) => changes.find((c) => c.id === p.id) ?? p)
   return [...now].sort((x, y) => x.sort - y.sort || x.id.localeCompare(y.id)).map((p) => p.id).join('')
 }
@@ -19,9 +19,9 @@ test.each([
   ['among some equals', list(1, 2, 2, 7), 'd', -1, 'abdc', 2],
   ['what is not there', list(1, 2), 'z', 1, 'ab', 0],
 ] as const)('%s', (_, all, id, by, want, changes) => {
-  const places = moved(all, id, by)
-  expect(shown(all, places)).toBe(want)
-  expect(places.length).toBe(changes)
+  const moves = moved(all, id, by)
+  expect(shown(all, moves)).toBe(want)
+  expect(moves.length).toBe(changes)
 })
 
 test('many moves in a row end where they should', () => {

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { chosen, grouped, stateOf, type Counted } from './stand'
-import { endText, hits } from './useStand'
+import { filtered, grouped, stateOf, type ItemAvailability } from './availability'
+import { endText, hits } from './useAvailability'
 
 beforeAll(() => changeLanguage('en'))
 
-const item = (itemId: string, more: Partial<Counted> = {}): Counted => ({
+const item = (itemId: string, more: Partial<ItemAvailability> = {}): ItemAvailability => ({
   itemId, dishId: itemId, categoryId: '1', categoryNames: { en: 'Pho' }, names: { en: `Dish ${itemId}`, vi: `Món ${itemId}` }, isActive: true,
   dailyQuota: null, cap: null, held: 0, used: 0, left: null, eightySixedUntil: null, eightySixedBy: null, ...more,
 })
@@ -26,7 +26,7 @@ test.each([
 
 test('the list can be cut down to what one has to think of', () => {
   const all = [item('1'), item('2', { left: 3 }), item('3', { left: 0 }), item('4', { left: 0, eightySixedUntil: 'RESTORED' }), item('5', { isActive: false })]
-  const ids = (choice: 'all' | 'scarce' | 'off', part = '') => chosen(all, choice, part).map((i) => i.itemId).join('')
+  const ids = (choice: 'all' | 'scarce' | 'off', part = '') => filtered(all, choice, part).map((i) => i.itemId).join('')
   expect(ids('all')).toBe('12345')
   expect(ids('scarce')).toBe('234')
   expect(ids('off')).toBe('4')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   ageOf, allDay, arrivals, canRecall, columnOf, handovers, moved, narrow, nextStep, sorted, spread, ticked, urgencyOf, type Board, type Ticket,
-} from './wall'
+} from './boardLayout'
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 1, 26, 12, minutes)).toISOString()
 
