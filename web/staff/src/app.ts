@@ -20,7 +20,7 @@ export interface NavEntry {
   to: string // the name of a route
   text: string // the name of a text
   icon: string // a path of @mdi/js
-  group: 'floor' | 'house' | 'figures' | 'people' | 'advanced' // the last is closed until it is asked for
+  group: 'floor' | 'restaurant' | 'figures' | 'people' | 'advanced' // the last is closed until it is asked for
   order: number // within the group
   needs: Route[]
 }
@@ -44,7 +44,7 @@ const found = import.meta.glob<Feature>('./*/feature.ts', { eager: true, import:
 
 export const features = Object.values(found)
 
-const groups: NavEntry['group'][] = ['floor', 'house', 'figures', 'people', 'advanced']
+const groups: NavEntry['group'][] = ['floor', 'restaurant', 'figures', 'people', 'advanced']
 
 /** All entries of the navigation, in the order in which they are shown. */
 export const navigation = features

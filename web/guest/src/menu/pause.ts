@@ -6,7 +6,7 @@ const codes: Record<string, Key> = {
   BUSY: 'closed.busy', STAFF: 'closed.shortStaffed', TECHNICAL: 'closed.technical', EVENT: 'closed.event',
 }
 
-/** What the house has said of a pause: in its own words, or by a code; undefined where it has said nothing. */
+/** Returns the reason of a pause: the restaurant's own text, or the text of a code; undefined without a reason. */
 export function whyPaused(pause: Menu['paused'] | undefined): string | undefined {
   const code = codes[pause?.reasonCode ?? '']
   return pause?.reason ?? (code && t(code))

@@ -31,11 +31,11 @@ export const feature: Feature = {
   ],
   nav: [
     {
-      to: 'menus', text: 'menu.menus', icon: mdiBookOpenVariant, group: 'house', order: 10,
+      to: 'menus', text: 'menu.menus', icon: mdiBookOpenVariant, group: 'restaurant', order: 10,
       needs: ['GET /api/menus', 'GET /api/menu-versions/{id}'],
     },
     {
-      to: 'dishes', text: 'menu.dishes', icon: mdiNoodles, group: 'house', order: 20,
+      to: 'dishes', text: 'menu.dishes', icon: mdiNoodles, group: 'restaurant', order: 20,
       needs: ['GET /api/dishes', 'GET /api/categories'],
     },
   ],

@@ -1,6 +1,6 @@
 import type { Permission } from './people'
 
-/** The permissions of a part of the house, each in its place. */
+/** The permissions of one part of the product, each in its place. */
 export interface Module {
   name: string
   permissions: Permission[]

@@ -11,7 +11,7 @@ export type Theme = 'system' | 'light' | 'dark'
 
 const variables = { 'medium-emphasis-opacity': 0.78, 'high-emphasis-opacity': 1, 'disabled-opacity': 0.5 }
 
-// The colours of the house, as the guests' app has them in shared/styles/tokens.css.
+// The product's colours, the same as the guest app's in shared/styles/tokens.css.
 const light: ThemeDefinition = {
   dark: false,
   variables: { ...variables, 'border-color': '#6b4a2c', 'border-opacity': 0.2 },

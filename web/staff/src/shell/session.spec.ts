@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 type Session = typeof import('./session')
 
 /** A server that knows one refresh token at a time, and counts what it is asked. */
-class House {
+class Backend {
   good = 'r1'
   access = 'a1'
   asked: string[] = []
@@ -12,7 +12,7 @@ class House {
   private spent = ''
 
   readonly fetch = async (request: Request): Promise<Response> => {
-    const path = new URL(request.url, 'http://house').pathname
+    const path = new URL(request.url, 'http://backend').pathname
     this.asked.push(path)
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
     if (path === '/auth/login') return body.password === 'right' ? this.grant() : this.refuse('login_failed')
@@ -50,14 +50,14 @@ class House {
   }
 }
 
-let house: House
+let backend: Backend
 let session: Session
 
 beforeEach(async () => {
   vi.resetModules()
   localStorage.clear()
-  house = new House()
-  vi.stubGlobal('fetch', house.fetch)
+  backend = new Backend()
+  vi.stubGlobal('fetch', backend.fetch)
   session = await import('./session')
 })
 
@@ -82,7 +82,7 @@ test('a wrong password opens nothing', async () => {
 })
 
 test('a member is not let in', async () => {
-  house.permissions = ['GET /me', 'GET /cart']
+  backend.permissions = ['GET /me', 'GET /cart']
   await expect(session.login('member', 'right')).rejects.toMatchObject({ code: 'not_staff' })
   expect(session.person.value).toBeUndefined()
   expect(localStorage.length).toBe(0)
@@ -90,9 +90,9 @@ test('a member is not let in', async () => {
 
 test('whoever asks at the same time spends one refresh token', async () => {
   await session.login('cashier', 'right')
-  house.access = 'another' // what the page has is refused from now on
+  backend.access = 'another' // what the page has is refused from now on
   await Promise.all([tables(), tables(), tables()])
-  expect(house.asked.filter((p) => p === '/auth/refresh')).toHaveLength(1)
+  expect(backend.asked.filter((p) => p === '/auth/refresh')).toHaveLength(1)
 })
 
 test('a reload goes on with the kept token; one that was spent leads out', async () => {
@@ -100,7 +100,7 @@ test('a reload goes on with the kept token; one that was spent leads out', async
   vi.resetModules()
   const again = await import('./session')
   await expect(again.resume()).resolves.toBe(true)
-  house.good = 'r99'
+  backend.good = 'r99'
   vi.resetModules()
   const late = await import('./session')
   await expect(late.resume()).resolves.toBe(false)
@@ -124,14 +124,14 @@ test('a server that cannot be reached ends no session', async () => {
 
 test('a pair whose answer was lost is asked for again while the server repeats it', async () => {
   await session.login('cashier', 'right')
-  house.access = 'another'
-  house.lose = 2
+  backend.access = 'another'
+  backend.lose = 2
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   const asked = expect(tables()).resolves.toEqual({ items: [], total: 0 })
   await vi.advanceTimersByTimeAsync(2000)
   await asked
   expect(session.person.value).toBeDefined()
-  expect(house.asked.filter((p) => p === '/auth/refresh')).toHaveLength(3)
+  expect(backend.asked.filter((p) => p === '/auth/refresh')).toHaveLength(3)
 })
 
 test('logging out forgets everything, whatever the server says', async () => {

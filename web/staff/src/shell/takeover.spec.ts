@@ -9,14 +9,14 @@ interface Living {
 }
 
 /** A server with several sessions, each with tokens of its own; a refresh token is good once. */
-class House {
+class Backend {
   sessions: Living[] = []
   asked: string[] = []
   broken = false // permissions cannot be loaded
   private made = 0
 
   readonly fetch = async (request: Request): Promise<Response> => {
-    const path = new URL(request.url, 'http://house').pathname
+    const path = new URL(request.url, 'http://backend').pathname
     const bearer = request.headers.get('Authorization')?.slice('Bearer '.length)
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
     const by = this.sessions.find((s) => s.access === bearer)
@@ -58,14 +58,14 @@ class House {
   }
 }
 
-let house: House
+let backend: Backend
 let session: Session
 
 beforeEach(async () => {
   vi.resetModules()
   localStorage.clear()
-  house = new House()
-  vi.stubGlobal('fetch', house.fetch)
+  backend = new Backend()
+  vi.stubGlobal('fetch', backend.fetch)
   session = await import('./session')
   await session.login('owner', 'right')
 })
@@ -89,7 +89,7 @@ test('a colleague takes over and everybody is told; going back is going on as th
   await expect(session.resume()).resolves.toBe(true)
   expect(who()).toBe('owner')
   expect(session.asideName()).toBeNull()
-  expect(house.sessions.map((s) => s.user)).toEqual(['owner'])
+  expect(backend.sessions.map((s) => s.user)).toEqual(['owner'])
   await expect(tables()).resolves.toEqual({ by: 'owner' })
 })
 
@@ -106,7 +106,7 @@ test('from colleague to colleague: the first one’s session ends, the owner’s
   await session.takeOver('minh', '4071')
   expect(who()).toBe('minh')
   expect(session.asideName()).toBe('owner')
-  expect(house.sessions.map((s) => s.user).sort()).toEqual(['minh', 'owner'])
+  expect(backend.sessions.map((s) => s.user).sort()).toEqual(['minh', 'owner'])
 })
 
 test('a reload goes on as the colleague and still knows the way back', async () => {
@@ -122,9 +122,9 @@ test('a reload goes on as the colleague and still knows the way back', async () 
 
 test('the session that was put aside is kept alive', async () => {
   await session.takeOver('lan', '4071')
-  const before = house.sessions.find((s) => s.user === 'owner')?.refresh
+  const before = backend.sessions.find((s) => s.user === 'owner')?.refresh
   await session.renew()
-  expect(house.sessions.find((s) => s.user === 'owner')?.refresh).not.toBe(before)
+  expect(backend.sessions.find((s) => s.user === 'owner')?.refresh).not.toBe(before)
   expect(who()).toBe('lan')
   await session.logout()
   await session.resume()
@@ -133,29 +133,29 @@ test('the session that was put aside is kept alive', async () => {
 
 test('when the colleague’s session has ended, the device goes on as its owner, but not with what the colleague wanted', async () => {
   await session.takeOver('lan', '4071')
-  house.end('lan')
+  backend.end('lan')
   let resumed: Promise<boolean> | undefined
   session.onLeave(() => (resumed ??= session.resume()))
   await expect(tables()).rejects.toMatchObject({ status: 401 })
   await expect(resumed).resolves.toBe(true)
   expect(who()).toBe('owner')
-  expect(house.asked).not.toContain('owner /api/tables')
+  expect(backend.asked).not.toContain('owner /api/tables')
 })
 
 test('without anybody to go back to, the end is the end', async () => {
   await session.takeOver('lan', '4071')
-  house.end('owner')
+  backend.end('owner')
   await session.renew()
   expect(session.asideName()).toBeNull()
   await session.logout()
   await expect(session.resume()).resolves.toBe(false)
-  expect(house.sessions).toEqual([])
+  expect(backend.sessions).toEqual([])
 })
 
 test('a colleague of whom nobody can tell what they may do has not taken over', async () => {
-  house.broken = true
+  backend.broken = true
   await expect(session.takeOver('lan', '4071')).rejects.toMatchObject({ code: 'unavailable' })
-  house.broken = false
+  backend.broken = false
   await expect(session.resume()).resolves.toBe(true)
   expect(who()).toBe('owner')
 })
@@ -163,5 +163,5 @@ test('a colleague of whom nobody can tell what they may do has not taken over', 
 test('the owner’s logging out ends everything', async () => {
   await session.logout()
   expect(localStorage.length).toBe(0)
-  expect(house.sessions).toEqual([])
+  expect(backend.sessions).toEqual([])
 })

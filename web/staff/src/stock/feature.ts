@@ -19,11 +19,11 @@ export const feature: Feature = {
   ],
   nav: [
     {
-      to: 'stock', text: 'stock.title', icon: mdiPackageVariantClosed, group: 'house', order: 30,
+      to: 'stock', text: 'stock.title', icon: mdiPackageVariantClosed, group: 'restaurant', order: 30,
       needs: ['GET /api/stock/items'],
     },
     {
-      to: 'recipes', text: 'stock.recipes', icon: mdiScaleBalance, group: 'house', order: 40,
+      to: 'recipes', text: 'stock.recipes', icon: mdiScaleBalance, group: 'restaurant', order: 40,
       needs: ['GET /api/branches/{id}/availability', 'GET /api/menu-items/{id}/recipe'],
     },
     {

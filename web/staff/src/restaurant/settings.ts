@@ -79,7 +79,7 @@ export function changes(settings: Setting[], form: Record<string, string>, of: {
 export function refusals(problem: { errors?: unknown }): Record<string, string> {
   const errors = (Array.isArray(problem.errors) ? problem.errors : []) as { field?: string; code?: string; message?: string }[]
   return Object.fromEntries(errors.flatMap(({ field, code, message }) => {
-    const key = `house.wrong_${code ?? ''}`
+    const key = `restaurant.wrong_${code ?? ''}`
     return field ? [[field, hasText(key) ? t(key) : refusal(message ?? '')]] : []
   }))
 }
@@ -88,13 +88,13 @@ export function refusals(problem: { errors?: unknown }): Record<string, string> 
 export function refusal(detail: string): string {
   return detail.replaceAll('configuration: ', '').replace(/COMANDA_([A-Z0-9_]+)(\*?)/g, (variable, name: string, all: string) => {
     const own = name.toLowerCase().replace(/_$/, '')
-    const key = all ? `house.group_${own}` : `house.${own}`
+    const key = all ? `restaurant.group_${own}` : `restaurant.${own}`
     return hasText(key) ? t(key) : variable
   })
 }
 
 /** A result in words. The mail server has sentences of its own where it has no name and no contract. */
 export function resultText(subject: Subject, { code, detail }: TestResult): string {
-  const own = `house.test_${code}_${subject}`
-  return t(hasText(own) ? own : `house.test_${code}`, { name: t(`house.group_${subject}`), detail })
+  const own = `restaurant.test_${code}_${subject}`
+  return t(hasText(own) ? own : `restaurant.test_${code}`, { name: t(`restaurant.group_${subject}`), detail })
 }

@@ -34,9 +34,9 @@ export function timeAt(instant: number, timeZone: string): { hour: number; minut
 /** That a branch is closed by its opening hours, and when it opens; empty while it is open, and while it is switched off. */
 export function closedNow(b: Pick<Branch, 'isOpen' | 'isOpenNow' | 'hoursChange' | 'timezone'>, now?: number): string {
   if (!b.isOpen || b.isOpenNow) return ''
-  if (!b.hoursChange) return t('house.hours_closed')
+  if (!b.hoursChange) return t('restaurant.hours_closed')
   const { time, day } = openingOf(b.hoursChange, b.timezone, now)
-  return day ? t('house.closed_until_day', { time, day }) : t('house.closed_until', { time })
+  return day ? t('restaurant.closed_until_day', { time, day }) : t('restaurant.closed_until', { time })
 }
 
 /** Of several branches the earliest moment at which one opens or closes by its hours. */

@@ -18,7 +18,7 @@ export function useNewBranch(created: () => void) {
       given.value = emptyBranch()
       id.value = newTxnId()
       created()
-      return t('house.branch_created', { name: b.name })
+      return t('restaurant.branch_created', { name: b.name })
     },
   })
   return { given, create }

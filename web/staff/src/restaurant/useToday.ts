@@ -56,7 +56,7 @@ export function useToday() {
   loadAtChange(() => ({ hoursChange: nextChange(branches.value) ?? null }), readBranches)
 
   const others = computed(() => branches.value.slice(0, mostBranches))
-  const houses = useAsk(
+  const otherDays = useAsk(
     'reports', () => daysOf(others.value.map((b) => ({ ...span(b.bizDate, b.bizDate), branchId: b.id }))),
     () => ['branches', others.value.map((b) => `${b.id} ${b.bizDate}`)],
     { enabled: () => can('GET /api/reports/sales-days') && others.value.length > 1, every: often },
@@ -98,7 +98,7 @@ export function useToday() {
     }),
     failing: computed(() => Object.entries(readiness.data.value?.checks ?? {}).filter(([, c]) => c.status !== 'ok').map(([name]) => name).sort()),
     dead: computed(() => (outbox.data.value ? outbox.data.value.dead.reduce((sum, d) => sum + d.letters, outbox.data.value.redis.dead) : 0)),
-    houses: computed(() => others.value.map((b) => ({ ...b, sales: houses.data.value?.find((d) => d.branchId === b.id)?.totals }))),
+    branchDays: computed(() => others.value.map((b) => ({ ...b, sales: otherDays.data.value?.find((d) => d.branchId === b.id)?.totals }))),
   }
 }
 

@@ -9,7 +9,7 @@ export type Shades = components['schemas']['BrandShadesView']
 /** The languages of the guest app, as the API names them. */
 export const locales = ['vi', 'zh-TW', 'en']
 
-/** The guest app's own colours, for a house without one; see web/shared/styles/tokens.css. */
+/** The guest app's own colours, for a restaurant without its own; see web/shared/styles/tokens.css. */
 export const standard: Palette = {
   light: shades('#a8321f', '#8c2415', '#a8321f', '#fff8f0'),
   dark: shades('#f08a6a', '#f4a287', '#f7a78d', '#2a0d05'),
