@@ -232,7 +232,7 @@ func TestTesters_mail(t *testing.T) {
 		}
 	}
 	got, raw := server.Messages()
-	if len(got) != 1 || got[0].Header.Get("To") != "<"+email("owner")+">" || !strings.Contains(raw[0], "E-mail works") {
+	if len(got) != 1 || got[0].Header.Get("To") != "<"+email("owner")+">" || !strings.Contains(raw[0], "E-mail is set up") {
 		t.Errorf("sent: %q", raw)
 	}
 	for _, e := range testEntries(t, f.core.DB) {

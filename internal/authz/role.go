@@ -40,13 +40,13 @@ var ranks = map[string]Rank{
 // Delivered returns the built-in roles with their descriptions, highest rank first.
 func Delivered() []Role {
 	return []Role{
-		{Name: RoleOwner, Description: "Owns the house; may do everything, always."},
-		{Name: RoleAdmin, Description: "Administers the installation in all branches."},
-		{Name: RoleManager, Description: "Runs branches: menus, tables, orders, staff."},
-		{Name: RoleCashier, Description: "Takes money and cancels orders."},
-		{Name: RoleKitchen, Description: "Sees orders and takes dishes off the day."},
-		{Name: RoleStaff, Description: "Waits at tables: visits and orders."},
-		{Name: RoleUser, Description: "A member: a guest with an account."},
+		{Name: RoleOwner, Description: "Owns the restaurant and can do everything."},
+		{Name: RoleAdmin, Description: "Administers accounts, settings and the system of all branches."},
+		{Name: RoleManager, Description: "Runs branches: menus, tables, orders and people."},
+		{Name: RoleCashier, Description: "Takes payments and cancels orders."},
+		{Name: RoleKitchen, Description: "Sees orders and 86’s dishes."},
+		{Name: RoleStaff, Description: "Serves tables and sees their orders."},
+		{Name: RoleUser, Description: "A guest with an account."},
 	}
 }
 
@@ -84,9 +84,9 @@ type Role struct {
 // Errors of roles.
 var (
 	ErrRole       = fault.New(fault.NotFound, "role_not_found", "There is no such role.")
-	ErrRoleName   = fault.New(fault.Conflict, "role_name_taken", "A role with this name exists already.")
+	ErrRoleName   = fault.New(fault.Conflict, "role_name_taken", "There is already a role with this name.")
 	ErrDelivered  = fault.New(fault.Conflict, "role_delivered", "A built-in role cannot be renamed or deleted.")
-	ErrRoleUsed   = fault.New(fault.Conflict, "role_in_use", "A user has this role.")
+	ErrRoleUsed   = fault.New(fault.Conflict, "role_in_use", "This role is still in use.")
 	ErrPermission = fault.New(fault.Invalid, "permission_unknown", "There is no such permission.")
 	ErrOwnerAll   = fault.New(fault.Conflict, "owner_has_everything", "The owner always has every permission.")
 )

@@ -116,7 +116,7 @@ func (s *installation) wantPages(path string, words map[string]string) {
 
 var (
 	saysPaid = map[string]string{"vi": "Đã thanh toán", "en": "Paid", "zh-TW": "付款完成"}
-	saysNot  = map[string]string{"vi": "không thành công", "en": "did not succeed", "zh-TW": "付款未成功"}
+	saysNot  = map[string]string{"vi": "không thành công", "en": "go through", "zh-TW": "付款未成功"}
 	saysWait = map[string]string{"vi": "Đang kiểm tra", "en": "Checking the payment", "zh-TW": "正在確認付款"}
 )
 

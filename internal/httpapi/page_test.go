@@ -46,7 +46,7 @@ func TestServer_MissingPage(t *testing.T) {
 	for _, path := range []string{"/nope", "/room/7"} {
 		for language, want := range map[string][]string{
 			"":               {`lang="en"`, "<title>Page not found · Quán Hoa</title>", `<a href="/">Go to the start page</a>`},
-			"vi-VN,vi;q=0.9": {`lang="vi"`, "<title>Không tìm thấy trang này · Quán Hoa</title>", `<a href="/">Về trang đầu</a>`},
+			"vi-VN,vi;q=0.9": {`lang="vi"`, "<title>Không tìm thấy trang này · Quán Hoa</title>", `<a href="/">Về trang chủ</a>`},
 			"zh-TW,en;q=0.5": {`lang="zh-TW"`, "<title>找不到這個頁面 · Quán Hoa</title>", `<a href="/">回到首頁</a>`},
 		} {
 			a := h.send("GET", path, "", "Accept", browserAccept, "Accept-Language", language)

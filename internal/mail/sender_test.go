@@ -153,7 +153,7 @@ func TestSender(t *testing.T) {
 		m := got[0].Header
 		if m.Get("To") != "<letter00@example.com>" || m.Get("From") != `"Comanda" <no-reply@house.example>` ||
 			m.Get("Message-Id") != "<letter00@house.example>" || m.Get("Auto-Submitted") != "auto-generated" ||
-			m.Get("Subject") != "Your code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
+			m.Get("Subject") != "Your verification code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
 			h.t.Errorf("headers %v", m)
 		}
 		if strings.Count(raw[0], code) < 3 { // in the subject, the text and the page

@@ -151,7 +151,7 @@ func TestHome(t *testing.T) {
 // Without a brand the page has the name of the first branch.
 func TestHome_without_a_brand(t *testing.T) {
 	body := ask(t, newSite(t, brand.Brand{}), "/?lang=vi").Body.String()
-	has(t, "the page", body, "<title>Quán Hoa Huế</title>", "<h1>Quán Hoa Huế</h1>", "Thứ hai", "Đặt món về nhà")
+	has(t, "the page", body, "<title>Quán Hoa Huế</title>", "<h1>Quán Hoa Huế</h1>", "Thứ hai", "Đặt món từ nhà")
 	if strings.Contains(body, "Comanda") {
 		t.Error("the page names Comanda")
 	}

@@ -7,7 +7,7 @@ test.use({ serviceWorkers: 'block' })
 test('from registering to a paid order', async ({ page, server }) => {
   const email = 'lan@house.example'
   await page.goto(server.url)
-  await page.getByRole('link', { name: 'Order at home' }).click()
+  await page.getByRole('link', { name: 'Order from home' }).click()
   await expect(page.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
   await expect(page.getByRole('group')).toHaveCount(0) // a card adds nothing before the login that the sheet asks for
   await page.getByRole('link', { name: 'Beef pho', exact: true }).click()

@@ -6,7 +6,7 @@ import { sizes } from './staff'
 test('an owner sets up a restaurant and takes the first paid order', async ({ page, empty, browser }) => {
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${empty.url}/console/`)
-  await expect(page.getByText('Open the link that it shows in its terminal')).toBeVisible()
+  await expect(page.getByText('Open the link shown in its terminal')).toBeVisible()
   await page.goto(empty.setupLink)
   await expect(page).toHaveURL(`${empty.url}/console/setup`) // the code is gone from the address
   await examine(page, 'set-up')
@@ -45,9 +45,9 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(dialog.getByRole('button', { name: 'Import' })).toBeDisabled()
   await examine(page, 'an import with a problem')
   await choose('category,name,price,category:en,name:en\nPhở,Phở bò,65k,Pho,Beef pho\nPhở,Phở gà,60.000,Pho,Chicken pho\n')
-  await expect(dialog.getByText('2 new dishes, 0 changed.')).toBeVisible()
+  await expect(dialog.getByText('New: 2. Changed: 0.')).toBeVisible()
   await dialog.getByRole('button', { name: 'Import' }).click()
-  await expect(page.getByText('2 dishes added, 0 changed.')).toBeVisible()
+  await expect(page.getByText('Added: 2. Changed: 0.')).toBeVisible()
   await page.getByRole('link', { name: 'Getting started' }).click()
   await expect(step('Publish the menu').getByRole('img', { name: 'Done' })).toBeVisible()
 
@@ -72,7 +72,7 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await examine(page, 'today')
 
   await page.getByRole('link', { name: 'Settings', exact: true }).click()
-  const paying = page.locator('form').filter({ hasText: 'Grace after the time to pay' })
+  const paying = page.locator('form').filter({ hasText: 'Grace period' })
   await paying.getByLabel('Time to pay', { exact: true }).fill('20')
   await paying.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved. It takes effect within seconds.')).toBeVisible()
@@ -84,13 +84,13 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await account.getByLabel('Hash secret').fill('of-another-restaurant')
   await account.getByLabel('Payment page').fill(`${address}/paymentv2/vpcpay.html`)
   await account.getByLabel('API address').fill(`${address}/merchant_webapi/api/transaction`)
-  await expect(account.getByRole('button', { name: 'Test' })).toBeDisabled() // what is typed is not in force yet
+  await expect(account.getByRole('button', { name: 'Test connection' })).toBeDisabled() // what is typed is not in force yet
   await account.getByRole('button', { name: 'Save' }).click()
-  await account.getByRole('button', { name: 'Test' }).click()
+  await account.getByRole('button', { name: 'Test connection' }).click()
   await expect(account.getByText('VNPay refuses these credentials.')).toBeVisible()
   await expect(account.getByText('02 Invalid TmnCode')).toBeVisible()
-  const mail = page.locator('form').filter({ hasText: 'Sends log-in codes and confirmations.' })
-  await mail.getByRole('button', { name: 'Test' }).click()
+  const mail = page.locator('form').filter({ hasText: 'Sends verification codes and confirmations.' })
+  await mail.getByRole('button', { name: 'Test connection' }).click()
   await expect(mail.getByText('Nothing to test yet. Fill in the fields and save.')).toBeVisible()
   await examine(page, 'settings')
 

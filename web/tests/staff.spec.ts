@@ -173,7 +173,7 @@ test('tables are opened, moved, called from and closed', async ({ page, server }
   await expect(at('A6')).toContainText('Free')
   await page.getByRole('link', { name: 'Print QR codes' }).click()
   await expect(page.locator('svg.sheet').first()).toBeVisible()
-  await expect(page.getByText('Phones cannot open these codes')).toBeVisible() // it runs at 127.0.0.1
+  await expect(page.getByText('Phones can’t open these codes')).toBeVisible() // it runs at 127.0.0.1
   await examine(page, 'sheet')
 })
 

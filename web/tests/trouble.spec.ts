@@ -165,7 +165,7 @@ test('VNPay’s page leads back to the order, and elsewhere to a page with a way
   const other = await (await browser.newContext({ locale: 'vi' })).newPage()
   await other.goto(address)
   await expect(other.getByRole('heading', { name: 'Đã thanh toán' })).toBeVisible()
-  await expect(other.getByRole('link', { name: 'Về trang đầu' })).toBeVisible()
+  await expect(other.getByRole('link', { name: 'Về trang chủ' })).toBeVisible()
   expect(await wrongAsItIs(other)).toEqual([])
   await other.getByRole('link', { name: 'Xem đơn của bạn' }).click()
   await expect(other).toHaveURL(/\/app\/closed\/elsewhere/)

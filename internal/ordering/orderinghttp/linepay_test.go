@@ -47,7 +47,7 @@ func TestLINEPay(t *testing.T) {
 		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, unheard},
 		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, unheard},
 		{
-			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "did not succeed", 1,
+			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "go through", 1,
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CALLBACK FAILED"},
 		},
 		{

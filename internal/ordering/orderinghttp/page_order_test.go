@@ -37,7 +37,7 @@ func TestGateways_result(t *testing.T) {
 			&httpapi.PageReturn{Key: "comanda.member", URL: "/shop/orders/o%2F1"},
 		},
 		{
-			"it failed", pages, "v1", payment.Failed, unpaid, "The payment did not succeed",
+			"it failed", pages, "v1", payment.Failed, unpaid, "Payment didn’t go through",
 			[]httpapi.PageLink{{Text: "Try again", URL: "/app/orders/o%2F1"}, {Text: "Go to the start page", URL: "/"}},
 			&httpapi.PageReturn{Key: "comanda.visit.v1", URL: "/app/orders/o%2F1"},
 		},

@@ -84,7 +84,7 @@ func TestVNPay(t *testing.T) {
 		{"upper case", vnpaysim.Faults{Corrupt: vnpaysim.UpperCase}, "pay", "Paid", paidByVNPay},
 		{"new parameters", vnpaysim.Faults{Corrupt: vnpaysim.Extra}, "pay", "Paid", paidByVNPay},
 		{
-			"declined", vnpaysim.Faults{}, "decline", "did not succeed",
+			"declined", vnpaysim.Faults{}, "decline", "go through",
 			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED"},
 		},
 		{

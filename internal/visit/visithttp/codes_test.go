@@ -148,7 +148,7 @@ func TestSheet(t *testing.T) {
 		if c.label != table.Label || c.url != strings.TrimPrefix(table.Link, "https://") {
 			t.Errorf("%s: the card says %q and %q", table.Label, c.label, c.url)
 		}
-		if d := cmp.Diff([]string{"Quét mã để gọi món", "Scan to order", "掃描 QR 碼點餐"}, c.hints); d != "" {
+		if d := cmp.Diff([]string{"Quét mã để gọi món", "Scan to order", "掃描 QR Code 點餐"}, c.hints); d != "" {
 			t.Error(d)
 		}
 	}

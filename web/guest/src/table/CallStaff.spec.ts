@@ -38,7 +38,7 @@ test('what the table wants is told to the staff, and that they know is told to t
   expect(page.querySelector('[role=alert]')).toBeNull()
 })
 
-test.each([['rate_limited', 'Got it already'], ['offline', 'Try again']])('a call that is answered %s says %s', async (code, text) => {
+test.each([['rate_limited', 'already got your call'], ['offline', 'Try again']])('a call that is answered %s says %s', async (code, text) => {
   call.mockRejectedValue(new Fault(code))
   await press('I need help')
   expect(page.querySelector('[role=alert]')?.textContent).toContain(text)

@@ -77,6 +77,13 @@ test.each([
   expect(purpose({ description, isDelivered })).toBe(description)
 })
 
+test('a built-in role that an earlier release created is described as one of this release', () => {
+  const role = { description: 'Takes money and cancels orders.', isDelivered: true }
+  expect(purpose(role)).toBe('Takes payments and cancels orders.')
+  expect(purpose(role, wordings['./permissions/vi.json'])).toBe('Thu tiền và hủy đơn.')
+  expect(purpose({ ...role, isDelivered: false })).toBe(role.description)
+})
+
 test('the wording follows the language', async () => {
   const scope = effectScope()
   onTestFinished(() => { scope.stop() })

@@ -41,7 +41,20 @@ export function permissionName(p: Pick<Permission, 'method' | 'apiPath' | 'name'
   return text ? { text } : { text: p.name, lang: 'en' }
 }
 
+// Built-in roles keep the description of the release that created them. These are the earlier ones.
+const earlier: Readonly<Record<string, string>> = {
+  'Owns the house; may do everything, always.': 'Owns the restaurant and can do everything.',
+  'Administers the installation in all branches.': 'Administers accounts, settings and the system of all branches.',
+  'Runs branches: menus, tables, orders, staff.': 'Runs branches: menus, tables, orders and people.',
+  'Takes money and cancels orders.': 'Takes payments and cancels orders.',
+  'Sees orders and takes dishes off the day.': 'Sees orders and 86’s dishes.',
+  'Waits at tables: visits and orders.': 'Serves tables and sees their orders.',
+  'A member: a guest with an account.': 'A guest with an account.',
+}
+
 /** The description of a role. Only descriptions of built-in roles are translated. */
 export function purpose(r: Pick<Role, 'description' | 'isDelivered'>, wording?: Wording): string {
-  return (r.isDelivered ? wording?.roles[r.description] : undefined) ?? r.description
+  if (!r.isDelivered) return r.description
+  const description = earlier[r.description] ?? r.description
+  return wording?.roles[description] ?? description
 }

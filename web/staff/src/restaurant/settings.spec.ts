@@ -61,9 +61,9 @@ describe('a refusal', () => {
 describe('the result of a test', () => {
   beforeAll(restoreLanguage)
   it.each([
-    ['vnpay', 'ok', '91', 'Works. VNPay accepts the credentials.'],
+    ['vnpay', 'ok', '91', 'Connected. VNPay accepts these credentials.'],
     ['linepay', 'unreachable', '', 'No connection to LINE Pay. Check the address and the server’s network.'],
-    ['mail', 'ok', 'hoa@quanhoa.vn', 'Works. A message is on its way to hoa@quanhoa.vn.'],
+    ['mail', 'ok', 'hoa@quanhoa.vn', 'Connected. A test message is on its way to hoa@quanhoa.vn.'],
     ['mail', 'credentials_refused', '535', 'The mail server refuses the user name or password.'],
     ['mail', 'message_refused', '550', 'The mail server refuses the message. Check the sender.'],
   ] as const)('of %s, %s', (subject, code, detail, text) => {

@@ -25,7 +25,7 @@ test('retired branches are shown by the pages that show what has been, and by no
   expect(choices.value.map((b) => b.id)).toEqual(['1', '2'])
 
   allowRetired(true)
-  await vi.waitFor(() => { expect(choices.value.map((b) => branchTitle(b))).toEqual(['Branch 1', 'Branch 2', 'Branch 3 (retired)']) })
+  await vi.waitFor(() => { expect(choices.value.map((b) => branchTitle(b))).toEqual(['Branch 1', 'Branch 2', 'Branch 3 (archived)']) })
   changeBranch('3')
   expect(branch.value?.id).toBe('3')
   allowRetired(false) // such as the order board
