@@ -267,10 +267,10 @@ func (c ProfileChanges) Apply(p Profile) (Profile, error) {
 // Errors of accounts.
 var (
 	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values. Try again.")
-	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "An account with this e-mail address exists already.")
+	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "There is already an account with this e-mail address.")
 	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "This username is taken.")
-	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "An account with this phone number exists already.")
-	ErrDeviceTaken   = fault.New(fault.Conflict, "device_taken", "An account with this device exists already.")
+	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "There is already an account with this phone number.")
+	ErrDeviceTaken   = fault.New(fault.Conflict, "device_taken", "There is already an account with this device.")
 )
 
 // TakenError returns the error for the first unique value of p that other has too, or nil. If

@@ -21,9 +21,9 @@ const maxFailures = 100
 var (
 	// ErrLogin answers every failed login alike, so that the answer does not reveal which accounts exist.
 	ErrLogin = fault.New(fault.Unauthenticated, "login_failed",
-		"Wrong e-mail or password. If you are sure it is right, reset it.")
+		"Wrong e-mail or password.")
 	ErrUnverified = fault.New(fault.Forbidden, "not_verified",
-		"Verify your e-mail address first, with the code that we sent to it.")
+		"Verify your e-mail address first, with the code we sent to it.")
 	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account is disabled.")
 )
 

@@ -10,7 +10,7 @@ import (
 
 // ErrSetup refuses a wrong set-up code, or any code once an owner exists.
 var ErrSetup = fault.New(fault.Forbidden, "setup_code_invalid",
-	"This set-up code is invalid or older than an hour, or the first owner exists already. Restart the server for a new code.")
+	"This set-up code is invalid or has expired, or there is already an owner. Restart the server for a new code.")
 
 // SetupLifetime is how long a set-up code is valid. It stands on a terminal and in its history.
 const SetupLifetime = time.Hour

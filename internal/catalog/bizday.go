@@ -18,7 +18,7 @@ const dateLayout = time.DateOnly
 const maxOffset = 26 * time.Hour
 
 // ErrDate refuses a text that is not a business date.
-var ErrDate = fault.New(fault.Invalid, "invalid", "A business date must look like 2026-02-26.")
+var ErrDate = fault.New(fault.Invalid, "invalid", "A business date is written like 2026-02-26.")
 
 // Calendar computes a branch's business dates.
 //

@@ -29,7 +29,7 @@ var (
 	ErrTable    = fault.New(fault.NotFound, "table_not_found", "There is no such table in this branch.")
 	ErrNotDraft = fault.New(fault.Conflict, "menu_version_not_draft",
 		"A published menu version cannot be changed. Create a draft.")
-	ErrEmpty = fault.New(fault.Conflict, "menu_version_empty", "A menu version needs an active item to be published.")
+	ErrEmpty = fault.New(fault.Conflict, "menu_version_empty", "Add at least one available dish before you publish.")
 )
 
 func invalid(format string, args ...any) error {

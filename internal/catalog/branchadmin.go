@@ -40,7 +40,7 @@ var (
 		"This can no longer be changed, because the branch has orders.")
 	ErrBranchBusy = fault.New(fault.Conflict, "branch_busy",
 		"Guests are still there. Close their tables and finish all orders first.")
-	ErrRetired = fault.New(fault.Conflict, "branch_retired", "This restaurant takes no orders any more.")
+	ErrRetired = fault.New(fault.Conflict, "branch_retired", "This restaurant no longer takes orders.")
 )
 
 // BranchEdit is a change to a branch. Nil fields stay as they are.

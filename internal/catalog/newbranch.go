@@ -26,7 +26,7 @@ const defaultAutoClose = 2 * time.Hour
 // The faults of creating a branch.
 var (
 	ErrTooManyBranches = fault.New(fault.Conflict, "branch_limit",
-		"There are as many branches as possible. Retire one that is no longer used.")
+		"The limit of branches is reached. Archive one that is no longer used.")
 	ErrBranchKeyReused = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another branch.")
 )
 

@@ -26,7 +26,7 @@ const ClosingGrace = 5 * time.Minute
 const maxHorizon = 400
 
 // ErrClosed refuses an order while its branch is closed.
-var ErrClosed = fault.New(fault.Conflict, "branch_closed", "The restaurant takes no orders at the moment.")
+var ErrClosed = fault.New(fault.Conflict, "branch_closed", "The restaurant is not taking orders right now.")
 
 // Weekday is a day of the week in opening hours.
 type Weekday string

@@ -78,7 +78,7 @@ type Authenticator interface {
 	Service(ctx context.Context) context.Context
 }
 
-var errBearer = fault.New(fault.Unauthenticated, "unauthenticated", "Please log in: this needs a valid bearer token.")
+var errBearer = fault.New(fault.Unauthenticated, "unauthenticated", "Please log in. A valid bearer token is required.")
 
 // Actors in log records for the service token and for requests without credentials.
 const (
@@ -149,7 +149,7 @@ func (g *authorizer) known(ctx context.Context, l *RouteInfo, r *http.Request) (
 func (g *authorizer) script(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
 	if l.Policy != Staff {
 		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed",
-			"This needs an account; the service token is not enough.")
+			"This requires an account. The service token is not enough.")
 	}
 	// A server without accounts has no actors to put into the context.
 	if g.accounts != nil {

@@ -42,7 +42,7 @@ const (
 )
 
 // ErrUnavailable reports that dishes of the cart have left the menu. It names their cart lines.
-var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some of the cart is not on this menu any more.")
+var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some dishes in the cart are no longer on the menu.")
 
 // normal returns the checkout with its receiver normalized, or an error about the first invalid field. The digest is of
 // the normalized checkout: a repetition may write the phone number in another way.

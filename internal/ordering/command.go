@@ -45,23 +45,23 @@ type Executor interface {
 
 // Errors of the ledger and the use cases. Their codes are part of the API.
 var (
-	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of it is sold out.")
+	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of these dishes have sold out.")
 	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
-	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed; load it again.")
-	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended; scan the table's code again.")
-	ErrUnpaid        = fault.New(fault.TooMany, "too_many_unpaid", "Pay or cancel an open order first.")
+	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed. Load it again.")
+	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended. Scan the code on the table again.")
+	ErrUnpaid        = fault.New(fault.TooMany, "too_many_unpaid", "Pay for or cancel an open order first.")
 	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "There is no such order.")
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
-	ErrDayOver       = fault.New(fault.Conflict, "day_over", "The order is of an earlier business day. Please place a new one.")
-	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
-	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay in this way; order again.")
-	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is being completed at this moment.")
-	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "With this reference another amount was noted.")
+	ErrDayOver       = fault.New(fault.Conflict, "day_over", "This order is from an earlier business day. Please place a new one.")
+	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "This order has already been paid.")
+	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay this way. Please order again.")
+	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is in progress. Wait for its result.")
+	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "A different amount is already recorded for this reference.")
 	ErrRefundKey     = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another refund.")
 	ErrRefundSending = fault.New(fault.Conflict, "refund_in_progress",
-		"This refund is being sent to the gateway. Try again when it has answered.")
-	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "The amount exceeds what is left to refund of this order.")
+		"The provider is still processing this refund. Try again in a minute.")
+	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "You cannot refund more than was paid.")
 )
 
 // ErrRetry reports that the outcome is unknown. Repeating the request with the same idempotency key returns the

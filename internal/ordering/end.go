@@ -183,7 +183,7 @@ func (s *Service) ExtendDeadline(ctx context.Context, by Requester, id string, p
 		return Detail{}, err
 	}
 	if g, ok := by.(Guest); ok && d.GuestHash != g.Hash {
-		return Detail{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can ask for time.")
+		return Detail{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can ask for more time.")
 	}
 	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: id, PayBy: payBy})
 	if err != nil {

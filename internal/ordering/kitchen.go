@@ -62,12 +62,12 @@ type StepTaken struct {
 
 // Errors of steps. ErrWrongStep and ErrChanged carry the order's current orderStatus and version.
 var (
-	ErrNotPaid   = fault.New(fault.Conflict, "not_paid", "The order is not paid; the kitchen does not cook it yet.")
-	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "The order is not where this step begins.")
+	ErrNotPaid   = fault.New(fault.Conflict, "not_paid", "This order has not been paid yet.")
+	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "This order has already moved on.")
 	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed. Reload it.")
 	ErrVoided    = fault.New(fault.Conflict, "voided",
-		"The order's money went back: only who has seen that, by its version, can clear it.")
-	ErrRecallOver = fault.New(fault.Conflict, "recall_over", "The order was served too long ago to be recalled.")
+		"This order has been refunded. Load it again, then dismiss it.")
+	ErrRecallOver = fault.New(fault.Conflict, "recall_over", "This order was served too long ago to undo.")
 	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "The order has no such line.")
 )
 

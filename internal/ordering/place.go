@@ -207,7 +207,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	}
 	// Prices come from the pinned version only. This catches an app that shows its guest another total.
 	if r.ExpectedTotal != nil && *r.ExpectedTotal != total {
-		return Order{}, fault.New(fault.Conflict, "price_changed", "The order costs something else now.").
+		return Order{}, fault.New(fault.Conflict, "price_changed", "The total of the order has changed.").
 			With("currentTotal", total)
 	}
 	if err := r.Method.CheckAmount(total, branch.Currency); err != nil {

@@ -58,7 +58,7 @@ type NumberFilter struct {
 }
 
 // ErrNumber reports a text that is not a short number or its digits.
-var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order's number is written like A-042, or 42.")
+var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order number is written like A-042 or 42.")
 
 // shortNumber matches a short number or its digits. Four letters are more than any day needs. Zeros before
 // the digits are optional, because people leave them out.

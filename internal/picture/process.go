@@ -24,7 +24,7 @@ const (
 
 // Faults of uploaded pictures.
 var (
-	ErrUnreadable = fault.New(fault.Invalid, "image_unreadable", "This is no JPEG, PNG or WebP image that can be read.")
+	ErrUnreadable = fault.New(fault.Invalid, "image_unreadable", "We could not read this image. Use JPEG, PNG or WebP.")
 	ErrPixels     = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
 	errBusy       = &fault.Error{
 		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other pictures are being processed. Please try again.",

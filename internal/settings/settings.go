@@ -23,7 +23,7 @@ const MaxValue = 1000
 var (
 	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "There is no such setting.")
 	ErrFixed   = fault.New(fault.Conflict, "setting_fixed",
-		"This setting is fixed by the server's environment, flags or configuration file.")
+		"This setting is set by the server's environment, flags or configuration file.")
 	ErrKey = fault.New(fault.Unavailable, "settings_key_missing",
 		"The key that seals secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
 )

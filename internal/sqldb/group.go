@@ -12,7 +12,7 @@ import (
 )
 
 // ErrStopped is returned for operations that arrive after Stop.
-var ErrStopped = fault.New(fault.Unavailable, "shutting_down", "The server is stopping; ask again.")
+var ErrStopped = fault.New(fault.Unavailable, "shutting_down", "The server is restarting. Please try again.")
 
 // ErrOverloaded is returned for operations that arrive when the queue is full.
 var ErrOverloaded = &fault.Error{

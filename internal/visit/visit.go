@@ -12,7 +12,7 @@ import (
 // The faults of this package.
 var (
 	ErrQRUnknown     = fault.New(fault.NotFound, "qr_unknown", "This code is not valid here.")
-	ErrQRRevoked     = fault.New(fault.Gone, "qr_revoked", "This code is out of date. Please scan the one on the table.")
+	ErrQRRevoked     = fault.New(fault.Gone, "qr_revoked", "This QR code has been replaced. Please scan the one on the table.")
 	ErrClosedByStaff = fault.New(fault.Forbidden, "visit_closed_by_staff",
 		"The staff closed your visit. Please ask them for a table.")
 	ErrToken  = fault.New(fault.Unauthenticated, "customer_token_invalid", "Please scan the code on the table first.")
@@ -22,7 +22,7 @@ var (
 
 	ErrTableTaken    = fault.New(fault.Conflict, "table_taken", "This table is taken.")
 	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not in use. Please ask for another one.")
-	ErrLabelTaken    = fault.New(fault.Conflict, "table_label_taken", "Another table of this branch has this label.")
+	ErrLabelTaken    = fault.New(fault.Conflict, "table_label_taken", "There is already a table with this name in this branch.")
 	ErrNoCode        = fault.New(fault.Conflict, "table_without_code", "This table has no code yet. Create one first.")
 )
 

@@ -17,16 +17,16 @@ type adminRoutes struct{ administration *account.Administration }
 func Admin(a *httpapi.API, administration *account.Administration) {
 	m := &adminRoutes{administration}
 	ops := a.Operations("Users", httpapi.Admin)
-	httpapi.Register(ops, "user-list", "GET /api/users", "Lists the accounts that you may see", m.list)
+	httpapi.Register(ops, "user-list", "GET /api/users", "List the accounts that you may see", m.list)
 	httpapi.Register(ops, "user-create", "POST /api/users",
-		"Creates an active account with a role", m.create, httpapi.Created)
-	httpapi.Register(ops, "user-get", "GET /api/users/{id}", "Returns an account", m.get)
-	httpapi.Register(ops, "user-change", "PATCH /api/users/{id}", "Changes the profile of an account", m.change)
+		"Create an active account with a role", m.create, httpapi.Created)
+	httpapi.Register(ops, "user-get", "GET /api/users/{id}", "View an account", m.get)
+	httpapi.Register(ops, "user-change", "PATCH /api/users/{id}", "Edit the profile of an account", m.change)
 	httpapi.Register(ops, "user-role", "POST /api/users/{id}/role",
-		"Changes a user's role and branches and ends their sessions", m.assign)
+		"Change the role and branches of an account and log it out everywhere", m.assign)
 	httpapi.Register(ops, "user-disable", "POST /api/users/{id}/disable",
-		"Disables an account and ends its sessions", m.disable)
-	httpapi.Register(ops, "user-enable", "POST /api/users/{id}/enable", "Enables an account", m.enable)
+		"Deactivate an account and log it out everywhere", m.disable)
+	httpapi.Register(ops, "user-enable", "POST /api/users/{id}/enable", "Reactivate an account", m.enable)
 }
 
 type usersIn struct {

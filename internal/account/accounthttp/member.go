@@ -24,29 +24,29 @@ func Member(a *httpapi.API, accounts *account.Service, secure func() bool) {
 func (m *memberRoutes) registerPublic(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Public)
 	httpapi.Register(ops, "register", "POST /auth/register",
-		"Creates an account and e-mails the code that verifies its address", m.register, httpapi.Created)
-	httpapi.RegisterOutput(ops, "login", "POST /auth/login", "Begins a session, by e-mail address or username", m.login)
+		"Create an account and send the code that verifies its address", m.register, httpapi.Created)
+	httpapi.RegisterOutput(ops, "login", "POST /auth/login", "Log in by e-mail address or username", m.login)
 	httpapi.Register(ops, "refresh", "POST /auth/refresh",
-		"Exchanges a refresh token for a new pair of tokens", m.refresh)
+		"Exchange a refresh token for a new pair of tokens", m.refresh)
 	httpapi.RegisterOutput(ops, "logout", "POST /auth/logout",
-		"Ends the session of the access token, or of a refresh token", m.logout)
+		"Log out: end the session of the access token, or of a refresh token", m.logout)
 	httpapi.Register(ops, "otp-request", "POST /auth/otp/request",
-		"E-mails a one-time code, if an account can use it", m.requestCode, httpapi.Accepted)
+		"Send a one-time code by e-mail, if an account can use it", m.requestCode, httpapi.Accepted)
 	httpapi.Register(ops, "otp-verify", "POST /auth/otp/verify",
-		"Verifies an e-mail address with the code sent to it", m.verifyCode)
+		"Verify an e-mail address with the code sent to it", m.verifyCode)
 	httpapi.RegisterOutput(ops, "password-reset", "POST /auth/password/reset",
-		"Sets a new password with a code and ends every session", m.resetPassword)
+		"Set a new password with a code and end every session", m.resetPassword)
 }
 
 // registerOwn registers the routes that need a login.
 func (m *memberRoutes) registerOwn(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.Register(ops, "me", "GET /me", "Returns your account", m.me)
-	httpapi.Register(ops, "me-change", "PATCH /me", "Changes your profile", m.changeMe)
-	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "Lists your sessions", m.sessions)
-	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Ends one of your sessions", m.endSession)
+	httpapi.Register(ops, "me", "GET /me", "View your account", m.me)
+	httpapi.Register(ops, "me-change", "PATCH /me", "Edit your profile", m.changeMe)
+	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "List the devices you are logged in on", m.sessions)
+	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Log out one of your devices", m.endSession)
 	httpapi.RegisterOutput(ops, "me-password", "POST /me/password",
-		"Changes your password and ends your other sessions", m.changePassword)
+		"Change your password and log out your other devices", m.changePassword)
 }
 
 // memberRoutes are the routes for users' own accounts.

@@ -13,12 +13,12 @@ import (
 // registerPins registers the routes by which staff take over a shared tablet.
 func (m *memberRoutes) registerPins(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Sets your PIN", m.setPin)
-	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Removes your PIN", m.removePin)
+	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Set your PIN", m.setPin)
+	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Remove your PIN", m.removePin)
 	httpapi.Register(ops, "pin-colleagues", "GET /auth/pin",
-		"Lists the colleagues who can take over this device by PIN", m.colleagues)
+		"List the colleagues who can take over this device by PIN", m.colleagues)
 	httpapi.Register(ops, "pin-login", "POST /auth/pin",
-		"Begins a colleague's session on this device, ending no later than yours", m.takeOver)
+		"Let a colleague take over this device by PIN; their session ends no later than yours", m.takeOver)
 }
 
 type pinIn struct {

@@ -11,12 +11,12 @@ import (
 // Setup registers the routes of an installation without an owner.
 func Setup(a *httpapi.API, setup *account.Setup) {
 	ops := a.Operations("Set-up", httpapi.Public)
-	httpapi.Register(ops, "setup", "POST /auth/setup", "Creates the first owner with the code that the server printed",
+	httpapi.Register(ops, "setup", "POST /auth/setup", "Create the first owner with the code that the server printed",
 		func(ctx context.Context, in *setupIn) (Account, error) {
 			p := account.Profile{Email: in.Body.Email, Username: in.Body.Username}
 			return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
 		}, httpapi.Created)
-	httpapi.Register(ops, "setup-state", "GET /auth/setup", "Whether the first owner is still missing",
+	httpapi.Register(ops, "setup-state", "GET /auth/setup", "Check whether the first owner is still missing",
 		func(ctx context.Context, _ *struct{}) (setupState, error) {
 			needed, err := setup.Needed(ctx)
 			return setupState{needed}, err

@@ -18,7 +18,7 @@ type auditRoutes struct{ log audit.Reader }
 // Register registers the audit log's route. It does not accept the service token.
 func Register(a *httpapi.API, log audit.Reader) {
 	m, ops := &auditRoutes{log}, a.Operations("Audit", httpapi.Admin)
-	httpapi.Register(ops, "audit-list", "GET /api/audit", "Lists audit log entries, newest first", m.entries)
+	httpapi.Register(ops, "audit-list", "GET /api/audit", "View the audit log", m.entries)
 }
 
 type auditIn struct {

@@ -11,7 +11,7 @@ import (
 // others.
 func OwnPermissions(a *httpapi.API, roles *authz.Roles) {
 	m, ops := &roleRoutes{roles}, a.Operations("Members", httpapi.Member)
-	httpapi.Register(ops, "me-permissions", "GET /me/permissions", "Lists your permissions", m.ownPermissions)
+	httpapi.Register(ops, "me-permissions", "GET /me/permissions", "List your permissions", m.ownPermissions)
 }
 
 type ownPermissions struct {

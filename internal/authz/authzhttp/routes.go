@@ -15,16 +15,16 @@ type roleRoutes struct{ roles *authz.Roles }
 func Roles(a *httpapi.API, roles *authz.Roles) {
 	m := &roleRoutes{roles}
 	ops := a.Operations("Roles", httpapi.Admin)
-	httpapi.Register(ops, "role-list", "GET /api/roles", "Lists roles with their permissions", m.roleList)
-	httpapi.Register(ops, "role-create", "POST /api/roles", "Creates a custom role", m.roleCreate, httpapi.Created)
-	httpapi.Register(ops, "role-get", "GET /api/roles/{id}", "Returns a role", m.roleGet)
+	httpapi.Register(ops, "role-list", "GET /api/roles", "List roles with their permissions", m.roleList)
+	httpapi.Register(ops, "role-create", "POST /api/roles", "Create a role", m.roleCreate, httpapi.Created)
+	httpapi.Register(ops, "role-get", "GET /api/roles/{id}", "View a role", m.roleGet)
 	httpapi.Register(ops, "role-change", "PATCH /api/roles/{id}",
-		"Changes the name or description of a role", m.roleChange)
-	httpapi.RegisterOutput(ops, "role-delete", "DELETE /api/roles/{id}", "Deletes an unused role", m.roleDelete)
+		"Edit the name or description of a role", m.roleChange)
+	httpapi.RegisterOutput(ops, "role-delete", "DELETE /api/roles/{id}", "Delete an unused role", m.roleDelete)
 	httpapi.Register(ops, "role-permissions", "PUT /api/roles/{id}/permissions",
-		"Replaces the permissions of a role", m.rolePermissions)
+		"Set the permissions of a role", m.rolePermissions)
 	httpapi.Register(ops, "permission-list", "GET /api/permissions",
-		"Lists all permissions, one per route that requires one", m.permissions)
+		"List all permissions, one per route that requires one", m.permissions)
 }
 
 type role struct {

@@ -17,14 +17,14 @@ type routes struct{ service *brand.Service }
 func Register(a *httpapi.API, service *brand.Service) {
 	r := routes{service}
 	ops := a.Operations("Settings", httpapi.Admin)
-	httpapi.Register(ops, "brand", "GET /api/brand", "Shows the brand", r.get)
-	httpapi.Register(ops, "brand-change", "PATCH /api/brand", "Changes the name, colour and texts of the brand", r.change)
-	httpapi.Register(ops, "brand-palette", "GET /api/brand/palette", "Derives the shades of a colour", r.palette)
+	httpapi.Register(ops, "brand", "GET /api/brand", "View the brand", r.get)
+	httpapi.Register(ops, "brand-change", "PATCH /api/brand", "Edit the name, colour and texts of the brand", r.change)
+	httpapi.Register(ops, "brand-palette", "GET /api/brand/palette", "Derive the shades of a colour", r.palette)
 	httpapi.Register(ops, "brand-picture-remove", "DELETE /api/brand/{picture}",
-		"Removes the logo or the cover picture", r.remove)
+		"Remove the logo or the cover picture", r.remove)
 	a.HandleImages(httpapi.Route{
 		Pattern: "PUT /api/brand/{picture}", Policy: httpapi.Admin, Module: "SETTINGS",
-		Name: "Uploads the logo or the cover picture",
+		Name: "Upload the logo or the cover picture",
 	}, http.StatusOK, r.upload)
 }
 

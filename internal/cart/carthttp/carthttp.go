@@ -15,12 +15,12 @@ type routes struct{ carts *cart.Service }
 // Register registers the routes.
 func Register(a *httpapi.API, carts *cart.Service) {
 	r, ops := routes{carts}, a.Operations("Cart", httpapi.Member)
-	httpapi.Register(ops, "cart-get", "GET /cart", "The member's cart, priced by the current menu", r.get)
+	httpapi.Register(ops, "cart-get", "GET /cart", "View your cart, priced by the current menu", r.get)
 	httpapi.Register(ops, "cart-add", "POST /cart/add-dish",
-		"Put a dish into the cart; the same dish again raises its quantity", r.add, httpapi.Created)
-	httpapi.Register(ops, "cart-set", "PATCH /cart/items/{cartDetailId}", "Change the quantity of a dish", r.set)
-	httpapi.Register(ops, "cart-remove", "DELETE /cart/items/{cartDetailId}", "Remove a dish from the cart", r.remove)
-	httpapi.Register(ops, "cart-empty", "DELETE /cart", "Empty the cart", r.empty)
+		"Add a dish to your cart; the same dish again raises its quantity", r.add, httpapi.Created)
+	httpapi.Register(ops, "cart-set", "PATCH /cart/items/{cartDetailId}", "Change the quantity of a dish in your cart", r.set)
+	httpapi.Register(ops, "cart-remove", "DELETE /cart/items/{cartDetailId}", "Remove a dish from your cart", r.remove)
+	httpapi.Register(ops, "cart-empty", "DELETE /cart", "Empty your cart", r.empty)
 }
 
 func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {

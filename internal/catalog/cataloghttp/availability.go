@@ -11,8 +11,8 @@ import (
 
 func (s *staff) registerOffItems(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-item-off", "POST /api/menu-items/{id}/86",
-		"Takes an item off the menu for a while (86)", s.takeOff)
-	httpapi.Register(ops, "staff-item-restore", "POST /api/menu-items/{id}/restore", "Puts an item back on sale", s.restore)
+		"86 a dish: take it off sale for a while", s.takeOff)
+	httpapi.Register(ops, "staff-item-restore", "POST /api/menu-items/{id}/restore", "Put a dish back on sale", s.restore)
 }
 
 type offRequest struct {

@@ -12,22 +12,22 @@ import (
 
 func (s *staff) registerBranches(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-branch-create", "POST /api/branches",
-		"Creates a branch without tables and menus", s.createBranch, httpapi.Created)
+		"Create a branch without tables and menus", s.createBranch, httpapi.Created)
 	httpapi.Register(ops, "staff-country-list", "GET /api/countries",
-		"The countries with defaults for a new branch", s.countries)
-	httpapi.Register(ops, "staff-branch-get", "GET /api/branches/{id}", "One branch", s.branch)
-	httpapi.Register(ops, "staff-branch-edit", "PATCH /api/branches/{id}", "Changes a branch", s.editBranch)
+		"List countries with the defaults of a new branch", s.countries)
+	httpapi.Register(ops, "staff-branch-get", "GET /api/branches/{id}", "View a branch", s.branch)
+	httpapi.Register(ops, "staff-branch-edit", "PATCH /api/branches/{id}", "Edit a branch", s.editBranch)
 	httpapi.Register(ops, "staff-branch-retire", "POST /api/branches/{id}/retire",
-		"Takes a branch out of use; its orders and reports stay", s.retireBranch)
+		"Archive a branch; its orders and reports stay", s.retireBranch)
 	httpapi.Register(ops, "staff-branch-restore", "POST /api/branches/{id}/restore",
-		"Takes a retired branch back into use", s.restoreBranch)
+		"Restore an archived branch", s.restoreBranch)
 	httpapi.Register(ops, "staff-branch-copy", "POST /api/branches/{id}/copy",
-		"Creates a branch with the settings, hours and menu of another", s.copyBranch, httpapi.Created)
+		"Create a branch with the settings, hours and menu of another", s.copyBranch, httpapi.Created)
 	httpapi.Register(ops, "staff-branch-pause", "POST /api/branches/{id}/pause",
-		"Pauses a branch; guests see the reason and the end", s.pause)
-	httpapi.Register(ops, "staff-branch-resume", "POST /api/branches/{id}/resume", "Ends a pause", s.resume)
+		"Pause ordering; guests see the reason and the end", s.pause)
+	httpapi.Register(ops, "staff-branch-resume", "POST /api/branches/{id}/resume", "Resume ordering", s.resume)
 	httpapi.Register(ops, "staff-branch-availability", "GET /api/branches/{id}/availability",
-		"Today's remaining quantities of the menu", s.availability)
+		"View what is left of each dish today", s.availability)
 }
 
 // pausedBranch is a pause as the staff see it.

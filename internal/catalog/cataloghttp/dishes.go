@@ -10,17 +10,17 @@ import (
 )
 
 func (s *staff) registerDishes(ops httpapi.Operations) {
-	httpapi.Register(ops, "staff-category-list", "GET /api/categories", "The categories in menu order", s.categories)
+	httpapi.Register(ops, "staff-category-list", "GET /api/categories", "List categories in menu order", s.categories)
 	httpapi.Register(ops, "staff-category-add", "POST /api/categories",
-		"Creates a category", s.addCategory, httpapi.Created)
-	httpapi.Register(ops, "staff-category-edit", "PATCH /api/categories/{id}", "Changes a category", s.editCategory)
+		"Add a category", s.addCategory, httpapi.Created)
+	httpapi.Register(ops, "staff-category-edit", "PATCH /api/categories/{id}", "Edit a category", s.editCategory)
 	httpapi.RegisterOutput(ops, "staff-category-drop", "DELETE /api/categories/{id}",
-		"Deletes a category without dishes", s.deleteCategory)
-	httpapi.Register(ops, "staff-dish-list", "GET /api/dishes", "The dishes", s.dishes)
-	httpapi.Register(ops, "staff-dish-add", "POST /api/dishes", "Creates a dish", s.addDish, httpapi.Created)
-	httpapi.Register(ops, "staff-dish-edit", "PATCH /api/dishes/{id}", "Changes a dish", s.editDish)
+		"Delete a category without dishes", s.deleteCategory)
+	httpapi.Register(ops, "staff-dish-list", "GET /api/dishes", "List dishes", s.dishes)
+	httpapi.Register(ops, "staff-dish-add", "POST /api/dishes", "Add a dish", s.addDish, httpapi.Created)
+	httpapi.Register(ops, "staff-dish-edit", "PATCH /api/dishes/{id}", "Edit a dish", s.editDish)
 	httpapi.RegisterOutput(ops, "staff-dish-retire", "DELETE /api/dishes/{id}",
-		"Retires a dish that is on no menu; orders still refer to it", s.retire)
+		"Archive a dish that is on no menu; orders still refer to it", s.retire)
 }
 
 type categoryInfo struct {

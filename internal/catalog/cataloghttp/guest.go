@@ -52,7 +52,7 @@ type menuOut struct {
 func Guest(a *httpapi.API, menus LiveMenus, tables Tables) {
 	g := &guest{menus: menus, tables: tables}
 	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Public), "menu-active", "POST /cis/menu/active",
-		"The published menu, with what is sold out", g.active, menuResponses)
+		"Get the live menu, with what is sold out", g.active, menuResponses)
 }
 
 type guest struct {

@@ -16,7 +16,7 @@ type uploadedImage struct {
 // registerImages registers the upload route.
 func registerImages(a *httpapi.API, images *catalog.Images) {
 	route := httpapi.Route{
-		Pattern: "POST /api/images", Policy: httpapi.Staff, Module: "MENUS", Name: "Uploads an image of a dish",
+		Pattern: "POST /api/images", Policy: httpapi.Staff, Module: "MENUS", Name: "Upload a picture of a dish",
 	}
 	a.HandleImages(route, http.StatusCreated, func(r *http.Request, raw []byte) (any, error) {
 		id, err := images.Add(r.Context(), raw)

@@ -35,7 +35,7 @@ type SubscribableMenus interface {
 func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
 	l := &live{menus, guests}
 	httpapi.RegisterStream[liveIn, availability](a.Operations("Menus", httpapi.Guest), "availability-events",
-		"GET /cis/branch/{branchId}/availability/events", "Availability: first of every item, then each change", l.open)
+		"GET /cis/branch/{branchId}/availability/events", "Follow availability live: every item first, then each change", l.open)
 }
 
 type live struct {

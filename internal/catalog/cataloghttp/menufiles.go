@@ -47,19 +47,19 @@ type imports struct {
 
 func (s *staff) registerMenuFiles(a *httpapi.API, ops httpapi.Operations) {
 	httpapi.RegisterOutput(ops, "staff-menu-export", "GET /api/branches/{id}/menu/export",
-		"The branch's menu as a spreadsheet", s.exportMenu, spreadsheets)
+		"Download the menu as a spreadsheet", s.exportMenu, spreadsheets)
 	httpapi.RegisterOutput(ops, "staff-menu-template", "GET /api/branches/{id}/menu/template",
-		"A spreadsheet to fill in, with examples", s.menuTemplate, spreadsheets)
+		"Download a spreadsheet to fill in, with examples", s.menuTemplate, spreadsheets)
 	httpapi.Register(ops, "staff-menu-copy", "POST /api/branches/{id}/menu/copy",
-		"Copies the menu of another branch", s.copyMenu)
+		"Copy the menu of another branch", s.copyMenu)
 	httpapi.Register(ops, "staff-menu-templates", "GET /api/branches/{id}/menu/templates",
-		"Lists menus to start with, in the branch's currency and languages", s.menuTemplates)
+		"List the menu templates in the branch's currency and languages", s.menuTemplates)
 	httpapi.Register(ops, "staff-menu-template-import", "POST /api/branches/{id}/menu/templates",
-		"Imports a menu to start with", s.importTemplate)
+		"Import a menu template", s.importTemplate)
 	i := &imports{s.Files, make(chan struct{}, maxImports)}
 	a.Handle(httpapi.Route{
 		Pattern: "POST /api/branches/{id}/menu/import", Policy: httpapi.Staff, Module: "MENUS",
-		Name: "Imports a menu from a spreadsheet", Handler: http.HandlerFunc(i.add), MaxBodyBytes: menufile.MaxArchive + 64<<10,
+		Name: "Import a menu from a spreadsheet", Handler: http.HandlerFunc(i.add), MaxBodyBytes: menufile.MaxArchive + 64<<10,
 		Stream: true,
 	})
 }

@@ -15,7 +15,7 @@ const maxRowsBody = 2 << 20
 
 func (s *staff) registerMenuRows(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-menu-write", "PUT /api/branches/{id}/menu/dishes",
-		"Creates and changes dishes with their prices in a draft", s.writeRows,
+		"Add and edit dishes with their prices in a draft", s.writeRows,
 		func(op *huma.Operation) { op.MaxBodyBytes = maxRowsBody })
 }
 

@@ -17,7 +17,7 @@ type BranchLister interface {
 // PublicBranches registers the list of branches for guests who are not at a table.
 func PublicBranches(a *httpapi.API, lister BranchLister, now func() time.Time) {
 	httpapi.Register(a.Operations("Menus", httpapi.Public), "branch-list", "GET /branches",
-		"The branches, for guests who order from home", publicBranches{lister, now}.branches)
+		"List the branches, for guests who order from home", publicBranches{lister, now}.branches)
 }
 
 type publicBranches struct {

@@ -31,15 +31,15 @@ func Staff(a *httpapi.API, services Services) {
 	registerImages(a, services.Images)
 	s.registerMenuFiles(a, menus)
 	s.registerMenuRows(menus)
-	httpapi.Register(branches, "staff-branch-list", "GET /api/branches", "All branches", s.branches)
+	httpapi.Register(branches, "staff-branch-list", "GET /api/branches", "List branches", s.branches)
 	httpapi.Register(menus, "staff-quota-set", "PUT /api/menu-items/{id}/quota",
-		"Sets the daily quota of an item, from today on", s.setQuota)
+		"Set the daily limit of a dish, from today on", s.setQuota)
 	httpapi.Register(menus, "staff-version-draft", "POST /api/menus/{id}/versions",
-		"Creates a draft from the published version", s.draft, httpapi.Created)
+		"Start a draft from the live version", s.draft, httpapi.Created)
 	httpapi.Register(menus, "staff-version-edit", "PUT /api/menu-versions/{id}/items/{itemId}",
-		"Changes an item of a draft, or adds it", s.edit)
+		"Edit a dish of a draft, or add it", s.edit)
 	httpapi.Register(menus, "staff-version-publish", "POST /api/menu-versions/{id}/publish",
-		"Publishes a draft and closes the previous version", s.publish)
+		"Publish a draft, which replaces the live version", s.publish)
 }
 
 type staff struct{ Services }

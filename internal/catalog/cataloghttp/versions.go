@@ -9,18 +9,18 @@ import (
 )
 
 func (s *staff) registerVersions(ops httpapi.Operations) {
-	httpapi.Register(ops, "staff-menu-list", "GET /api/menus", "The menus of a branch", s.menus)
-	httpapi.Register(ops, "staff-menu-add", "POST /api/menus", "Creates an empty menu", s.addMenu, httpapi.Created)
+	httpapi.Register(ops, "staff-menu-list", "GET /api/menus", "List the menus of a branch", s.menus)
+	httpapi.Register(ops, "staff-menu-add", "POST /api/menus", "Create an empty menu", s.addMenu, httpapi.Created)
 	httpapi.Register(ops, "staff-version-list", "GET /api/menus/{id}/versions",
-		"The versions of a menu, newest first", s.versions)
-	httpapi.Register(ops, "staff-version-get", "GET /api/menu-versions/{id}", "A version with its items", s.lines)
-	httpapi.RegisterOutput(ops, "staff-version-discard", "DELETE /api/menu-versions/{id}", "Deletes a draft", s.discard)
+		"List the versions of a menu, newest first", s.versions)
+	httpapi.Register(ops, "staff-version-get", "GET /api/menu-versions/{id}", "View a menu version with its dishes", s.lines)
+	httpapi.RegisterOutput(ops, "staff-version-discard", "DELETE /api/menu-versions/{id}", "Discard a draft", s.discard)
 	httpapi.Register(ops, "staff-version-add", "POST /api/menu-versions/{id}/items",
-		"Puts a dish on a draft", s.addLine, httpapi.Created)
+		"Add a dish to a draft", s.addLine, httpapi.Created)
 	httpapi.RegisterOutput(ops, "staff-version-remove", "DELETE /api/menu-versions/{id}/items/{itemId}",
-		"Removes an item from a draft", s.removeLine)
+		"Remove a dish from a draft", s.removeLine)
 	httpapi.RegisterOutput(ops, "staff-version-preview", "GET /api/menu-versions/{id}/preview",
-		"A version as guests would see it", s.preview, menuResponses)
+		"Preview a menu version as guests would see it", s.preview, menuResponses)
 }
 
 // menuInfo is a menu as the staff see it.

@@ -25,9 +25,9 @@ var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not foun
 // Register registers the routes.
 func Register(a *httpapi.API, documents Reader) {
 	o, ops := &routes{documents}, a.Operations("Menus", httpapi.Public)
-	httpapi.Register(ops, "category-list", "GET /categories", "The categories of all menus", o.categories)
-	httpapi.Register(ops, "dish-list", "GET /dishes", "What the house cooks, on whatever menu it stands", o.dishes)
-	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "One dish", o.dish)
+	httpapi.Register(ops, "category-list", "GET /categories", "List the categories of all menus", o.categories)
+	httpapi.Register(ops, "dish-list", "GET /dishes", "List all dishes, whatever menu they are on", o.dishes)
+	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "View a dish", o.dish)
 }
 
 type routes struct{ documents Reader }

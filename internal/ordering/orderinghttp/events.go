@@ -26,9 +26,9 @@ type Changes interface {
 func (r routes) registerEvents(a *httpapi.API) {
 	guests, members := a.Operations("Orders", httpapi.Guest), a.Operations("Orders", httpapi.Member)
 	httpapi.RegisterStream[eventsInput, Detail](guests, "order-events", "GET /cis/order/{id}/events",
-		"An order as it changes: first as it is, then after every change; the id is its version", r.events)
+		"Follow an order live: as it is, then after every change; the event id is its version", r.events)
 	httpapi.RegisterStream[memberEventsInput, memberDetail](members, "member-order-events", "GET /orders/{id}/events",
-		"One of one's own orders as it changes: first as it is, then after every change; the id is its version", r.memberEvents)
+		"Follow one of your orders live: as it is, then after every change; the event id is its version", r.memberEvents)
 }
 
 type eventsInput struct {

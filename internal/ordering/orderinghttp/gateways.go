@@ -180,7 +180,7 @@ func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request, v VNPay) {
 	showPage(w, r, ref)
 }
 
-var errReturn = fault.New(fault.Invalid, "payment_return_invalid", "This is not how the payment service sends guests back.")
+var errReturn = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid return from the payment service.")
 
 // confirmWait is how long a guest's request waits for LINE Pay. Afterwards the page shows the payment as pending,
 // and the confirmation continues without the request.

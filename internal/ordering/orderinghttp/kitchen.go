@@ -21,9 +21,9 @@ const admitEvery = 5 * time.Second
 func Board(a *httpapi.API, boards *ordering.BoardHub) {
 	b, ops := boardRoutes{boards}, a.Operations("Orders", httpapi.Staff)
 	httpapi.RegisterOutput(ops, "board-get", "GET /api/boards/{branchId}",
-		"What a branch's kitchen has to do, and has done lately", b.get)
+		"View the order board", b.get)
 	httpapi.RegisterStream[boardEventsInput, board](ops, "board-events", "GET /api/boards/{branchId}/events",
-		"A branch's board as it changes: first as it is, then the whole of it after every change; the id is the board's", b.events)
+		"Follow the order board live: the board as it is, then the whole board after every change; the event id is the board's", b.events)
 }
 
 // boardRoutes handles the board's requests. It is safe for concurrent use, like the hub.
@@ -266,17 +266,17 @@ func (r routes) registerSteps(a *httpapi.API) {
 		kind          ordering.StepKind
 		path, summary string
 	}{
-		{ordering.Accept, "accept", "Note that the kitchen has seen an order"},
-		{ordering.Start, "start", "Begin to cook an order; from PLACED it passes through ACCEPTED"},
-		{ordering.Done, "ready", "Note that an order is cooked"},
-		{ordering.Serve, "serve", "Note that an order is served, or handed over"},
-		{ordering.Recall, "recall", "Take an order one step back in the kitchen"},
+		{ordering.Accept, "accept", "Accept an order in the kitchen"},
+		{ordering.Start, "start", "Start to cook an order; one that is PLACED becomes ACCEPTED first"},
+		{ordering.Done, "ready", "Mark an order as ready"},
+		{ordering.Serve, "serve", "Mark an order as served or handed over"},
+		{ordering.Recall, "recall", "Undo the last step of an order in the kitchen"},
 	} {
 		httpapi.Register(ops, "order-"+s.path, "POST /api/orders/{id}/"+s.path, s.summary,
 			func(ctx context.Context, in *stepInput) (Progress, error) { return r.step(ctx, s.kind, in) })
 	}
 	httpapi.Register(ops, "order-item-done", "POST /api/orders/{id}/items/{index}/done",
-		"Tick a line of an order off in the kitchen, or on again", r.markItem)
+		"Tick off a line of an order in the kitchen, or undo it", r.markItem)
 }
 
 // stepInput is a request for a step. The body is optional: without it no version is checked.

@@ -34,9 +34,9 @@ func Lists(a *httpapi.API, listing Listing) {
 			"permission to see receivers."
 	}
 	httpapi.Register(a.Operations("Orders", httpapi.Staff), "staff-orders", "GET /api/orders",
-		"The orders of a branch, the newest first", l.orders, describe)
+		"List the orders of a branch, newest first", l.orders, describe)
 	httpapi.Register(a.Operations("Payments", httpapi.Staff), "staff-payments", "GET /api/payments",
-		"The attempts to pay a branch's orders, those of the newest orders first", l.payments)
+		"List the payment attempts of a branch, those of the newest orders first", l.payments)
 }
 
 type staffOrdersInput struct {

@@ -13,15 +13,15 @@ import (
 func (r routes) registerMember(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
 	httpapi.RegisterOutput(a.Operations("Cart", httpapi.Member), "checkout", "POST /cart/checkout",
-		"Turn one's cart into an order", r.checkOut, httpapi.Created)
-	httpapi.Register(ops, "member-orders", "GET /orders", "One's own orders, the newest first", r.memberOrders)
-	httpapi.Register(ops, "member-order", "GET /orders/{id}", "One of one's own orders", r.memberOrder)
+		"Place an order from your cart", r.checkOut, httpapi.Created)
+	httpapi.Register(ops, "member-orders", "GET /orders", "List your orders, newest first", r.memberOrders)
+	httpapi.Register(ops, "member-order", "GET /orders/{id}", "View one of your orders", r.memberOrder)
 	httpapi.Register(ops, "member-order-cancel", "POST /orders/{id}/cancel",
-		"Cancel one's own unpaid order", r.memberCancel)
+		"Cancel one of your unpaid orders", r.memberCancel)
 	httpapi.Register(ops, "member-order-pay", "POST /orders/{id}/pay",
-		"Start another payment attempt on one's own order", r.memberPay)
+		"Start another payment attempt for your order", r.memberPay)
 	httpapi.Register(ops, "member-order-more-time", "POST /orders/{id}/more-time",
-		"Five more minutes to pay one's own order, twice", r.memberMoreTime)
+		"Get five more minutes to pay your order, at most twice", r.memberMoreTime)
 }
 
 type checkoutInput struct {

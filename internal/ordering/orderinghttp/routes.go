@@ -44,18 +44,18 @@ func Register(
 	r := routes{orders, guests, daybook, changes}
 	ops := a.Operations("Orders", httpapi.Guest)
 	httpapi.RegisterOutput(ops, "order-create", "POST /cis/order/create", "Place an order", r.create, httpapi.Created)
-	httpapi.Register(ops, "order-get", "GET /cis/order/{id}", "One order of the guest's visit", r.get)
+	httpapi.Register(ops, "order-get", "GET /cis/order/{id}", "View an order of the guest's visit", r.get)
 	httpapi.Register(ops, "order-cancel", "POST /cis/order/{id}/cancel", "Cancel an unpaid order", r.cancel)
 	httpapi.Register(ops, "order-pay", "POST /cis/order/{id}/pay", "Start another payment attempt", r.pay)
 	httpapi.Register(ops, "order-more-time", "POST /cis/order/{id}/more-time",
-		"Five more minutes to pay an order, twice", r.moreTime)
+		"Get five more minutes to pay an order, at most twice", r.moreTime)
 	httpapi.Register(ops, "visit-orders", "GET /cis/visit/{visitId}/orders",
-		"The orders of the guest's visit, the newest first", r.ofVisit)
+		"List the orders of the guest's visit, newest first", r.ofVisit)
 	r.registerEvents(a)
 	// It is public and pays any order, so it must not exist in a real restaurant.
 	if orders.Settings().Methods.Sandbox() {
 		httpapi.Register(a.Operations("Orders", httpapi.Public), "mock-callback", "POST /cis/payments/mock-callback",
-			"Play a gateway's report; only where the sandbox is enabled", r.mockCallback)
+			"Simulate a provider's notification; only where the sandbox is enabled", r.mockCallback)
 	}
 	r.registerStaff(a)
 	r.registerSteps(a)

@@ -15,15 +15,15 @@ import (
 // summary the permission's name.
 func (r routes) registerStaff(a *httpapi.API) {
 	ops := a.Operations("Orders", httpapi.Staff)
-	httpapi.Register(ops, "staff-order-get", "GET /api/orders/{id}", "One order", r.staffGet)
+	httpapi.Register(ops, "staff-order-get", "GET /api/orders/{id}", "View an order", r.staffGet)
 	httpapi.Register(a.Operations("Receivers", httpapi.Staff), "staff-order-receiver",
 		receiverRoute.Method+" "+receiverRoute.Path,
-		"Name, phone and address of who receives an order, and the note for the courier, wherever they are shown", r.receiver)
+		"View delivery details, wherever they appear: name, phone, address and note for the courier", r.receiver)
 	httpapi.Register(ops, "staff-order-cancel", "POST /api/orders/{id}/cancel", "Cancel an unpaid order", r.staffCancel)
 	httpapi.Register(ops, "staff-order-pay", "POST /api/orders/{id}/payments",
-		"Take money at the counter", r.takeAtCounter, httpapi.Created)
+		"Take a payment at the counter", r.takeAtCounter, httpapi.Created)
 	httpapi.Register(a.Operations("Reports", httpapi.Staff), "staff-day", "GET /api/reports/day",
-		"The figures of a branch's business date", r.day)
+		"View the figures of a business date", r.day)
 }
 
 // staffGet returns an order of a branch in which the caller works.
@@ -90,15 +90,15 @@ func (r routes) day(ctx context.Context, in *dayInput) (day, error) {
 func (r routes) registerCashier(a *httpapi.API) {
 	ops := a.Operations("Payments", httpapi.Staff)
 	httpapi.Register(ops, "payment-exceptions", "GET /api/payments/exceptions",
-		"Payments with an unknown outcome or a wrong amount, and refunds that are due", r.exceptions)
+		"View payments with an unknown outcome or a wrong amount, and pending refunds", r.exceptions)
 	httpapi.Register(ops, "refund-create", "POST /api/orders/{id}/refunds",
 		"Refund a paid order in full or in part, or record a refund made by hand", r.refund, httpapi.Created)
 	httpapi.Register(ops, "refund-finish", "POST /api/orders/{id}/refunds/{refundId}",
-		"Send a refund, or record that it was made by hand", r.finishRefund)
+		"Retry a refund, or record that it was made by hand", r.finishRefund)
 	httpapi.Register(ops, "payment-check", "POST /api/orders/{id}/payments/{paymentId}/check",
-		"Ask the gateway what has become of a payment", r.checkPayment)
+		"Check a payment with the provider", r.checkPayment)
 	httpapi.Register(ops, "payment-judge", "POST /api/orders/{id}/payments/{paymentId}",
-		"Note what the gateway's own console says about a payment", r.judgePayment)
+		"Record the outcome of a payment that the provider's portal shows", r.judgePayment)
 	httpapi.Register(ops, "payment-mismatch-clear", "POST /api/orders/{id}/payments/{paymentId}/mismatch",
 		"Resolve a payment with a wrong amount", r.clearMismatch)
 }

@@ -22,14 +22,14 @@ type routes struct{ service *report.Service }
 // payments.
 func Register(a *httpapi.API, service *report.Service) {
 	r := routes{service}
-	add(r, a, "sales-hours", "Orders and sales by hours and days of the week", r.hours)
-	add(r, a, "sales-days", "Orders and sales by business dates", r.days)
-	add(r, a, "dishes", "Dishes by what they have brought in", r.dishes)
-	add(r, a, "quotas", "Units left of quotas, and when they sold out", r.quotas)
-	add(r, a, "tickets", "How long the kitchen took, by business dates and hours", r.tickets)
-	add(r, a, "payments", "How orders were paid, and why payments failed", r.payments)
-	add(r, a, "expired", "Orders that expired, were cancelled or abandoned", r.ended)
-	add(r, a, "refunds", "Money that went back, by business dates", r.refunds)
+	add(r, a, "sales-hours", "View sales by hour and weekday", r.hours)
+	add(r, a, "sales-days", "View sales by business date", r.days)
+	add(r, a, "dishes", "View sales by dish", r.dishes)
+	add(r, a, "quotas", "View daily limits, and when dishes sold out", r.quotas)
+	add(r, a, "tickets", "View kitchen times by business date and hour", r.tickets)
+	add(r, a, "payments", "View payment methods, and why payments failed", r.payments)
+	add(r, a, "expired", "View unpaid orders: timed out, cancelled or abandoned", r.ended)
+	add(r, a, "refunds", "View refunds by business date", r.refunds)
 }
 
 // Span is the input of every report. It is exported because huma reads exported fields only.

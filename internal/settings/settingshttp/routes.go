@@ -16,11 +16,11 @@ type routes struct{ service *settings.Service }
 func Register(a *httpapi.API, service *settings.Service) {
 	r := routes{service}
 	ops := a.Operations("Settings", httpapi.Admin)
-	httpapi.Register(ops, "settings-list", "GET /api/settings", "Lists the settings of the house", r.list)
+	httpapi.Register(ops, "settings-list", "GET /api/settings", "View the settings", r.list)
 	httpapi.Register(ops, "settings-change", "PATCH /api/settings",
-		"Changes settings of the house, all or none", r.change)
+		"Change settings, all or none", r.change)
 	httpapi.Register(ops, "settings-test", "POST /api/settings/test",
-		"Tests the settings of a payment gateway or of the mail server", r.test)
+		"Test the settings of a payment provider or of the mail server", r.test)
 }
 
 type setting struct {

@@ -24,20 +24,20 @@ func Inventory(a *httpapi.API, rooms Services) {
 	s := inventoryRoutes{rooms}
 	ops := a.Operations("Inventory", httpapi.Staff)
 	httpapi.Register(ops, "inventory-look", "GET /inventory",
-		"Available quantities of many items, at most a minute old, for shop windows", s.look)
+		"View the available quantities of many items, at most a minute old", s.look)
 	httpapi.Register(ops, "inventory-get", "GET /inventory/{itemId}",
-		"How many units of an item there are, exactly", s.level)
+		"View the exact available quantity of an item", s.level)
 	httpapi.Register(ops, "inventory-set", "PUT /inventory/{itemId}",
-		"Say how many units are available; an item that is not there is made", s.set)
+		"Set the available quantity of an item, which is created if it is new", s.set)
 	httpapi.RegisterOutput(ops, "inventory-reserve", "POST /inventory/reservations",
-		"Try: reserve all of some items, or nothing", s.reserve, httpapi.Created)
-	httpapi.Register(ops, "inventory-reservation", "GET /inventory/reservations/{orderId}", "One reservation", s.find)
+		"Reserve items, all or nothing (Try)", s.reserve, httpapi.Created)
+	httpapi.Register(ops, "inventory-reservation", "GET /inventory/reservations/{orderId}", "View a reservation", s.find)
 	for _, end := range []struct {
 		word, summary string
 		do            settlement
 	}{
-		{"confirm", "Confirm: sell the reserved units", rooms.Reservations.Confirm},
-		{"cancel", "Cancel: release the reserved units; a Try that arrives later is refused", rooms.Reservations.Cancel},
+		{"confirm", "Confirm a reservation: its units are sold", rooms.Reservations.Confirm},
+		{"cancel", "Cancel a reservation and release its units; a Try that arrives later is refused", rooms.Reservations.Cancel},
 		{"return", "Return sold units to stock", rooms.Reservations.Return},
 	} {
 		httpapi.Register(ops, "inventory-"+end.word, "POST /inventory/reservations/{orderId}/"+end.word, end.summary,

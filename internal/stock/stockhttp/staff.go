@@ -15,21 +15,21 @@ type staffRoutes struct{ Services }
 func Staff(a *httpapi.API, rooms Services) {
 	s := staffRoutes{rooms}
 	ops := a.Operations("Stock", httpapi.Staff)
-	httpapi.Register(ops, "stock-list", "GET /api/stock/items", "The stock of a branch", s.list)
+	httpapi.Register(ops, "stock-list", "GET /api/stock/items", "View the stock of a branch", s.list)
 	httpapi.Register(ops, "stock-add", "POST /api/stock/items",
-		"Makes a stock item, with nothing of it", s.add, httpapi.Created)
+		"Add a stock item, with a quantity of zero", s.add, httpapi.Created)
 	httpapi.Register(ops, "stock-edit", "PUT /api/stock/items/{id}",
-		"Changes what a stock item is called, and when an alarm is raised", s.edit)
+		"Edit the name and the low-stock alert of a stock item", s.edit)
 	httpapi.Register(ops, "stock-adjust", "POST /api/stock/items/{id}/adjustments",
-		"A delivery, a count, or what was thrown away", s.adjust, httpapi.Created)
+		"Record a delivery, a count or waste", s.adjust, httpapi.Created)
 	httpapi.Register(ops, "stock-adjustments", "GET /api/stock/items/{id}/adjustments",
-		"How an item's units came and went, the newest first", s.adjustments)
+		"View the history of a stock item, newest first", s.adjustments)
 	httpapi.Register(ops, "stock-reservations", "GET /api/stock/reservations",
-		"What other systems have reserved in a branch", s.reservations)
+		"View the stock that other systems have reserved", s.reservations)
 	httpapi.Register(ops, "stock-recipe-get", "GET /api/menu-items/{id}/recipe",
-		"What one portion of a dish takes of the stock", s.recipe)
+		"View the recipe of a dish: the stock that one portion uses", s.recipe)
 	httpapi.Register(ops, "stock-recipe-set", "PUT /api/menu-items/{id}/recipe",
-		"Says what one portion of a dish takes of the stock", s.setRecipe)
+		"Edit the recipe of a dish", s.setRecipe)
 }
 
 // item is a stock item as staff see it: id is its number, itemId its SKU.

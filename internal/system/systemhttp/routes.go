@@ -27,19 +27,19 @@ func Register(a *httpapi.API, service *system.Service) {
 	r := routes{service, a.Readiness}
 	ops := a.Operations("System", httpapi.Staff)
 	httpapi.Register(ops, "system-readiness", "GET /api/system/readiness",
-		"Whether this process can serve, and what each of its checks says", r.ready)
-	httpapi.Register(ops, "system-about", "GET /api/system/about", "What this process is and works on", r.about)
+		"View whether this process can serve, and the result of each check", r.ready)
+	httpapi.Register(ops, "system-about", "GET /api/system/about", "View the version and the parts of this process", r.about)
 	httpapi.Register(ops, "system-outbox", "GET /api/system/outbox",
-		"Events and Redis changes that wait, and dead letters", r.outbox)
-	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters", "Dead letters, the newest first", r.letters)
+		"View the queues and the failed events", r.outbox)
+	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters", "List failed events (dead letters), newest first", r.letters)
 	httpapi.Register(ops, "system-replay", "POST /api/system/dead-letters/{id}/replay",
-		"Bring a dead letter on its way again", r.replay)
+		"Retry a failed event", r.replay)
 	httpapi.Register(ops, "system-replay-all", "POST /api/system/dead-letters/replay-all",
-		"Bring the newest 200 dead letters on their way again", r.replayAll)
+		"Retry the newest 200 failed events", r.replayAll)
 	httpapi.Register(ops, "system-keys-audit", "GET /api/system/keys-audit",
 		"Compare the keys of Redis with their declarations, 100000 at most", r.keys)
 	httpapi.Register(ops, "system-reconcile", "POST /api/system/reconcile",
-		"Compare ledger, holds, orders, money and Redis; nothing is changed", r.reconcile)
+		"Reconcile ledger, holds, orders, money and Redis; nothing is changed", r.reconcile)
 	httpapi.Register(ops, "system-index", "GET /api/system/index",
 		"Compare the documents in Redis and their indexes with SQL, 100000 at most", r.index)
 }

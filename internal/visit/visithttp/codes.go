@@ -13,9 +13,9 @@ import (
 func (s *staff) registerCodes(a *httpapi.API) {
 	ops := a.Operations("Codes", httpapi.Staff) // a permission module of its own, because a code admits guests
 	httpapi.RegisterOutput(ops, "staff-table-sheet", "GET /api/tables/qr-sheet",
-		"A sheet of tables' codes to print on A4 and cut", s.sheet, binary("text/html", "The sheet."))
+		"Print the tables' QR codes on A4 sheets to cut", s.sheet, binary("text/html", "The sheet."))
 	httpapi.RegisterOutput(ops, "staff-table-code", "GET /api/tables/{id}/qr.svg",
-		"The code of one table as an image", s.code, binary("image/svg+xml", "The code with its quiet zone."))
+		"Download the QR code of a table as an image", s.code, binary("image/svg+xml", "The code with its quiet zone."))
 }
 
 // binary describes a body of bytes for the OpenAPI document, which cannot derive it.

@@ -19,9 +19,9 @@ import (
 func Guest(a *httpapi.API, landing *visit.Landing) {
 	g, ops := &guest{landing}, a.Operations("Visits", httpapi.Public)
 	httpapi.Register(ops, "landing", "GET /cis/landing",
-		"Opens or joins the visit of the table whose code was scanned", g.get)
+		"Open or join the visit of the table whose code was scanned", g.get)
 	httpapi.Register(ops, "landing-post", "POST /cis/landing",
-		"The same, with the code out of sight of proxies and histories", g.post)
+		"Open or join a visit, with the code hidden from proxies and browser histories", g.post)
 }
 
 // Scan registers the path of the printed code for a binary without the guest app: it redirects to the landing route.

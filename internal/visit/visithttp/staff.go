@@ -16,12 +16,12 @@ func Staff(a *httpapi.API, floor *visit.Floor, publicURL func() string) {
 	s := &staff{floor, publicURL}
 	tables, visits := a.Operations("Tables", httpapi.Staff), a.Operations("Visits", httpapi.Staff)
 	httpapi.Register(tables, "staff-table-list", "GET /api/tables",
-		"The tables of a branch with their active codes", s.tables)
+		"List the tables of a branch with their QR codes", s.tables)
 	httpapi.Register(tables, "staff-table-rotate", "POST /api/tables/{id}/rotate",
-		"Replaces a table's code; the old one is revoked and the open visit closed", s.rotate)
-	httpapi.Register(visits, "staff-visit-list", "GET /api/visits", "The visits of a branch, newest first", s.visits)
+		"Replace a table's QR code; the old one stops working and the table is cleared", s.rotate)
+	httpapi.Register(visits, "staff-visit-list", "GET /api/visits", "List the visits of a branch, newest first", s.visits)
 	httpapi.Register(visits, "staff-visit-close", "POST /api/visits/{id}/close",
-		"Closes a visit; its guests' tokens become invalid", s.close)
+		"Clear a table; its guests can no longer order from their phones", s.close)
 	s.registerTables(tables)
 	s.registerVisits(visits)
 	s.registerCodes(a)

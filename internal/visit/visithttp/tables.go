@@ -10,11 +10,11 @@ import (
 
 func (s *staff) registerTables(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-table-add", "POST /api/tables",
-		"A new table with a code of its own", s.addTable, httpapi.Created)
+		"Add a table with its own QR code", s.addTable, httpapi.Created)
 	httpapi.Register(ops, "staff-table-bulk", "POST /api/branches/{id}/tables/bulk",
-		"Creates several tables, each with a code of its own, or none", s.addTables, httpapi.Created)
+		"Add several tables, all or none, each with its own code", s.addTables, httpapi.Created)
 	httpapi.Register(ops, "staff-table-edit", "PATCH /api/tables/{id}",
-		"Changes a table's label, seats or section, or takes a free table out of use", s.editTable)
+		"Edit a table's name, seats or section, or deactivate a free table", s.editTable)
 }
 
 type addTableIn struct {

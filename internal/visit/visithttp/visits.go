@@ -13,11 +13,11 @@ import (
 
 func (s *staff) registerVisits(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-visit-open", "POST /api/visits",
-		"Opens a visit at a table; guests join by scanning its code", s.open, httpapi.Created)
+		"Seat guests at a table; they join by scanning its code", s.open, httpapi.Created)
 	httpapi.Register(ops, "staff-visit-move", "POST /api/visits/{id}/move",
-		"Moves a visit to a free table of the branch, with its guests and orders", s.move)
+		"Move guests to a free table of the branch, with their orders", s.move)
 	httpapi.Register(ops, "staff-visit-answer", "POST /api/visits/{id}/answer",
-		"Ends a call of a visit, or all of them", s.answer)
+		"Answer a call of a table, or all of its calls", s.answer)
 }
 
 type tableRequest struct {
@@ -72,7 +72,7 @@ func (s *staff) answer(ctx context.Context, in *answerIn) (visitInfo, error) {
 // Calls registers the route by which guests call the staff.
 func Calls(a *httpapi.API, floor *visit.Floor) {
 	c, ops := &calls{floor}, a.Operations("Visits", httpapi.Guest)
-	httpapi.Register(ops, "visit-call", "POST /cis/visit/{visitId}/call", "Calls the staff to the table", c.call)
+	httpapi.Register(ops, "visit-call", "POST /cis/visit/{visitId}/call", "Call staff to the table", c.call)
 }
 
 type calls struct{ floor *visit.Floor }

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists audit log entries, newest first */
+        /** View the audit log */
         get: operations["audit-list"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a branch's kitchen has to do, and has done lately */
+        /** View the order board */
         get: operations["board-get"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A branch's board as it changes: first as it is, then the whole of it after every change; the id is the board's */
+        /** Follow the order board live: the board as it is, then the whole board after every change; the event id is the board's */
         get: operations["board-events"];
         put?: never;
         post?: never;
@@ -62,10 +62,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All branches */
+        /** List branches */
         get: operations["staff-branch-list"];
         put?: never;
-        /** Creates a branch without tables and menus */
+        /** Create a branch without tables and menus */
         post: operations["staff-branch-create"];
         delete?: never;
         options?: never;
@@ -80,14 +80,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One branch */
+        /** View a branch */
         get: operations["staff-branch-get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes a branch */
+        /** Edit a branch */
         patch: operations["staff-branch-edit"];
         trace?: never;
     };
@@ -98,7 +98,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Today's remaining quantities of the menu */
+        /** View what is left of each dish today */
         get: operations["staff-branch-availability"];
         put?: never;
         post?: never;
@@ -117,7 +117,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates a branch with the settings, hours and menu of another */
+        /** Create a branch with the settings, hours and menu of another */
         post: operations["staff-branch-copy"];
         delete?: never;
         options?: never;
@@ -134,7 +134,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Copies the menu of another branch */
+        /** Copy the menu of another branch */
         post: operations["staff-menu-copy"];
         delete?: never;
         options?: never;
@@ -150,7 +150,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Creates and changes dishes with their prices in a draft */
+        /** Add and edit dishes with their prices in a draft */
         put: operations["staff-menu-write"];
         post?: never;
         delete?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The branch's menu as a spreadsheet */
+        /** Download the menu as a spreadsheet */
         get: operations["staff-menu-export"];
         put?: never;
         post?: never;
@@ -183,7 +183,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A spreadsheet to fill in, with examples */
+        /** Download a spreadsheet to fill in, with examples */
         get: operations["staff-menu-template"];
         put?: never;
         post?: never;
@@ -200,10 +200,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists menus to start with, in the branch's currency and languages */
+        /** List the menu templates in the branch's currency and languages */
         get: operations["staff-menu-templates"];
         put?: never;
-        /** Imports a menu to start with */
+        /** Import a menu template */
         post: operations["staff-menu-template-import"];
         delete?: never;
         options?: never;
@@ -220,7 +220,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pauses a branch; guests see the reason and the end */
+        /** Pause ordering; guests see the reason and the end */
         post: operations["staff-branch-pause"];
         delete?: never;
         options?: never;
@@ -237,7 +237,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a retired branch back into use */
+        /** Restore an archived branch */
         post: operations["staff-branch-restore"];
         delete?: never;
         options?: never;
@@ -254,7 +254,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a pause */
+        /** Resume ordering */
         post: operations["staff-branch-resume"];
         delete?: never;
         options?: never;
@@ -271,7 +271,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a branch out of use; its orders and reports stay */
+        /** Archive a branch; its orders and reports stay */
         post: operations["staff-branch-retire"];
         delete?: never;
         options?: never;
@@ -288,7 +288,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates several tables, each with a code of its own, or none */
+        /** Add several tables, all or none, each with its own code */
         post: operations["staff-table-bulk"];
         delete?: never;
         options?: never;
@@ -303,14 +303,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the brand */
+        /** View the brand */
         get: operations["brand"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the name, colour and texts of the brand */
+        /** Edit the name, colour and texts of the brand */
         patch: operations["brand-change"];
         trace?: never;
     };
@@ -321,7 +321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Derives the shades of a colour */
+        /** Derive the shades of a colour */
         get: operations["brand-palette"];
         put?: never;
         post?: never;
@@ -341,7 +341,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes the logo or the cover picture */
+        /** Remove the logo or the cover picture */
         delete: operations["brand-picture-remove"];
         options?: never;
         head?: never;
@@ -355,10 +355,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The categories in menu order */
+        /** List categories in menu order */
         get: operations["staff-category-list"];
         put?: never;
-        /** Creates a category */
+        /** Add a category */
         post: operations["staff-category-add"];
         delete?: never;
         options?: never;
@@ -376,11 +376,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a category without dishes */
+        /** Delete a category without dishes */
         delete: operations["staff-category-drop"];
         options?: never;
         head?: never;
-        /** Changes a category */
+        /** Edit a category */
         patch: operations["staff-category-edit"];
         trace?: never;
     };
@@ -391,7 +391,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The countries with defaults for a new branch */
+        /** List countries with the defaults of a new branch */
         get: operations["staff-country-list"];
         put?: never;
         post?: never;
@@ -408,10 +408,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The dishes */
+        /** List dishes */
         get: operations["staff-dish-list"];
         put?: never;
-        /** Creates a dish */
+        /** Add a dish */
         post: operations["staff-dish-add"];
         delete?: never;
         options?: never;
@@ -429,11 +429,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Retires a dish that is on no menu; orders still refer to it */
+        /** Archive a dish that is on no menu; orders still refer to it */
         delete: operations["staff-dish-retire"];
         options?: never;
         head?: never;
-        /** Changes a dish */
+        /** Edit a dish */
         patch: operations["staff-dish-edit"];
         trace?: never;
     };
@@ -446,7 +446,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes an item off the menu for a while (86) */
+        /** 86 a dish: take it off sale for a while */
         post: operations["staff-item-off"];
         delete?: never;
         options?: never;
@@ -462,7 +462,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets the daily quota of an item, from today on */
+        /** Set the daily limit of a dish, from today on */
         put: operations["staff-quota-set"];
         post?: never;
         delete?: never;
@@ -478,9 +478,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What one portion of a dish takes of the stock */
+        /** View the recipe of a dish: the stock that one portion uses */
         get: operations["stock-recipe-get"];
-        /** Says what one portion of a dish takes of the stock */
+        /** Edit the recipe of a dish */
         put: operations["stock-recipe-set"];
         post?: never;
         delete?: never;
@@ -498,7 +498,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Puts an item back on sale */
+        /** Put a dish back on sale */
         post: operations["staff-item-restore"];
         delete?: never;
         options?: never;
@@ -513,11 +513,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A version with its items */
+        /** View a menu version with its dishes */
         get: operations["staff-version-get"];
         put?: never;
         post?: never;
-        /** Deletes a draft */
+        /** Discard a draft */
         delete: operations["staff-version-discard"];
         options?: never;
         head?: never;
@@ -533,7 +533,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Puts a dish on a draft */
+        /** Add a dish to a draft */
         post: operations["staff-version-add"];
         delete?: never;
         options?: never;
@@ -549,10 +549,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes an item of a draft, or adds it */
+        /** Edit a dish of a draft, or add it */
         put: operations["staff-version-edit"];
         post?: never;
-        /** Removes an item from a draft */
+        /** Remove a dish from a draft */
         delete: operations["staff-version-remove"];
         options?: never;
         head?: never;
@@ -566,7 +566,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A version as guests would see it */
+        /** Preview a menu version as guests would see it */
         get: operations["staff-version-preview"];
         put?: never;
         post?: never;
@@ -585,7 +585,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Publishes a draft and closes the previous version */
+        /** Publish a draft, which replaces the live version */
         post: operations["staff-version-publish"];
         delete?: never;
         options?: never;
@@ -600,10 +600,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The menus of a branch */
+        /** List the menus of a branch */
         get: operations["staff-menu-list"];
         put?: never;
-        /** Creates an empty menu */
+        /** Create an empty menu */
         post: operations["staff-menu-add"];
         delete?: never;
         options?: never;
@@ -618,10 +618,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The versions of a menu, newest first */
+        /** List the versions of a menu, newest first */
         get: operations["staff-version-list"];
         put?: never;
-        /** Creates a draft from the published version */
+        /** Start a draft from the live version */
         post: operations["staff-version-draft"];
         delete?: never;
         options?: never;
@@ -637,7 +637,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The orders of a branch, the newest first
+         * List the orders of a branch, newest first
          * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the permission to see receivers.
          */
         get: operations["staff-orders"];
@@ -656,7 +656,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One order */
+        /** View an order */
         get: operations["staff-order-get"];
         put?: never;
         post?: never;
@@ -675,7 +675,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Note that the kitchen has seen an order */
+        /** Accept an order in the kitchen */
         post: operations["order-accept"];
         delete?: never;
         options?: never;
@@ -709,7 +709,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tick a line of an order off in the kitchen, or on again */
+        /** Tick off a line of an order in the kitchen, or undo it */
         post: operations["order-item-done"];
         delete?: never;
         options?: never;
@@ -726,7 +726,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take money at the counter */
+        /** Take a payment at the counter */
         post: operations["staff-order-pay"];
         delete?: never;
         options?: never;
@@ -743,7 +743,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Note what the gateway's own console says about a payment */
+        /** Record the outcome of a payment that the provider's portal shows */
         post: operations["payment-judge"];
         delete?: never;
         options?: never;
@@ -760,7 +760,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask the gateway what has become of a payment */
+        /** Check a payment with the provider */
         post: operations["payment-check"];
         delete?: never;
         options?: never;
@@ -794,7 +794,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Note that an order is cooked */
+        /** Mark an order as ready */
         post: operations["order-ready"];
         delete?: never;
         options?: never;
@@ -811,7 +811,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take an order one step back in the kitchen */
+        /** Undo the last step of an order in the kitchen */
         post: operations["order-recall"];
         delete?: never;
         options?: never;
@@ -826,7 +826,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Name, phone and address of who receives an order, and the note for the courier, wherever they are shown */
+        /** View delivery details, wherever they appear: name, phone, address and note for the courier */
         get: operations["staff-order-receiver"];
         put?: never;
         post?: never;
@@ -862,7 +862,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a refund, or record that it was made by hand */
+        /** Retry a refund, or record that it was made by hand */
         post: operations["refund-finish"];
         delete?: never;
         options?: never;
@@ -879,7 +879,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Note that an order is served, or handed over */
+        /** Mark an order as served or handed over */
         post: operations["order-serve"];
         delete?: never;
         options?: never;
@@ -896,7 +896,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin to cook an order; from PLACED it passes through ACCEPTED */
+        /** Start to cook an order; one that is PLACED becomes ACCEPTED first */
         post: operations["order-start"];
         delete?: never;
         options?: never;
@@ -911,7 +911,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The attempts to pay a branch's orders, those of the newest orders first */
+        /** List the payment attempts of a branch, those of the newest orders first */
         get: operations["staff-payments"];
         put?: never;
         post?: never;
@@ -928,7 +928,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Payments with an unknown outcome or a wrong amount, and refunds that are due */
+        /** View payments with an unknown outcome or a wrong amount, and pending refunds */
         get: operations["payment-exceptions"];
         put?: never;
         post?: never;
@@ -945,7 +945,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists all permissions, one per route that requires one */
+        /** List all permissions, one per route that requires one */
         get: operations["permission-list"];
         put?: never;
         post?: never;
@@ -979,7 +979,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The figures of a branch's business date */
+        /** View the figures of a business date */
         get: operations["staff-day"];
         put?: never;
         post?: never;
@@ -996,7 +996,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Dishes by what they have brought in */
+        /** View sales by dish */
         get: operations["report-dishes"];
         put?: never;
         post?: never;
@@ -1013,7 +1013,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Orders that expired, were cancelled or abandoned */
+        /** View unpaid orders: timed out, cancelled or abandoned */
         get: operations["report-expired"];
         put?: never;
         post?: never;
@@ -1030,7 +1030,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How orders were paid, and why payments failed */
+        /** View payment methods, and why payments failed */
         get: operations["report-payments"];
         put?: never;
         post?: never;
@@ -1047,7 +1047,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Units left of quotas, and when they sold out */
+        /** View daily limits, and when dishes sold out */
         get: operations["report-quotas"];
         put?: never;
         post?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Money that went back, by business dates */
+        /** View refunds by business date */
         get: operations["report-refunds"];
         put?: never;
         post?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Orders and sales by business dates */
+        /** View sales by business date */
         get: operations["report-sales-days"];
         put?: never;
         post?: never;
@@ -1098,7 +1098,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Orders and sales by hours and days of the week */
+        /** View sales by hour and weekday */
         get: operations["report-sales-hours"];
         put?: never;
         post?: never;
@@ -1115,7 +1115,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How long the kitchen took, by business dates and hours */
+        /** View kitchen times by business date and hour */
         get: operations["report-tickets"];
         put?: never;
         post?: never;
@@ -1132,10 +1132,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists roles with their permissions */
+        /** List roles with their permissions */
         get: operations["role-list"];
         put?: never;
-        /** Creates a custom role */
+        /** Create a role */
         post: operations["role-create"];
         delete?: never;
         options?: never;
@@ -1150,15 +1150,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns a role */
+        /** View a role */
         get: operations["role-get"];
         put?: never;
         post?: never;
-        /** Deletes an unused role */
+        /** Delete an unused role */
         delete: operations["role-delete"];
         options?: never;
         head?: never;
-        /** Changes the name or description of a role */
+        /** Edit the name or description of a role */
         patch: operations["role-change"];
         trace?: never;
     };
@@ -1170,7 +1170,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Replaces the permissions of a role */
+        /** Set the permissions of a role */
         put: operations["role-permissions"];
         post?: never;
         delete?: never;
@@ -1186,14 +1186,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the settings of the house */
+        /** View the settings */
         get: operations["settings-list"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes settings of the house, all or none */
+        /** Change settings, all or none */
         patch: operations["settings-change"];
         trace?: never;
     };
@@ -1206,7 +1206,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tests the settings of a payment gateway or of the mail server */
+        /** Test the settings of a payment provider or of the mail server */
         post: operations["settings-test"];
         delete?: never;
         options?: never;
@@ -1221,10 +1221,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The stock of a branch */
+        /** View the stock of a branch */
         get: operations["stock-list"];
         put?: never;
-        /** Makes a stock item, with nothing of it */
+        /** Add a stock item, with a quantity of zero */
         post: operations["stock-add"];
         delete?: never;
         options?: never;
@@ -1240,7 +1240,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes what a stock item is called, and when an alarm is raised */
+        /** Edit the name and the low-stock alert of a stock item */
         put: operations["stock-edit"];
         post?: never;
         delete?: never;
@@ -1256,10 +1256,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How an item's units came and went, the newest first */
+        /** View the history of a stock item, newest first */
         get: operations["stock-adjustments"];
         put?: never;
-        /** A delivery, a count, or what was thrown away */
+        /** Record a delivery, a count or waste */
         post: operations["stock-adjust"];
         delete?: never;
         options?: never;
@@ -1274,7 +1274,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What other systems have reserved in a branch */
+        /** View the stock that other systems have reserved */
         get: operations["stock-reservations"];
         put?: never;
         post?: never;
@@ -1291,7 +1291,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this process is and works on */
+        /** View the version and the parts of this process */
         get: operations["system-about"];
         put?: never;
         post?: never;
@@ -1308,7 +1308,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Dead letters, the newest first */
+        /** List failed events (dead letters), newest first */
         get: operations["system-letters"];
         put?: never;
         post?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bring the newest 200 dead letters on their way again */
+        /** Retry the newest 200 failed events */
         post: operations["system-replay-all"];
         delete?: never;
         options?: never;
@@ -1344,7 +1344,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bring a dead letter on its way again */
+        /** Retry a failed event */
         post: operations["system-replay"];
         delete?: never;
         options?: never;
@@ -1393,7 +1393,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events and Redis changes that wait, and dead letters */
+        /** View the queues and the failed events */
         get: operations["system-outbox"];
         put?: never;
         post?: never;
@@ -1410,7 +1410,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether this process can serve, and what each of its checks says */
+        /** View whether this process can serve, and the result of each check */
         get: operations["system-readiness"];
         put?: never;
         post?: never;
@@ -1429,7 +1429,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Compare ledger, holds, orders, money and Redis; nothing is changed */
+        /** Reconcile ledger, holds, orders, money and Redis; nothing is changed */
         post: operations["system-reconcile"];
         delete?: never;
         options?: never;
@@ -1444,10 +1444,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tables of a branch with their active codes */
+        /** List the tables of a branch with their QR codes */
         get: operations["staff-table-list"];
         put?: never;
-        /** A new table with a code of its own */
+        /** Add a table with its own QR code */
         post: operations["staff-table-add"];
         delete?: never;
         options?: never;
@@ -1462,7 +1462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A sheet of tables' codes to print on A4 and cut */
+        /** Print the tables' QR codes on A4 sheets to cut */
         get: operations["staff-table-sheet"];
         put?: never;
         post?: never;
@@ -1485,7 +1485,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes a table's label, seats or section, or takes a free table out of use */
+        /** Edit a table's name, seats or section, or deactivate a free table */
         patch: operations["staff-table-edit"];
         trace?: never;
     };
@@ -1496,7 +1496,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The code of one table as an image */
+        /** Download the QR code of a table as an image */
         get: operations["staff-table-code"];
         put?: never;
         post?: never;
@@ -1515,7 +1515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replaces a table's code; the old one is revoked and the open visit closed */
+        /** Replace a table's QR code; the old one stops working and the table is cleared */
         post: operations["staff-table-rotate"];
         delete?: never;
         options?: never;
@@ -1530,10 +1530,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the accounts that you may see */
+        /** List the accounts that you may see */
         get: operations["user-list"];
         put?: never;
-        /** Creates an active account with a role */
+        /** Create an active account with a role */
         post: operations["user-create"];
         delete?: never;
         options?: never;
@@ -1548,14 +1548,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns an account */
+        /** View an account */
         get: operations["user-get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the profile of an account */
+        /** Edit the profile of an account */
         patch: operations["user-change"];
         trace?: never;
     };
@@ -1568,7 +1568,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disables an account and ends its sessions */
+        /** Deactivate an account and log it out everywhere */
         post: operations["user-disable"];
         delete?: never;
         options?: never;
@@ -1585,7 +1585,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Enables an account */
+        /** Reactivate an account */
         post: operations["user-enable"];
         delete?: never;
         options?: never;
@@ -1602,7 +1602,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes a user's role and branches and ends their sessions */
+        /** Change the role and branches of an account and log it out everywhere */
         post: operations["user-role"];
         delete?: never;
         options?: never;
@@ -1617,10 +1617,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The visits of a branch, newest first */
+        /** List the visits of a branch, newest first */
         get: operations["staff-visit-list"];
         put?: never;
-        /** Opens a visit at a table; guests join by scanning its code */
+        /** Seat guests at a table; they join by scanning its code */
         post: operations["staff-visit-open"];
         delete?: never;
         options?: never;
@@ -1637,7 +1637,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a call of a visit, or all of them */
+        /** Answer a call of a table, or all of its calls */
         post: operations["staff-visit-answer"];
         delete?: never;
         options?: never;
@@ -1654,7 +1654,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes a visit; its guests' tokens become invalid */
+        /** Clear a table; its guests can no longer order from their phones */
         post: operations["staff-visit-close"];
         delete?: never;
         options?: never;
@@ -1671,7 +1671,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Moves a visit to a free table of the branch, with its guests and orders */
+        /** Move guests to a free table of the branch, with their orders */
         post: operations["staff-visit-move"];
         delete?: never;
         options?: never;
@@ -1688,7 +1688,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begins a session, by e-mail address or username */
+        /** Log in by e-mail address or username */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -1705,7 +1705,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session of the access token, or of a refresh token */
+        /** Log out: end the session of the access token, or of a refresh token */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -1722,7 +1722,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** E-mails a one-time code, if an account can use it */
+        /** Send a one-time code by e-mail, if an account can use it */
         post: operations["otp-request"];
         delete?: never;
         options?: never;
@@ -1739,7 +1739,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verifies an e-mail address with the code sent to it */
+        /** Verify an e-mail address with the code sent to it */
         post: operations["otp-verify"];
         delete?: never;
         options?: never;
@@ -1756,7 +1756,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password with a code and ends every session */
+        /** Set a new password with a code and end every session */
         post: operations["password-reset"];
         delete?: never;
         options?: never;
@@ -1771,10 +1771,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the colleagues who can take over this device by PIN */
+        /** List the colleagues who can take over this device by PIN */
         get: operations["pin-colleagues"];
         put?: never;
-        /** Begins a colleague's session on this device, ending no later than yours */
+        /** Let a colleague take over this device by PIN; their session ends no later than yours */
         post: operations["pin-login"];
         delete?: never;
         options?: never;
@@ -1791,7 +1791,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges a refresh token for a new pair of tokens */
+        /** Exchange a refresh token for a new pair of tokens */
         post: operations["refresh"];
         delete?: never;
         options?: never;
@@ -1808,7 +1808,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates an account and e-mails the code that verifies its address */
+        /** Create an account and send the code that verifies its address */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -1823,10 +1823,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the first owner is still missing */
+        /** Check whether the first owner is still missing */
         get: operations["setup-state"];
         put?: never;
-        /** Creates the first owner with the code that the server printed */
+        /** Create the first owner with the code that the server printed */
         post: operations["setup"];
         delete?: never;
         options?: never;
@@ -1841,7 +1841,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The branches, for guests who order from home */
+        /** List the branches, for guests who order from home */
         get: operations["branch-list"];
         put?: never;
         post?: never;
@@ -1858,11 +1858,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The member's cart, priced by the current menu */
+        /** View your cart, priced by the current menu */
         get: operations["cart-get"];
         put?: never;
         post?: never;
-        /** Empty the cart */
+        /** Empty your cart */
         delete: operations["cart-empty"];
         options?: never;
         head?: never;
@@ -1878,7 +1878,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Put a dish into the cart; the same dish again raises its quantity */
+        /** Add a dish to your cart; the same dish again raises its quantity */
         post: operations["cart-add"];
         delete?: never;
         options?: never;
@@ -1895,7 +1895,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turn one's cart into an order */
+        /** Place an order from your cart */
         post: operations["checkout"];
         delete?: never;
         options?: never;
@@ -1913,11 +1913,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a dish from the cart */
+        /** Remove a dish from your cart */
         delete: operations["cart-remove"];
         options?: never;
         head?: never;
-        /** Change the quantity of a dish */
+        /** Change the quantity of a dish in your cart */
         patch: operations["cart-set"];
         trace?: never;
     };
@@ -1928,7 +1928,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The categories of all menus */
+        /** List the categories of all menus */
         get: operations["category-list"];
         put?: never;
         post?: never;
@@ -1945,7 +1945,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Availability: first of every item, then each change */
+        /** Follow availability live: every item first, then each change */
         get: operations["availability-events"];
         put?: never;
         post?: never;
@@ -1962,10 +1962,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Opens or joins the visit of the table whose code was scanned */
+        /** Open or join the visit of the table whose code was scanned */
         get: operations["landing"];
         put?: never;
-        /** The same, with the code out of sight of proxies and histories */
+        /** Open or join a visit, with the code hidden from proxies and browser histories */
         post: operations["landing-post"];
         delete?: never;
         options?: never;
@@ -1982,7 +1982,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The published menu, with what is sold out */
+        /** Get the live menu, with what is sold out */
         post: operations["menu-active"];
         delete?: never;
         options?: never;
@@ -2014,7 +2014,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One order of the guest's visit */
+        /** View an order of the guest's visit */
         get: operations["order-get"];
         put?: never;
         post?: never;
@@ -2048,7 +2048,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An order as it changes: first as it is, then after every change; the id is its version */
+        /** Follow an order live: as it is, then after every change; the event id is its version */
         get: operations["order-events"];
         put?: never;
         post?: never;
@@ -2067,7 +2067,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Five more minutes to pay an order, twice */
+        /** Get five more minutes to pay an order, at most twice */
         post: operations["order-more-time"];
         delete?: never;
         options?: never;
@@ -2101,7 +2101,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Play a gateway's report; only where the sandbox is enabled */
+        /** Simulate a provider's notification; only where the sandbox is enabled */
         post: operations["mock-callback"];
         delete?: never;
         options?: never;
@@ -2118,7 +2118,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Calls the staff to the table */
+        /** Call staff to the table */
         post: operations["visit-call"];
         delete?: never;
         options?: never;
@@ -2133,7 +2133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The orders of the guest's visit, the newest first */
+        /** List the orders of the guest's visit, newest first */
         get: operations["visit-orders"];
         put?: never;
         post?: never;
@@ -2150,7 +2150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the house cooks, on whatever menu it stands */
+        /** List all dishes, whatever menu they are on */
         get: operations["dish-list"];
         put?: never;
         post?: never;
@@ -2167,7 +2167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One dish */
+        /** View a dish */
         get: operations["dish-get"];
         put?: never;
         post?: never;
@@ -2184,7 +2184,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Available quantities of many items, at most a minute old, for shop windows */
+        /** View the available quantities of many items, at most a minute old */
         get: operations["inventory-look"];
         put?: never;
         post?: never;
@@ -2203,7 +2203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try: reserve all of some items, or nothing */
+        /** Reserve items, all or nothing (Try) */
         post: operations["inventory-reserve"];
         delete?: never;
         options?: never;
@@ -2218,7 +2218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One reservation */
+        /** View a reservation */
         get: operations["inventory-reservation"];
         put?: never;
         post?: never;
@@ -2237,7 +2237,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel: release the reserved units; a Try that arrives later is refused */
+        /** Cancel a reservation and release its units; a Try that arrives later is refused */
         post: operations["inventory-cancel"];
         delete?: never;
         options?: never;
@@ -2254,7 +2254,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm: sell the reserved units */
+        /** Confirm a reservation: its units are sold */
         post: operations["inventory-confirm"];
         delete?: never;
         options?: never;
@@ -2286,9 +2286,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many units of an item there are, exactly */
+        /** View the exact available quantity of an item */
         get: operations["inventory-get"];
-        /** Say how many units are available; an item that is not there is made */
+        /** Set the available quantity of an item, which is created if it is new */
         put: operations["inventory-set"];
         post?: never;
         delete?: never;
@@ -2304,14 +2304,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns your account */
+        /** View your account */
         get: operations["me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes your profile */
+        /** Edit your profile */
         patch: operations["me-change"];
         trace?: never;
     };
@@ -2324,7 +2324,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes your password and ends your other sessions */
+        /** Change your password and log out your other devices */
         post: operations["me-password"];
         delete?: never;
         options?: never;
@@ -2339,7 +2339,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists your permissions */
+        /** List your permissions */
         get: operations["me-permissions"];
         put?: never;
         post?: never;
@@ -2357,10 +2357,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets your PIN */
+        /** Set your PIN */
         put: operations["me-pin"];
         post?: never;
-        /** Removes your PIN */
+        /** Remove your PIN */
         delete: operations["me-pin-remove"];
         options?: never;
         head?: never;
@@ -2374,7 +2374,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists your sessions */
+        /** List the devices you are logged in on */
         get: operations["me-sessions"];
         put?: never;
         post?: never;
@@ -2394,7 +2394,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends one of your sessions */
+        /** Log out one of your devices */
         delete: operations["me-session-end"];
         options?: never;
         head?: never;
@@ -2408,7 +2408,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own orders, the newest first */
+        /** List your orders, newest first */
         get: operations["member-orders"];
         put?: never;
         post?: never;
@@ -2425,7 +2425,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of one's own orders */
+        /** View one of your orders */
         get: operations["member-order"];
         put?: never;
         post?: never;
@@ -2444,7 +2444,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel one's own unpaid order */
+        /** Cancel one of your unpaid orders */
         post: operations["member-order-cancel"];
         delete?: never;
         options?: never;
@@ -2459,7 +2459,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of one's own orders as it changes: first as it is, then after every change; the id is its version */
+        /** Follow one of your orders live: as it is, then after every change; the event id is its version */
         get: operations["member-order-events"];
         put?: never;
         post?: never;
@@ -2478,7 +2478,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Five more minutes to pay one's own order, twice */
+        /** Get five more minutes to pay your order, at most twice */
         post: operations["member-order-more-time"];
         delete?: never;
         options?: never;
@@ -2495,7 +2495,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start another payment attempt on one's own order */
+        /** Start another payment attempt for your order */
         post: operations["member-order-pay"];
         delete?: never;
         options?: never;
