@@ -50,6 +50,7 @@ type UserAdminStore interface {
 	Update(ctx context.Context, by authz.Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 	Assign(ctx context.Context, by authz.Actor, id int64, p Assignment, now time.Time) (u User, ended []string, err error)
 	SetStatus(ctx context.Context, by authz.Actor, id int64, s Status, now time.Time) (u User, ended []string, err error)
+	ResetPin(ctx context.Context, by authz.Actor, id int64, hash string, now time.Time) (u User, ended []string, err error)
 }
 
 // Administration manages accounts. A revoked session ends at once in this process and within five seconds in every
@@ -146,6 +147,21 @@ func (m *Administration) Disable(ctx context.Context, by authz.Actor, id int64) 
 // Enable activates an account that was disabled or never verified.
 func (m *Administration) Enable(ctx context.Context, by authz.Actor, id int64) (User, error) {
 	u, _, err := m.Users.SetStatus(ctx, by, id, Active, m.Now())
+	return u, err
+}
+
+// ResetPin sets another user's PIN and ends their sessions: they may have been begun with the PIN before by someone else.
+// It also unblocks a PIN that was entered wrongly too often.
+func (m *Administration) ResetPin(ctx context.Context, by authz.Actor, id int64, pin string) (User, error) {
+	if err := CheckPin(pin); err != nil {
+		return User{}, err
+	}
+	hash, err := m.hash(ctx, pin)
+	if err != nil {
+		return User{}, err
+	}
+	u, ended, err := m.Users.ResetPin(ctx, by, id, hash, m.Now())
+	m.endAccess(ctx, u, ended, err)
 	return u, err
 }
 

@@ -11,14 +11,16 @@ import (
 	"comanda/internal/fault"
 )
 
-// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in.
+// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in. Four are the fewest, as people
+// choose them; the console proposes six, because the thief of a tablet may try MaxPinFailures PINs of every colleague: of
+// twenty PINs of four digits one is found with a chance of one in fifty, of six digits with one in five thousand.
 const (
 	minPin = 4
 	maxPin = 8
 )
 
-// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one by password. The thief
-// of a tablet thus guesses a PIN of four digits with a chance of one in a thousand.
+// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one by password, or someone
+// who manages people resets it. LimitPin slows the guesses down besides.
 const MaxPinFailures = 10
 
 // LimitPin is the rate-limit policy of wrong PINs of one account.
@@ -30,6 +32,10 @@ var (
 	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong ones in a row it must be set again.")
 	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
 	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
+	// ErrPinOwn keeps the password as the way to one's own PIN: a session alone, such as one on a tablet left
+	// unattended, must not yield a lasting way in.
+	ErrPinOwn = fault.New(fault.Forbidden, "pin_own",
+		"Set your own PIN with your password, or ask a colleague who manages people.")
 )
 
 // Colleague is a staff member with a usable PIN.

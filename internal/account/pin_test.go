@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
 	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
@@ -216,6 +217,47 @@ func TestSetPin(t *testing.T) {
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
 			t.Errorf("removed: %v", err)
+		}
+	})
+}
+
+// Someone who manages people sets a PIN for a person without a password: it works at once, and sessions that began
+// with the one before end.
+func TestResetPin(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		manage := &account.Administration{Users: accountsql.NewUserAdmin(h.DB), Accounts: h.Service, Now: h.Clock.Now}
+		before, err := f.takeOver(t, pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.SyncRevocations(t)
+		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); err != nil {
+			t.Fatal(err)
+		}
+		f.Clock.Advance(time.Second)
+		if _, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "123456"); !errors.Is(err, account.ErrPinForm) {
+			t.Error(err)
+		}
+		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); err != nil {
+			t.Errorf("after a refused PIN: %v", err)
+		}
+		u, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "250317")
+		if err != nil || u.ID != f.cook.ID {
+			t.Fatalf("%+v, %v", u, err)
+		}
+		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); !errors.Is(err, authz.ErrInvalidToken) {
+			t.Errorf("a session of the PIN before: %v", err)
+		}
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("the PIN before: %v", err)
+		}
+		g, err := f.takeOver(t, "250317")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {
+			t.Errorf("the new session: %v", err)
 		}
 	})
 }

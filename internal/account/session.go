@@ -37,6 +37,7 @@ const (
 	EndRole     EndReason = "ROLE"
 	EndPassword EndReason = "PASSWORD"
 	EndEvicted  EndReason = "EVICTED" // by a newer session, see MaxSessions
+	EndPin      EndReason = "PIN"     // someone who manages people has reset the account's PIN
 )
 
 // SessionLifetimes returns the maximum idle time and the maximum lifetime of a session by role.

@@ -384,6 +384,7 @@ var matrix = map[string]cell{
 	},
 	"POST /api/users/{id}/disable": {path: "/api/users/{user}/disable", wants: administration("+n", "+")},
 	"POST /api/users/{id}/enable":  {path: "/api/users/{user}/enable", wants: administration("+n", "+")},
+	"PUT /api/users/{id}/pin":      {path: "/api/users/{user}/pin", body: `{"pin":"258013"}`, wants: administration("+n", "+")},
 	"GET /api/roles":               {wants: administration("++", "+")},
 	"POST /api/roles":              {body: `{"name":"{NAME}"}`, wants: administration("ff", "+")},
 	"GET /api/roles/{id}":          {path: "/api/roles/{role}", wants: administration("++", "+")},

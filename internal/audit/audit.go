@@ -37,6 +37,7 @@ const (
 	ActionDenied          = "authz_fail"       // as above
 	ActionPassword        = "authn_password_change"
 	ActionPin             = "authn_pin_change"
+	ActionPinReset        = "authn_pin_reset" // of another account
 	ActionUserCreated     = "user_created"
 	ActionUserUpdated     = "user_updated"
 	ActionUserDisabled    = "user_disabled"

@@ -27,6 +27,8 @@ func Admin(a *httpapi.API, administration *account.Administration) {
 	httpapi.Register(ops, "user-disable", "POST /api/users/{id}/disable",
 		"Deactivate an account and log it out everywhere", m.disable)
 	httpapi.Register(ops, "user-enable", "POST /api/users/{id}/enable", "Reactivate an account", m.enable)
+	httpapi.Register(ops, "user-pin", "PUT /api/users/{id}/pin",
+		"Reset the PIN of an account and log it out everywhere", m.resetPin)
 }
 
 type usersIn struct {
@@ -121,4 +123,12 @@ func (m *adminRoutes) disable(ctx context.Context, in *httpapi.ByID) (Account, e
 
 func (m *adminRoutes) enable(ctx context.Context, in *httpapi.ByID) (Account, error) {
 	return accountResult(m.administration.Enable(ctx, authz.ActorOf(ctx), in.ID))
+}
+
+type pinBody struct {
+	Pin telemetry.Secret `json:"pin" minLength:"4" maxLength:"8" doc:"4 to 8 digits. It cannot be read again."`
+}
+
+func (m *adminRoutes) resetPin(ctx context.Context, in *httpapi.BodyByID[pinBody]) (Account, error) {
+	return accountResult(m.administration.ResetPin(ctx, authz.ActorOf(ctx), in.ID, string(in.Body.Pin)))
 }

@@ -255,3 +255,36 @@ func (s *UserAdmin) SetStatus(
 	})
 	return u, ended, err
 }
+
+// ResetPin replaces the PIN of another account and ends its sessions. With the new PIN the principal could act as that
+// account, so it may hold no permission that the principal lacks.
+func (s *UserAdmin) ResetPin(
+	ctx context.Context, by authz.Actor, id int64, hash string, now time.Time,
+) (u account.User, ended []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := beginAdmin(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		was, err := d.target(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case by.UserID == id:
+			return account.ErrPinOwn
+		case !account.MayHavePin(was.Role):
+			return account.ErrPinRole
+		}
+		if _, _, err := d.assignable(ctx, account.Assignment{RoleID: was.RoleID, Branches: was.Branches}); err != nil {
+			return err
+		}
+		tx.QueueExactly(1, stmt("pin_put"), id, hash, now.UnixMilli())
+		tx.QueueExactly(1, stmt("admin_access_end"), id, now.UnixMilli(), by.String())
+		if ended, err = d.endAccess(ctx, was, account.EndPin); err != nil {
+			return err
+		}
+		u, err = d.changed(ctx, id, d.userEntry(audit.ActionPinReset, id))
+		return err
+	})
+	return u, ended, err
+}

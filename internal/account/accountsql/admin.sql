@@ -12,6 +12,9 @@ WHERE (CAST($1 AS TEXT) = '' OR u.email LIKE $1 ESCAPE '!' OR u.username LIKE $1
       SELECT 1 FROM user_branch w
       WHERE w.user_id = u.id AND w.branch_id IN (SELECT b.id FROM @rows($7: id int) AS b)))
 
+-- name: admin_access_end
+UPDATE app_user SET valid_from = $2, updated_at = $2, updated_by = $3, version = version + 1 WHERE id = $1
+
 -- name: admin_branch_clear
 DELETE FROM user_branch WHERE user_id = $1
 

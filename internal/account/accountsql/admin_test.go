@@ -455,3 +455,77 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 		}
 	})
 }
+
+// A reset PIN unblocks the account, ends its sessions, and follows the rules of rank and permissions.
+func TestUserAdmin_ResetPin(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		manager, peer, cook := h.hire(t, "manager", "MANAGER", 1), h.hire(t, "peer", "MANAGER", 1), h.hire(t, "cook", "KITCHEN", 1)
+		far, member := h.hire(t, "far", "KITCHEN", 2), h.hire(t, "member", "USER")
+		accounts := NewAccounts(db)
+		h.login(t, cook)
+		h.now = h.now.Add(time.Minute)
+		for _, hash := range []string{"first", "second"} {
+			for range account.MaxPinFailures + 1 {
+				if _, err := accounts.TryPin(t.Context(), cook.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := entries(t, db)
+			u, ended, err := h.people.ResetPin(t.Context(), manager.Actor("s"), cook.ID, hash, h.now)
+			if err != nil || u.ID != cook.ID || !u.ValidFrom.Equal(h.now) || (len(ended) == 1) != (hash == "first") {
+				t.Fatalf("%+v, ended %v, %v", u, ended, err)
+			}
+			if n := entries(t, db) - before; n != 1 {
+				t.Errorf("%d entries", n)
+			}
+			if got, err := accounts.TryPin(t.Context(), cook.ID); err != nil || got != hash {
+				t.Errorf("%q, %v", got, err)
+			}
+		}
+		if h.number(t, "living", cook.ID) != 0 || h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) == 0 {
+			t.Error("their sessions are still live")
+		}
+		before := entries(t, db)
+		for what, c := range map[string]struct {
+			by   account.User
+			of   int64
+			want error
+		}{
+			"one's own":                       {manager, manager.ID, account.ErrPinOwn},
+			"a cook's of a manager":           {cook, manager.ID, authz.ErrRank},
+			"one of another branch":           {manager, far.ID, authz.ErrUser},
+			"the owner's of an administrator": {h.hire(t, "admin", "ADMIN"), h.owner.ID, authz.ErrRank},
+			"an owner's":                      {h.hire(t, "second", "OWNER"), h.owner.ID, account.ErrPinRole},
+			"a member's":                      {h.owner, member.ID, account.ErrPinRole},
+			"an unknown account's":            {h.owner, 99, authz.ErrUser},
+		} {
+			_, _, err := h.people.ResetPin(t.Context(), c.by.Actor("s"), c.of, "hash", h.now)
+			wantFault(t, what, err, c.want)
+		}
+		if n := entries(t, db) - before; n != 2 {
+			t.Errorf("%d entries for two accounts", n)
+		}
+		chef, err := h.roles.CreateRole(t.Context(), h.owner.Actor("s"), authz.Role{Name: "CHEF"}, h.now)
+		if err == nil {
+			_, err = h.roles.SetPermissions(t.Context(), h.owner.Actor("s"), chef.ID, h.byName["OWNER"].Permissions, h.now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cooking, err := h.people.Create(t.Context(), authz.System(), user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = h.people.ResetPin(t.Context(), manager.Actor("s"), cooking.ID, "hash", h.now)
+		wantFault(t, "of an account with more permissions", err, authz.ErrExceedsOwnRights)
+		before = entries(t, db)
+		// Acting as a peer yields nothing that one's own role lacks.
+		if _, _, err := h.people.ResetPin(t.Context(), manager.Actor("s"), peer.ID, "hash", h.now); err != nil {
+			t.Error(err)
+		}
+		if n := entries(t, db) - before; n != 1 {
+			t.Errorf("%d entries", n)
+		}
+	})
+}
