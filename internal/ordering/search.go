@@ -7,10 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"comanda/internal/fault"
 	"comanda/internal/payment"
+	"comanda/internal/text"
 )
 
 // Dates is a range of business dates, both ends included. An empty end is open.
@@ -65,12 +64,12 @@ var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order number is w
 var shortNumber = regexp.MustCompile(`^([A-Za-z]{0,4})[-\s]?0{0,2}([1-9][0-9]{0,2})$`)
 
 // ParseNumber parses a short number as ShortNumber writes it, or its digits alone. Empty text selects all orders.
-func ParseNumber(text string) (NumberFilter, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+func ParseNumber(s string) (NumberFilter, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
 		return NumberFilter{}, nil
 	}
-	m := shortNumber.FindStringSubmatch(text)
+	m := shortNumber.FindStringSubmatch(s)
 	if m == nil {
 		return NumberFilter{}, ErrNumber
 	}
@@ -92,7 +91,7 @@ func ParseNumber(text string) (NumberFilter, error) {
 // Search is a parsed search text. An order matches if any part matches. Empty parts match nothing.
 type Search struct {
 	Numbers []int64  // order numbers that the text may mean
-	Table   string   // table label, in lower case
+	Table   string   // a table's label, folded as by text.Fold
 	Phone   string   // last digits of a telephone number, at least phoneEnd of them
 	Words   []string // each is the start of a word of the receiver's name
 }
@@ -105,15 +104,15 @@ const (
 )
 
 // ParseSearch parses a search text. It accepts every text; some match no order.
-func ParseSearch(text string) Search {
-	text = strings.TrimSpace(text)
-	s := Search{Table: strings.ToLower(text)}
-	if n, err := ParseNumber(text); err == nil {
+func ParseSearch(typed string) Search {
+	typed = strings.TrimSpace(typed)
+	s := Search{Table: text.Fold(typed)}
+	if n, err := ParseNumber(typed); err == nil {
 		s.Numbers = n.all()
 	}
 	// Digits are never a name, so the index of words is not searched for them.
-	if s.Phone = phoneIn(text); s.Phone == "" && s.Numbers == nil {
-		s.Words = slices.DeleteFunc(distinct(words(text)), func(w string) bool { return len(w) < 2 }) // "a" matches too many
+	if s.Phone = phoneIn(typed); s.Phone == "" && s.Numbers == nil {
+		s.Words = slices.DeleteFunc(distinct(words(typed)), func(w string) bool { return len(w) < 2 }) // "a" matches too many
 	}
 	return s
 }
@@ -185,16 +184,7 @@ func distinct(words []string) []string {
 
 // words splits text into at most maxWords words in lower case without accents, so that Nguyen matches Nguyễn. The limit
 // bounds the rows of one name in the index, and the ranges of one search.
-func words(text string) []string {
-	folded := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Mn, r): // a combining accent
-			return -1
-		case r == 'đ' || r == 'Đ': // not decomposed by NFKD; keyboards without it type d
-			return 'd'
-		}
-		return unicode.ToLower(r)
-	}, norm.NFKD.String(text))
-	all := strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+func words(s string) []string {
+	all := strings.FieldsFunc(text.Fold(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return all[:min(len(all), maxWords)]
 }

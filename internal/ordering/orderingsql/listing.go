@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/ordering"
 	"comanda/internal/sqldb"
+	"comanda/internal/text"
 )
 
 // lastDate sorts after every business date. It replaces a missing end of a period.
@@ -19,7 +20,11 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	}
 	// The plain statement reads the index in its order. A search collects matches first and sorts them.
 	if f.Search != nil || f.Visit != "" {
-		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f)...)
+		tables, err := s.labelled(ctx, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f, tables)...)
 	}
 	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.ListedOrder, err error) {
 		err = r.Scan(&l.ID, &l.Table)
@@ -31,20 +36,36 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	return page, total, s.listed(ctx, page)
 }
 
+// labelled returns the ids of the branch's tables whose label is the searched one. Labels are compared here, because lower
+// of SQLite changes A to Z only, and a branch has few tables.
+func (s *Orders) labelled(ctx context.Context, f ordering.OrderFilter) ([]int64, error) {
+	if f.Search == nil || f.Search.Table == "" {
+		return nil, nil
+	}
+	all, err := sqldb.Map[int64, string](ctx, s.db, stmt("listing_labels"), f.Branch)
+	var found []int64
+	for id, label := range all {
+		if text.Fold(label) == f.Search.Table {
+			found = append(found, id)
+		}
+	}
+	return found, err
+}
+
 // afterWords is the highest code point. The range from a prefix to the prefix plus afterWords contains every word with
 // that prefix, so the index on words serves prefix searches.
 const afterWords = "\U0010FFFF"
 
 // searchArgs returns the arguments of the search statement that follow the filter's other arguments. Empty parts of the
 // search match no order.
-func searchArgs(f ordering.OrderFilter) []any {
+func searchArgs(f ordering.OrderFilter, tables []int64) []any {
 	s := f.Search
 	if s == nil {
 		s = &ordering.Search{}
 	}
 	return []any{
 		sqldb.NewRowSet(len(s.Numbers)).Int("id", func(i int) int64 { return s.Numbers[i] }),
-		s.Table, s.PhoneEnd(), "%" + s.Phone,
+		sqldb.IDs(tables), s.PhoneEnd(), "%" + s.Phone,
 		sqldb.NewRowSet(len(s.Words)).
 			Text("low", func(i int) string { return s.Words[i] }).
 			Text("high", func(i int) string { return s.Words[i] + afterWords }),

@@ -17,9 +17,9 @@ WITH found AS (
     SELECT o.id
     FROM (
         SELECT v.id
-        FROM dining_table t
-        JOIN visit v ON v.table_id = t.id
-        WHERE t.branch_id = $1 AND lower(t.label) = $10 AND v.biz_date <= $3
+        FROM @rows($10: id int) AS r
+        JOIN visit v ON v.table_id = r.id
+        WHERE v.branch_id = $1 AND v.biz_date <= $3
         ORDER BY v.opened_at DESC
         LIMIT 200
     ) AS recent_visits
@@ -82,6 +82,9 @@ SELECT count(*)
 FROM found f
 JOIN order_info o ON o.id = f.id
 WHERE @listing_matches
+
+-- name: listing_labels
+SELECT id, label FROM dining_table WHERE branch_id = $1
 
 -- name: listing_orders
 -- Lists orders that match all given filters. An empty text or 0 disables a filter. The index on branch, date and number

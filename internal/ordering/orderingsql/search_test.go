@@ -105,9 +105,36 @@ var filled = sqldb.Load(fstest.MapFS{
 		SELECT 'v' || i, 1, 2 + i % 39, '2025-01-01', 'CLOSED', 0, 0 FROM n`)},
 	"numbers.sql": {Data: []byte(`
 		INSERT INTO order_number (branch_id, biz_date, last) SELECT branch_id, biz_date, max(number) FROM order_info GROUP BY branch_id, biz_date`)},
-	"words.sql":   {Data: []byte(`INSERT INTO order_word (branch_id, word, biz_date, order_id) SELECT branch_id, lower(receiver_name), biz_date, id FROM order_info`)},
+	"words.sql": {Data: []byte(`INSERT INTO order_word (branch_id, word, biz_date, order_id) SELECT branch_id, lower(receiver_name), biz_date, id FROM order_info`)},
+	"holds.sql": {Data: []byte(`
+		INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
+		SELECT o.hold_id, 1, o.biz_date, CASE WHEN o.number = 7 THEN 'HELD' ELSE 'CONFIRMED' END, '', 0, 0, 0 FROM order_info o`)},
+	"label.sql":   {Data: []byte(`UPDATE dining_table SET label = $1`)},
 	"analyze.sql": {Data: []byte(`ANALYZE`)},
 })
+
+// planOf returns how an engine reads what a statement asks for. Row sets are given as the engine receives them.
+func planOf(t *testing.T, db *sqldb.DB, name string, args ...any) string {
+	t.Helper()
+	explain, text := "EXPLAIN ", orderingsql.Statements.Must(name).Text(db.Engine())
+	if db.Engine() == sqldb.SQLite {
+		explain, text = "EXPLAIN QUERY PLAN ", regexp.MustCompile(`\?(\d+)`).ReplaceAllString(text, "$$$1")
+	}
+	plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte(explain + text)}})
+	steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
+		if db.Engine() == sqldb.Postgres {
+			err = r.Scan(&s)
+			return s, err
+		}
+		var id, parent, unused int
+		err = r.Scan(&id, &parent, &unused, &s)
+		return s, err
+	}, plan.Must("plan"), args...)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	return strings.Join(steps, "\n")
+}
 
 // TestOrders_Listed_searchIsFound checks that a search scans no large table on either engine: with 20,000 orders, each
 // of its parts uses an index.
@@ -119,31 +146,13 @@ func TestOrders_Listed_searchIsFound(t *testing.T) {
 				t.Fatal(name, err)
 			}
 		}
-		text := orderingsql.Statements.Must("listing_found").Text(db.Engine())
-		empty := []any{int64(1), "", "9999", "", "", "", int64(0), int64(0)}
-		var args []any
-		explain := "EXPLAIN "
+		args := []any{int64(1), "", "9999", "", "", "", int64(0), int64(0)}
 		if db.Engine() == sqldb.SQLite {
-			explain = "EXPLAIN QUERY PLAN "
-			text = regexp.MustCompile(`\?(\d+)`).ReplaceAllString(text, "$$$1")
-			args = append(empty, `[[42],[1041]]`, "t1", "5678", "%5678", `[["lan","lao"]]`, 1, "v7", 20, 0)
+			args = append(args, `[[42],[1041]]`, `[[2],[3]]`, "5678", "%5678", `[["lan","lao"]]`, 1, "v7", 20, 0)
 		} else {
-			args = append(empty, []int64{42, 1041}, "t1", "5678", "%5678", []string{"lan 77"}, []string{"lan 78"}, 1, "v7", 20, 0)
+			args = append(args, []int64{42, 1041}, []int64{2, 3}, "5678", "%5678", []string{"lan 77"}, []string{"lan 78"}, 1, "v7", 20, 0)
 		}
-		plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte(explain + text)}})
-		steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
-			if db.Engine() == sqldb.Postgres {
-				err = r.Scan(&s)
-				return s, err
-			}
-			var id, parent, unused int
-			err = r.Scan(&id, &parent, &unused, &s)
-			return s, err
-		}, plan.Must("plan"), args...)
-		if err != nil {
-			t.Fatal(text, err)
-		}
-		found := strings.Join(steps, "\n")
+		found := planOf(t, db, "listing_found", args...)
 		for _, index := range []string{"order_info_day", "order_info_visit", "order_info_phone", "visit_table"} {
 			if !strings.Contains(found, index) {
 				t.Errorf("%s is not used:\n%s", index, found)
@@ -151,6 +160,63 @@ func TestOrders_Listed_searchIsFound(t *testing.T) {
 		}
 		if regexp.MustCompile(`Seq Scan on (order_info|order_word|visit)|SCAN [ow]\b`).MatchString(found) {
 			t.Errorf("it walks through a table:\n%s", found)
+		}
+	})
+}
+
+// TestOverdue_isFound checks that the sweeper, which runs every second, finds the orders of overdue holds by an index:
+// most of 20,000 orders ended long ago.
+func TestOverdue_isFound(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		for _, name := range []string{"orders", "holds", "analyze"} {
+			if _, err := db.Exec(t.Context(), filled.Must(name)); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		found := planOf(t, db, "overdue_select", int64(1000), int64(100))
+		for _, index := range []string{"order_info_hold", "hold_due"} {
+			if !strings.Contains(found, index) {
+				t.Errorf("%s is not used:\n%s", index, found)
+			}
+		}
+		if regexp.MustCompile(`Seq Scan on order_info|SCAN o\b`).MatchString(found) {
+			t.Errorf("it walks through all orders:\n%s", found)
+		}
+	})
+}
+
+// Labels match in any case and without accents on both engines, though lower of SQLite changes A to Z only.
+func TestOrders_Listed_label(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := restaurant(t, db, stock.Unlimited)
+		if _, err := l.Do(t.Context(), r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})); err != nil {
+			t.Fatal(err)
+		}
+		for label, searches := range map[string][]string{
+			"BÀN ĐÔI Ở SÂN": {"bàn đôi ở sân", "Bàn Đôi Ở Sân", "BÀN ĐÔI Ở SÂN", "ban doi o san", " bàn đôi ở sân "},
+			"ÔNG 1":         {"ông 1", "Ông 1", "ong 1"}, "露臺 a": {"露臺 A"},
+		} {
+			if _, err := db.Exec(t.Context(), filled.Must("label"), label); err != nil {
+				t.Fatal(err)
+			}
+			for search, want := range map[string]int{"bàn": 0, "1": 1} { // no part of a label; a number is one of the order
+				searches := ordering.ParseSearch(search)
+				if _, total, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 1, Search: &searches, Limit: 9}); err != nil || total != int64(want) {
+					t.Errorf("%s: %q finds %d, %v", label, search, total, err)
+				}
+			}
+			for _, search := range searches {
+				s := ordering.ParseSearch(search)
+				page, total, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 1, Search: &s, Limit: 9})
+				if err != nil || total != 1 || len(page) != 1 || page[0].Table != label {
+					t.Errorf("%s: %q finds %d, %v", label, search, total, err)
+				}
+			}
+			other := ordering.ParseSearch(searches[0])
+			if _, total, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 2, Search: &other, Limit: 9}); err != nil || total != 0 {
+				t.Errorf("%s: in another branch %d, %v", label, total, err)
+			}
 		}
 	})
 }
