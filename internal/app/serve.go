@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
 	"comanda/internal/event/bus"
 	"comanda/internal/event/inbox"
@@ -153,6 +154,10 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		if err := demo.Load(ctx, db); err != nil {
 			return nil, err
 		}
+	}
+	// Before anything caches a branch.
+	if err := catalogsql.New(db, nil).AssignSlugs(ctx, db.Now()); err != nil {
+		return nil, err
 	}
 	rc, err := c.redis(log, reg)
 	if err != nil {

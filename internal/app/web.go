@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/brand"
 	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
 	"comanda/internal/payment"
@@ -74,6 +75,7 @@ func (k *Core) site() *site.PublicPages {
 	return &site.PublicPages{
 		Branches: func(ctx context.Context) ([]catalog.Branch, error) { return k.Branches.Store.Branches(ctx) },
 		Menu:     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) { return k.Menus.Active(ctx, branch) },
+		BySlug:   catalogsql.New(k.DB, nil).BranchBySlug,
 		Brand:    func() brand.Brand { return k.house.Load().brand },
 		URL:      k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() },
 	}

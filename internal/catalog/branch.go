@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/text"
 )
 
 // The limits of a catalog. They bound the size of a menu's response and keep every sum far below 2^53, the largest integer
@@ -29,6 +30,9 @@ var (
 	ErrTable    = fault.New(fault.NotFound, "table_not_found", "There is no such table in this branch.")
 	ErrNotDraft = fault.New(fault.Conflict, "menu_version_not_draft",
 		"A published menu version cannot be changed. Create a draft.")
+	ErrMailFrom = fault.New(fault.Invalid, "mail_from_invalid",
+		"The sender must be an e-mail address, or a name with one, such as House <no-reply@house.example>.").
+		With("field", "mailFrom")
 	ErrEmpty = fault.New(fault.Conflict, "menu_version_empty", "Add at least one available dish before you publish.")
 )
 
@@ -49,6 +53,8 @@ type Branch struct {
 	Open      bool          // false: guests can see the menu but not order
 	Pause     *Pause        // may have ended; see Paused
 	Hours     OpeningHours  // empty: open at all hours
+	MailFrom  string        // sender of letters about its orders, a mailbox; empty: its name, at the house's address
+	Slug      string        // names it in addresses of the public pages; empty only beside an earlier release
 	RetiredAt time.Time     // zero: in use
 	HasOrders bool          // currency, time zone and start of the business day are fixed
 	Revision  int64         // increases with every change to what the branch's menu shows
@@ -71,6 +77,11 @@ func NewBranch(b Branch) (Branch, error) {
 	}
 	if b.AutoClose < MinAutoClose || b.AutoClose > MaxAutoClose {
 		return Branch{}, invalid("Visits close after %v to %v, not after %v.", MinAutoClose, MaxAutoClose, b.AutoClose)
+	}
+	if b.MailFrom != "" {
+		if _, err := text.ParseMailbox(b.MailFrom); err != nil {
+			return Branch{}, ErrMailFrom
+		}
 	}
 	var err error
 	if b.calendar, err = NewCalendar(b.Timezone, b.DayStart); err != nil {

@@ -54,6 +54,7 @@ type BranchEdit struct {
 	AutoClose *time.Duration
 	Open      *bool
 	Hours     *OpeningHours
+	MailFrom  *string // only by those who work in every branch: it uses the mail server of the house
 }
 
 // apply returns the changed branch.
@@ -76,6 +77,9 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	}
 	if e.Hours != nil {
 		b.Hours = *e.Hours
+	}
+	if e.MailFrom != nil {
+		b.MailFrom = *e.MailFrom
 	}
 	if err := e.applyFixed(&b, was); err != nil {
 		return b, err
@@ -157,7 +161,12 @@ func (a *BranchAdmin) Branch(ctx context.Context, by authz.Actor, id int64) (Bra
 // Edit changes a branch.
 func (a *BranchAdmin) Edit(ctx context.Context, by authz.Actor, id int64, e BranchEdit) (Branch, error) {
 	now := a.Now()
-	return a.change(ctx, by, id, audit.ActionBranchEdited, now, func(b Branch) (Branch, error) { return e.apply(b, now) })
+	return a.change(ctx, by, id, audit.ActionBranchEdited, now, func(b Branch) (Branch, error) {
+		if e.MailFrom != nil && *e.MailFrom != b.MailFrom && !by.AllBranches {
+			return b, authz.ErrForbidden
+		}
+		return e.apply(b, now)
+	})
 }
 
 // Pause stops a branch from taking orders until an end. A pause already in force keeps its start and gets the new

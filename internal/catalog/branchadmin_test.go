@@ -45,6 +45,11 @@ func TestBranchEdit_apply(t *testing.T) {
 		"no locale at all":       {BranchEdit{Locales: []Locale{}}, noon, "invalid"},
 		"a locale twice":         {BranchEdit{Locales: []Locale{English, English}}, noon, "invalid"},
 		"closed too soon":        {BranchEdit{AutoClose: new(time.Second)}, noon, "invalid"},
+		"a sender":               {BranchEdit{MailFrom: new("Quán Hoa <hoa@house.example>")}, noon, ""},
+		"no sender":              {BranchEdit{MailFrom: new("")}, noon, ""},
+		"a sender of two":        {BranchEdit{MailFrom: new("a@b.example, c@d.example")}, noon, "mail_from_invalid"},
+		"a sender and a header":  {BranchEdit{MailFrom: new("a@b.example\r\nBcc: c@d.example")}, noon, "mail_from_invalid"},
+		"a name without address": {BranchEdit{MailFrom: new("Quán Hoa")}, noon, "mail_from_invalid"},
 		"everything": {BranchEdit{
 			Name: new("Huế"), Locales: []Locale{Thai}, DayStart: new(5), AutoClose: new(time.Minute), Open: new(false),
 		}, noon, ""},

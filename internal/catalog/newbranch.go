@@ -105,7 +105,8 @@ type BranchCopy struct {
 	ClientTxnID string // as of NewBranchRequest
 }
 
-// Copy creates a branch with the settings, opening hours and menu of another, without tables, people and stock. A
+// Copy creates a branch with the settings, opening hours and menu of another, without tables, people and stock, and
+// without its sender of e-mails. A
 // repetition returns the first result, and completes it if its menu is missing. The menu is the published one: what is
 // still being edited stays with the original. A menu that was never published is copied as a draft.
 func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles, r BranchCopy) (Branch, error) {
@@ -121,6 +122,7 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	}
 	b := source.Branch
 	b.Name, b.Open, b.Pause, b.RetiredAt, b.HasOrders, b.Revision = r.Name, true, nil, time.Time{}, false, 1
+	b.MailFrom, b.Slug = "", "" // they name the original
 	if b, err = NewBranch(b); err != nil {
 		return Branch{}, err
 	}

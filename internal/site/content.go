@@ -2,11 +2,14 @@ package site
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"comanda/internal/brand"
 	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
 	"comanda/internal/money"
 )
 
@@ -40,15 +43,20 @@ func (p page) state(b catalog.Branch) string {
 
 // moment returns the local time of an instant, with the weekday if that is not today's.
 func (p page) moment(b catalog.Branch, t time.Time) string {
-	zone, err := time.LoadLocation(b.Timezone)
-	if err != nil {
-		zone = time.UTC // the zone was checked when the branch was stored
-	}
-	local, now := t.In(zone), p.Now().In(zone)
+	local, now := t.In(zoneOf(b)), p.Now().In(zoneOf(b))
 	if local.YearDay() == now.YearDay() && local.Year() == now.Year() {
 		return local.Format("15:04")
 	}
 	return p.t.Days[local.Weekday()] + " " + local.Format("15:04")
+}
+
+// zoneOf returns the time zone of a branch.
+func zoneOf(b catalog.Branch) *time.Location {
+	zone, err := time.LoadLocation(b.Timezone)
+	if err != nil {
+		return time.UTC // the zone was checked when the branch was stored
+	}
+	return zone
 }
 
 // hours lists the weekly opening hours; none for a branch that is open at all hours.
@@ -58,22 +66,66 @@ func (p page) hours(b catalog.Branch) []hoursView {
 	}
 	var all []hoursView
 	for _, d := range week {
-		var times []string
-		for _, period := range b.Hours.Weekly[keyOf(d)] {
-			times = append(times, period.From+"–"+period.To)
-		}
-		if times == nil {
-			times = []string{p.t.Closed}
-		}
-		all = append(all, hoursView{p.t.Days[d], strings.Join(times, ", ")})
+		all = append(all, hoursView{Day: p.t.Days[d], Times: p.times(b.Hours.Weekly[keyOf(d)])})
 	}
 	return all
+}
+
+// times says when a branch is open on a day.
+func (p page) times(periods []catalog.Period) string {
+	if len(periods) == 0 {
+		return p.t.Closed
+	}
+	var all []string
+	for _, period := range periods {
+		if period.From == period.To && len(periods) == 1 {
+			return p.t.AllHours
+		}
+		all = append(all, period.From+"–"+period.To)
+	}
+	return strings.Join(all, ", ")
+}
+
+// specialDays is how many days ahead other hours are announced. Search engines are told of the same dates.
+const specialDays = 14
+
+// special returns the dates from today on that have other hours than their weekday, by date.
+func (p page) special(b catalog.Branch) []catalog.HoursException {
+	today := p.Now().In(zoneOf(b))
+	from, until := today.Format(time.DateOnly), today.AddDate(0, 0, specialDays).Format(time.DateOnly)
+	var all []catalog.HoursException
+	for _, e := range b.Hours.Exceptions {
+		if e.Date >= from && e.Date <= until {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(x, y catalog.HoursException) int { return strings.Compare(x.Date, y.Date) })
+	return all
+}
+
+// specialHours lists the dates with other hours.
+func (p page) specialHours(b catalog.Branch) []hoursView {
+	var all []hoursView
+	for _, e := range p.special(b) {
+		all = append(all, hoursView{p.date(e.Date), p.times(e.Periods), e.Note})
+	}
+	return all
+}
+
+// date writes a date in words: Thursday, 24 December.
+func (p page) date(text string) string {
+	d, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text // dates were checked when they were stored
+	}
+	return strings.NewReplacer("{day}", p.t.Days[d.Weekday()], "{d}", strconv.Itoa(d.Day()), "{m}", strconv.Itoa(int(d.Month())),
+		"{month}", p.t.Months[d.Month()-1]).Replace(p.t.Date)
 }
 
 // restaurant describes a branch as schema.org/Restaurant.
 func (p page) restaurant(b catalog.Branch, menu string) map[string]any {
 	base := p.URL()
-	r := map[string]any{"@type": "Restaurant", "@id": base + "/#" + menuPath(b.ID), "name": b.Name, "url": base + "/"}
+	r := map[string]any{"@type": "Restaurant", "@id": base + "/#/menu/" + httpapi.FormatID(b.ID), "name": b.Name, "url": base + "/"}
 	set := func(property, value string) {
 		if value != "" {
 			r[property] = value
@@ -97,19 +149,45 @@ func (p page) restaurant(b catalog.Branch, menu string) map[string]any {
 	if menu != "" {
 		r["hasMenu"] = base + menu
 	}
-	var hours []any
+	var hours, special []any
 	for _, d := range week {
 		for _, period := range b.Hours.Weekly[keyOf(d)] {
-			hours = append(hours, map[string]any{
-				"@type": "OpeningHoursSpecification", "dayOfWeek": "https://schema.org/" + d.String(),
-				"opens": period.From, "closes": period.To,
-			})
+			hours = append(hours, opening(period, "dayOfWeek", "https://schema.org/"+d.String()))
 		}
+	}
+	for _, e := range p.special(b) {
+		periods := e.Periods
+		if len(periods) == 0 {
+			periods = []catalog.Period{{From: "00:00", To: "00:00"}} // closed, as search engines read it
+		}
+		for _, period := range periods {
+			one := opening(period, "validFrom", e.Date)
+			one["validThrough"] = e.Date
+			if len(e.Periods) == 0 {
+				one["closes"] = "00:00"
+			}
+			special = append(special, one)
+		}
+	}
+	if special != nil {
+		r["specialOpeningHoursSpecification"] = special
 	}
 	if hours != nil {
 		r["openingHoursSpecification"] = hours
 	}
 	return r
+}
+
+// opening describes a period as schema.org/OpeningHoursSpecification. Equal times mean closed there, so 24 hours end a
+// minute earlier.
+func opening(p catalog.Period, property, value string) map[string]any {
+	closes := p.To
+	if p.From == p.To {
+		if t, err := time.Parse("15:04", p.To); err == nil {
+			closes = t.Add(24*time.Hour - time.Minute).Format("15:04")
+		}
+	}
+	return map[string]any{"@type": "OpeningHoursSpecification", property: value, "opens": p.From, "closes": closes}
 }
 
 type menuView struct {
@@ -151,7 +229,7 @@ func (p page) menuOf(m *catalog.Snapshot) (menuView, map[string]any) {
 	}
 	data := map[string]any{
 		"@context": "https://schema.org", "@type": "Menu", "name": p.t.Menu + " · " + m.Branch.Name, "inLanguage": p.tag,
-		"url": p.URL() + p.path(menuPath(m.Branch.ID)),
+		"url": p.URL() + p.path(menuPath(m.Branch)),
 	}
 	if sections != nil {
 		data["hasMenuSection"] = sections

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/text"
 	"comanda/internal/web"
 )
 
@@ -61,7 +63,10 @@ type words struct {
 	Describe     string   `json:"describe"`
 	DescribeMenu string   `json:"describeMenu"`
 	House        string   `json:"house"`
+	Special      string   `json:"special"`
+	Date         string   `json:"date"` // of {day}, {d}, {m} and {month}
 	Days         []string `json:"days"` // from Sunday, as package time counts them
+	Months       []string `json:"months"`
 }
 
 var texts = func() (all map[string]words) {
@@ -81,6 +86,7 @@ var languages = []struct {
 type PublicPages struct {
 	Branches func(ctx context.Context) ([]catalog.Branch, error)
 	Menu     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) // the published one
+	BySlug   func(ctx context.Context, slug string) (branch int64, err error)   // also by one of before; 0 for none
 	Brand    func() brand.Brand
 	URL      func() string // the public URL of the house
 	HasShop  bool          // guests can order from home
@@ -125,10 +131,10 @@ type picture struct {
 
 type branchView struct {
 	Name, State, Menu string
-	Hours             []hoursView
+	Hours, Special    []hoursView
 }
 
-type hoursView struct{ Day, Times string }
+type hoursView struct{ Day, Times, Note string }
 
 // page is a request for a page.
 type page struct {
@@ -226,11 +232,11 @@ func (s *PublicPages) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	var data []any
 	for _, b := range p.all {
-		shown := branchView{Name: b.Name, State: p.state(b), Hours: p.hours(b)}
+		shown := branchView{Name: b.Name, State: p.state(b), Hours: p.hours(b), Special: p.specialHours(b)}
 		_, err := s.Menu(r.Context(), b.ID)
 		switch {
 		case err == nil:
-			shown.Menu = p.path(menuPath(b.ID))
+			shown.Menu = p.path(menuPath(b))
 		case fault.KindOf(err) != fault.NotFound: // without a published menu there is none to link to
 			return err
 		}
@@ -241,17 +247,33 @@ func (s *PublicPages) home(w http.ResponseWriter, r *http.Request) error {
 	return v.write(w, r)
 }
 
-func menuPath(branch int64) string { return "/menu/" + httpapi.FormatID(branch) }
+// menuPath returns the path of a branch's menu.
+func menuPath(b catalog.Branch) string {
+	return "/menu/" + url.PathEscape(cmp.Or(b.Slug, httpapi.FormatID(b.ID)))
+}
 
-// menu serves the menu of a branch.
+// menu serves the menu of a branch. Its id and its former slugs lead to the current slug, permanently for search engines;
+// browsers ask again, because a branch may get a former name back.
 func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
-	id, err := httpapi.ParseID(r.PathValue("branch"))
+	name := r.PathValue("branch")
+	id, err := httpapi.ParseID(name)
 	if err != nil {
-		return catalog.ErrBranch
+		if id, err = s.BySlug(r.Context(), text.Slug(name, maxName)); err != nil {
+			return err
+		}
+		if id == 0 {
+			return catalog.ErrBranch
+		}
 	}
 	m, err := s.Menu(r.Context(), id)
 	if err != nil {
 		return err
+	}
+	if m.Branch.Slug != "" && m.Branch.Slug != name {
+		to := url.URL{RawQuery: r.URL.RawQuery}
+		w.Header().Set("Cache-Control", "no-cache")
+		http.Redirect(w, r, menuPath(m.Branch)+to.String(), http.StatusPermanentRedirect)
+		return nil
 	}
 	p, err := s.page(r)
 	if err != nil {
@@ -261,7 +283,7 @@ func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
 	if m.Branch.Name != p.house {
 		title += " · " + p.house
 	}
-	v := p.view(menuPath(id), title, fmt.Sprintf(p.t.DescribeMenu, m.Branch.Name))
+	v := p.view(menuPath(m.Branch), title, fmt.Sprintf(p.t.DescribeMenu, m.Branch.Name))
 	shown, data := p.menuOf(m)
 	v.Branch, v.Data = &shown, data
 	return v.write(w, r)
@@ -281,6 +303,9 @@ func (v view) write(w http.ResponseWriter, r *http.Request) error {
 	}.ServeHTTP(w, r)
 	return nil
 }
+
+// maxName bounds the slug that is looked up.
+const maxName = 100
 
 // private are the paths that search engines leave alone: pages of guests and staff, and everything of programs.
 var private = []string{"/app", "/api/", "/auth/", "/cis/", "/console", "/docs", "/m/", "/me", "/orders", "/shop"}
@@ -314,7 +339,7 @@ func (s *PublicPages) sitemap(w http.ResponseWriter, r *http.Request) error {
 	paths := []string{"/"}
 	for _, b := range all {
 		if _, err := s.Menu(r.Context(), b.ID); err == nil {
-			paths = append(paths, menuPath(b.ID))
+			paths = append(paths, menuPath(b))
 		}
 	}
 	var m sitemap

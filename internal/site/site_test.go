@@ -1,13 +1,16 @@
 package site_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +29,7 @@ func newBranch(t *testing.T, id int64, name string, hours catalog.OpeningHours) 
 	t.Helper()
 	b, err := catalog.NewBranch(catalog.Branch{
 		ID: id, Name: name, Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", Locales: []catalog.Locale{catalog.Vietnamese, catalog.English},
-		AutoClose: time.Hour, Open: true, Hours: hours,
+		AutoClose: time.Hour, Open: true, Hours: hours, Slug: catalog.SlugOf(name, 1),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +46,11 @@ func newSite(t *testing.T, b brand.Brand) http.Handler {
 	}
 	first := newBranch(t, 7, "Quán Hoa Huế", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{
 		"mon": {{From: "11:00", To: "14:00"}, {From: "17:00", To: "22:00"}}, "sun": {{From: "11:00", To: "14:00"}},
+		"sat": {{From: "06:00", To: "06:00"}},
+	}, Exceptions: []catalog.HoursException{
+		{Date: "2026-12-07", Periods: []catalog.Period{{From: "00:00", To: "00:00"}}},
+		{Date: "2026-11-24", Note: "Lễ <khai trương>"}, {Date: "2026-11-22", Note: "yesterday"}, {Date: "2026-12-08", Note: "too late"},
+		{Date: "2026-11-26", Periods: []catalog.Period{{From: "10:00", To: "12:00"}, {From: "18:00", To: "01:00"}}},
 	}})
 	second := newBranch(t, 8, "Quán Hoa Vinh", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"tue": {{From: "09:00", To: "12:00"}}}})
 	menu := &catalog.Snapshot{Branch: first, Edition: catalog.NewEdition(1, 1, 7,
@@ -59,6 +67,9 @@ func newSite(t *testing.T, b brand.Brand) http.Handler {
 				return nil, catalog.ErrMenu
 			}
 			return menu, nil
+		},
+		BySlug: func(_ context.Context, slug string) (int64, error) {
+			return map[string]int64{first.Slug: 7, "quan-cu": 7, second.Slug: 8}[slug], nil
 		},
 		Brand: func() brand.Brand { return b }, URL: func() string { return "https://quanhoa.vn" }, HasShop: true,
 		Now: func() time.Time { return time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC) },
@@ -119,15 +130,15 @@ func TestHome(t *testing.T) {
 		"<title>Quán &lt;Hoa&gt;</title>", "<h1>Hello there</h1>", `<meta name="description"`, `href="/shop"`, `href="tel:02438250000"`,
 		`<link rel="canonical" href="https://quanhoa.vn/?lang=en">`, `hreflang="zh-Hant" href="https://quanhoa.vn/?lang=zh-Hant"`,
 		`hreflang="x-default" href="https://quanhoa.vn/"`, "Open now, until 14:00", "Closed · Opens Tuesday 09:00",
-		"11:00–14:00, 17:00–22:00", `href="/menu/7?lang=en"`, "--accent:#0b6e4f", `property="og:image" content="https://quanhoa.vn/media/`+photo+`-1600.jpg"`)
-	for _, not := range []string{"noindex", `href="/menu/8`, "Comanda"} {
+		"11:00–14:00, 17:00–22:00", `href="/menu/quan-hoa-hue?lang=en"`, "--accent:#0b6e4f", `property="og:image" content="https://quanhoa.vn/media/`+photo+`-1600.jpg"`)
+	for _, not := range []string{"noindex", `href="/menu/quan-hoa-vinh`, "yesterday", "too late", "Comanda"} {
 		if strings.Contains(body, not) {
 			t.Errorf("the page has %s", not)
 		}
 	}
 	first := data(t, body)["@graph"].([]any)[0].(map[string]any)            //nolint:forcetypeassert // fails loudly
 	hours := first["openingHoursSpecification"].([]any)[0].(map[string]any) //nolint:forcetypeassert // fails loudly
-	if first["@type"] != "Restaurant" || first["hasMenu"] != "https://quanhoa.vn/menu/7?lang=en" ||
+	if first["@type"] != "Restaurant" || first["hasMenu"] != "https://quanhoa.vn/menu/quan-hoa-hue?lang=en" ||
 		hours["dayOfWeek"] != "https://schema.org/Monday" || hours["opens"] != "11:00" || hours["closes"] != "14:00" {
 		t.Errorf("the data is %v", first)
 	}
@@ -159,15 +170,15 @@ func TestHome_without_a_brand(t *testing.T) {
 
 func TestMenu(t *testing.T) {
 	s := newSite(t, brand.Brand{Name: "Quán Hoa"})
-	body := ask(t, s, "/menu/7?lang=en").Body.String()
+	body := ask(t, s, "/menu/quan-hoa-hue?lang=en").Body.String()
 	has(t, "the menu", body, "<title>Menu · Quán Hoa Huế · Quán Hoa</title>", "<h2>Pho</h2>", "<h3>Beef pho</h3>", "<p>With herbs</p>", "65,000\u00a0₫",
-		`src="/media/`+photo+`-320.jpg" width="96" height="96" loading="lazy"`, `href="https://quanhoa.vn/menu/7?lang=en"`)
+		`src="/media/`+photo+`-320.jpg" width="96" height="96" loading="lazy"`, `href="https://quanhoa.vn/menu/quan-hoa-hue?lang=en"`)
 	for _, not := range []string{"Not on sale", "<h2>Hết</h2>", "noindex"} {
 		if strings.Contains(body, not) {
 			t.Errorf("the menu has %s", not)
 		}
 	}
-	vi := ask(t, s, "/menu/7", "Accept-Language", "vi").Body.String()
+	vi := ask(t, s, "/menu/quan-hoa-hue", "Accept-Language", "vi").Body.String()
 	has(t, "the menu", vi, "Phở bò &lt;/script&gt;", "65.000\u00a0₫")
 	menu := data(t, vi)
 	section := menu["hasMenuSection"].([]any)[0].(map[string]any) //nolint:forcetypeassert // fails loudly
@@ -177,10 +188,66 @@ func TestMenu(t *testing.T) {
 		offer["priceCurrency"] != "VND" {
 		t.Errorf("the data is %v", menu)
 	}
-	for _, path := range []string{"/menu/8", "/menu/99", "/menu/x", "/menu/-1"} {
+	for _, path := range []string{"/menu/8", "/menu/99", "/menu/x", "/menu/-1", "/menu/quan-hoa-vinh", "/menu/%F0%9F%8D%9C", "/menu/a%2Fb"} {
 		if w := ask(t, s, path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}
+	}
+}
+
+// The number of a branch, a name of before and another spelling lead to the address of today, in the chosen language.
+func TestMenu_addresses(t *testing.T) {
+	s := newSite(t, brand.Brand{})
+	for path, want := range map[string]string{
+		"/menu/7": "/menu/quan-hoa-hue", "/menu/7?lang=en": "/menu/quan-hoa-hue?lang=en", "/menu/quan-cu": "/menu/quan-hoa-hue",
+		"/menu/Qu%C3%A1n-Hoa-Hu%E1%BA%BF?lang=vi": "/menu/quan-hoa-hue?lang=vi", "/menu/quan-hoa-hue-": "/menu/quan-hoa-hue",
+	} {
+		w := ask(t, s, path)
+		if w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != want || w.Header().Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %d, %v", path, w.Code, w.Header())
+		}
+	}
+	if w := ask(t, s, "/menu/quan-hoa-hue"); w.Code != http.StatusOK {
+		t.Errorf("the address itself: %d", w.Code)
+	}
+}
+
+// Dates with other hours are announced for two weeks, for people in their language and for search engines.
+func TestHome_special_hours(t *testing.T) {
+	s := newSite(t, brand.Brand{})
+	for lang, wants := range map[string][]string{
+		"en": {
+			"<caption>Special hours</caption>", `<tr><th scope="row">Tuesday, 24 November</th><td>Closed<span class="note">Lễ &lt;khai trương&gt;</span></td></tr>` +
+				`<tr><th scope="row">Thursday, 26 November</th><td>10:00–12:00, 18:00–01:00</td></tr>` +
+				`<tr><th scope="row">Monday, 7 December</th><td>Open at all hours</td></tr></table>`,
+		},
+		"vi":      {"Giờ mở cửa đặc biệt", "Thứ ba, 24/11", "Thứ năm, 26/11"},
+		"zh-Hant": {"特殊營業時間", "11月24日（星期二）", "12月7日（星期一）"},
+	} {
+		has(t, lang, ask(t, s, "/?lang="+lang).Body.String(), wants...)
+	}
+	graph := data(t, ask(t, s, "/").Body.String())["@graph"].([]any) //nolint:forcetypeassert // fails loudly
+	var got []string
+	for _, restaurant := range graph {
+		for _, property := range []string{"specialOpeningHoursSpecification", "openingHoursSpecification"} {
+			list, _ := restaurant.(map[string]any)[property].([]any)
+			for _, one := range list {
+				o := one.(map[string]any) //nolint:forcetypeassert // fails loudly
+				if o["@type"] != "OpeningHoursSpecification" || o["validFrom"] != o["validThrough"] {
+					t.Errorf("%v", o)
+				}
+				got = append(got, fmt.Sprint(cmp.Or(o["validFrom"], o["dayOfWeek"]), " ", o["opens"], "-", o["closes"]))
+			}
+		}
+	}
+	day := "https://schema.org/"
+	want := []string{
+		"2026-11-24 00:00-00:00", "2026-11-26 10:00-12:00", "2026-11-26 18:00-01:00", "2026-12-07 00:00-23:59",
+		day + "Monday 11:00-14:00", day + "Monday 17:00-22:00", day + "Saturday 06:00-05:59", day + "Sunday 11:00-14:00",
+		day + "Tuesday 09:00-12:00",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 
@@ -189,9 +256,9 @@ func TestRobots_and_sitemap(t *testing.T) {
 	has(t, "robots.txt", ask(t, s, "/robots.txt").Body.String(), "User-agent: *", "Disallow: /console\n", "Disallow: /shop\n",
 		"Sitemap: https://quanhoa.vn/sitemap.xml")
 	w := ask(t, s, "/sitemap.xml")
-	has(t, "the sitemap", w.Body.String(), "<loc>https://quanhoa.vn/</loc>", "<loc>https://quanhoa.vn/menu/7?lang=vi</loc>",
+	has(t, "the sitemap", w.Body.String(), "<loc>https://quanhoa.vn/</loc>", "<loc>https://quanhoa.vn/menu/quan-hoa-hue?lang=vi</loc>",
 		`xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`)
-	if strings.Contains(w.Body.String(), "/menu/8") || w.Header().Get("Content-Type") != "application/xml" {
+	if strings.Contains(w.Body.String(), "/menu/7") || strings.Contains(w.Body.String(), "vinh") || w.Header().Get("Content-Type") != "application/xml" {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 }

@@ -120,12 +120,13 @@ type branchEdit struct {
 	IsOpen           *bool            `json:"isOpen,omitempty"`
 
 	OpeningHours *catalog.OpeningHours `json:"openingHours,omitempty" doc:"Replaces all hours."`
+	MailFrom     *string               `json:"mailFrom,omitempty" text:"line" maxLength:"320" doc:"Such as House <no-reply@house.example>; empty removes it. Only for those who work in every branch."`
 }
 
 func (s *staff) editBranch(ctx context.Context, in *httpapi.BodyByID[branchEdit]) (branch, error) {
 	e := catalog.BranchEdit{
 		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
-		Hours: in.Body.OpeningHours, Timezone: in.Body.Timezone,
+		Hours: in.Body.OpeningHours, Timezone: in.Body.Timezone, MailFrom: in.Body.MailFrom,
 	}
 	if c := in.Body.Country; c != nil {
 		e.Country = new(catalog.Country(*c))

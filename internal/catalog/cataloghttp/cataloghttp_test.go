@@ -340,7 +340,7 @@ func TestStaff(t *testing.T) {
 	}{
 		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","country":null,"currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
 			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"paused":null,` +
-			`"hasOrders":false,"retiredAt":null,` +
+			`"mailFrom":null,"hasOrders":false,"retiredAt":null,` +
 			`"openingHours":{"weekly":{},"exceptions":[]},"isOpenNow":true,"hoursChange":null}],"total":1}`,
 			"branches"},
 		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":50}`, 200, `{"itemId":"11","dailyQuota":50}`, "quota 11 50"},

@@ -57,6 +57,8 @@ type branch struct {
 	IsOpen           bool             `json:"isOpen"`
 	Paused           *pausedBranch    `json:"paused" doc:"null while it takes orders."`
 
+	MailFrom *string `json:"mailFrom" doc:"Sender of e-mails about its orders; null: its name, at the address of the house."`
+
 	HasOrders bool       `json:"hasOrders" doc:"Country, currency, time zone and start of the business day are fixed."`
 	RetiredAt *time.Time `json:"retiredAt" doc:"null while it is in use."`
 
@@ -76,6 +78,7 @@ func branchOf(b catalog.Branch, now time.Time) branch {
 		BizDate: b.Calendar().BizDate(now), Locales: b.Locales,
 		AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open, Paused: pausedOf(b.Paused(now)),
 		Country: httpapi.OrNull(string(b.Country)), OpeningHours: b.Hours.Filled(),
+		MailFrom:  httpapi.OrNull(b.MailFrom),
 		HasOrders: b.HasOrders, RetiredAt: httpapi.TimeOrNull(b.RetiredAt),
 		IsOpenNow: b.OpenAt(now), HoursChange: httpapi.TimeOrNull(b.HoursChange(now)),
 	}

@@ -83,6 +83,9 @@ func createBranch(
 		return catalog.Branch{}, err
 	}
 	b.ID = id
+	if b.Slug, err = assignSlug(ctx, tx, b, now); err != nil {
+		return catalog.Branch{}, err
+	}
 	return b, auditsql.Record(ctx, tx,
 		audit.NewEntry(by, now, audit.ActionBranchCreated, "branch", decimal(id), id).WithAfter(branchNote(b)))
 }
@@ -120,7 +123,12 @@ func (s *Store) ChangeBranch(
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by, hoursText(b.Hours),
-			string(b.Country), string(b.Currency), b.Timezone)
+			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom)
+		if b.Name != was.Name || b.Slug == "" {
+			if b.Slug, err = assignSlug(ctx, tx, b, now); err != nil {
+				return err
+			}
+		}
 		return auditsql.Record(ctx, tx,
 			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
@@ -194,6 +202,9 @@ func branchNote(b catalog.Branch) any {
 	}
 	if !b.Hours.Empty() {
 		note["openingHours"] = b.Hours
+	}
+	if b.MailFrom != "" {
+		note["mailFrom"] = b.MailFrom
 	}
 	if b.Retired() {
 		note["retiredAt"] = b.RetiredAt

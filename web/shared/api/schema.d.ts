@@ -2928,6 +2928,8 @@ export interface components {
             /** @description Whether the present is within the opening hours. */
             isOpenNow: boolean;
             locales: string[];
+            /** @description Sender of e-mails about its orders; null: its name, at the address of the house. */
+            mailFrom: string | null;
             name: string;
             openingHours: components["schemas"]["CatalogOpeningHours"];
             /** @description null while it takes orders. */
@@ -2970,6 +2972,8 @@ export interface components {
             isOpen?: boolean;
             /** @description The branch's own first. */
             locales?: string[];
+            /** @description Such as House <no-reply@house.example>; empty removes it. Only for those who work in every branch. */
+            mailFrom?: string;
             name?: string;
             /** @description Replaces all hours. */
             openingHours?: components["schemas"]["CatalogOpeningHours"];

@@ -1,0 +1,180 @@
+package catalogsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"comanda/internal/audit"
+	"comanda/internal/authz"
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// slugEnv creates and renames branches.
+type slugEnv struct {
+	t *testing.T
+	s *catalogsql.Store
+}
+
+func (e slugEnv) create(name string) catalog.Branch {
+	e.t.Helper()
+	b, digest := newBranch(e.t, name)
+	made, err := e.s.CreateBranch(context.WithoutCancel(e.t.Context()), authz.System(), b, "", digest, now)
+	if err != nil {
+		e.t.Error(err)
+	}
+	return made
+}
+
+func (e slugEnv) rename(id int64, name string) string {
+	e.t.Helper()
+	b, err := e.s.ChangeBranch(e.t.Context(), authz.System(), id, audit.ActionBranchEdited, now,
+		func(b catalog.Branch) (catalog.Branch, error) { b.Name = name; return b, nil })
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	stored, err := e.s.Branch(e.t.Context(), id)
+	if err != nil || stored.Slug != b.Slug {
+		e.t.Errorf("stored %q, returned %q, %v", stored.Slug, b.Slug, err)
+	}
+	return b.Slug
+}
+
+func (e slugEnv) leads(slug string, want int64) {
+	e.t.Helper()
+	if id, err := e.s.BranchBySlug(e.t.Context(), slug); err != nil || id != want {
+		e.t.Errorf("%q leads to branch %d, want %d; %v", slug, id, want, err)
+	}
+}
+
+// A slug follows the name. Former ones keep leading to their branch and are never given to another.
+func TestStore_slugs(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := slugEnv{t, catalogsql.New(db, nil)}
+		a, b := e.create("Quán Hoa"), e.create("quan hoa!")
+		if a.Slug != "quan-hoa" || b.Slug != "quan-hoa-2" {
+			t.Fatalf("%q, %q", a.Slug, b.Slug)
+		}
+		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
+			t.Error(slug)
+		}
+		e.leads("quan-hoa", a.ID)
+		e.leads("quan-mai", a.ID)
+		if c := e.create("Quán Hoa"); c.Slug != "quan-hoa-3" {
+			t.Errorf("a new branch has %q, which would take a link away", c.Slug)
+		}
+		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
+			t.Errorf("the same name: %q", slug)
+		}
+		if slug := e.rename(a.ID, "QUÁN MÀI"); slug != "quan-mai" {
+			t.Errorf("the same name in another spelling: %q", slug)
+		}
+		if slug := e.rename(a.ID, "Quán Hoa"); slug != "quan-hoa" {
+			t.Errorf("its first name again: %q", slug)
+		}
+		e.leads("quan-mai", a.ID)
+		e.leads("unknown", 0)
+		e.leads("", 0)
+		failed := errors.New("refused")
+		_, err := e.s.ChangeBranch(t.Context(), authz.System(), a.ID, audit.ActionBranchEdited, now,
+			func(b catalog.Branch) (catalog.Branch, error) { return b, failed })
+		if !errors.Is(err, failed) {
+			t.Error(err)
+		}
+		if got, err := e.s.Branch(t.Context(), a.ID); err != nil || got.Slug != "quan-hoa" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// Branches with one name that are created at once have different slugs.
+func TestStore_slugs_at_once(t *testing.T) {
+	const n = 8
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := slugEnv{t, catalogsql.New(db, nil)}
+		got := make([]string, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() { got[i] = e.create("Hoa").Slug })
+		}
+		wg.Wait()
+		want := []string{"hoa"}
+		for i := 2; i <= n; i++ {
+			want = append(want, fmt.Sprint("hoa-", i))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// Branches from before slugs were stored get theirs at the start, once, also of two processes.
+func TestStore_AssignSlugs(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := slugEnv{t, catalogsql.New(db, nil)}
+		old := sqldb.NewRowSet(3).Text("name", func(i int) string { return []string{"Quán Hoa", "Quán Hoa", "🍜"}[i] })
+		if _, err := db.Exec(t.Context(), branchRows.Must("fill"), old); err != nil {
+			t.Fatal(err)
+		}
+		named := e.create("Quán Hoa")
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := e.s.AssignSlugs(context.WithoutCancel(t.Context()), now); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		all, err := e.s.Branches(t.Context())
+		if err != nil || len(all) != 4 {
+			t.Fatal(all, err)
+		}
+		var got []string
+		for _, b := range all {
+			got = append(got, b.Slug)
+		}
+		if !slices.Equal(got, []string{"quan-hoa-2", "quan-hoa-3", "branch", "quan-hoa"}) || all[3].ID != named.ID {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// The sender of a branch's e-mails uses the mail server of the house: it is not for those who work in one branch. A copy
+// of the branch does not have it.
+func TestBranchAdmin_mail_sender(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		files := menuFiles(s)
+		admin := catalog.BranchAdmin{Store: s, Menus: files.Menus, Now: files.Now}
+		const sender = "Quán Hoa <hoa@house.example>"
+		manager := authz.Actor{Kind: authz.Account, UserID: 5, Role: authz.RoleManager, Branches: []int64{branchID}}
+		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
+		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender)}); !errors.Is(err, authz.ErrForbidden) {
+			t.Errorf("a manager: %v", err)
+		}
+		if b, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new(sender)}); err != nil || b.MailFrom != sender {
+			t.Errorf("the owner: %+v, %v", b, err)
+		}
+		// A form that sends the field as it was is no change of it.
+		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender), Open: new(true)}); err != nil {
+			t.Errorf("a manager, unchanged: %v", err)
+		}
+		if _, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new("nobody")}); !errors.Is(err, catalog.ErrMailFrom) {
+			t.Errorf("no address: %v", err)
+		}
+		if b, err := s.Branch(t.Context(), branchID); err != nil || b.MailFrom != sender {
+			t.Errorf("%+v, %v", b, err)
+		}
+		b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"})
+		if err != nil || b.MailFrom != "" || b.Slug != "quan-hoa-2" {
+			t.Errorf("the copy: %+v, %v", b, err)
+		}
+	})
+}
