@@ -122,7 +122,7 @@ func (c *cli) setBranch() *cobra.Command {
 	var locales []string
 	var dayStart int
 	var open bool
-	var hoursFile, country, currency, timezone string
+	var hoursFile, country, currency, timezone, mailFrom string
 	cmd := &cobra.Command{
 		Use: "set ID", Short: "Change a branch", Args: cobra.ExactArgs(1),
 		Example: "  comanda branch set 1 --name \"Quán Hoa 2\" --open true\n" +
@@ -158,6 +158,9 @@ func (c *cli) setBranch() *cobra.Command {
 			if flags.Changed("timezone") {
 				e.Timezone = &timezone
 			}
+			if flags.Changed("mail-from") {
+				e.MailFrom = &mailFrom
+			}
 			if hoursFile != "" {
 				if e.Hours, err = readHours(hoursFile); err != nil {
 					return result{}, err
@@ -179,6 +182,7 @@ func (c *cli) setBranch() *cobra.Command {
 	flags.StringVar(&currency, "currency", "", "ISO code of the currency, until the first order")
 	flags.StringVar(&timezone, "timezone", "", "IANA time zone, until the first order")
 	flags.StringVar(&hoursFile, "hours", "", "JSON file with the opening hours")
+	flags.StringVar(&mailFrom, "mail-from", "", "sender of e-mails about its orders, such as \"Quán Hoa <hoa@house.example>\"")
 	flags.Lookup("open").NoOptDefVal = "" // so that --open true is accepted, too
 	return cmd
 }

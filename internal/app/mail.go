@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -9,10 +11,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/catalog"
 	"comanda/internal/mail"
 	"comanda/internal/mail/mailout"
 	"comanda/internal/mail/mailsql"
 	"comanda/internal/telemetry"
+	typed "comanda/internal/text" // package app has a function text
 	"comanda/internal/worker"
 )
 
@@ -41,12 +45,41 @@ func (c Config) validateMail() error {
 	return nil
 }
 
+// mailSender returns the sender of a letter about a branch, or with 0 of any other letter. Guests know the restaurant and
+// not its software, so the name is that of the branch or of the restaurant, unless an address was set with a name.
+func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, error) {
+	h := k.house.Load()
+	if branch != 0 {
+		switch b, err := k.Branches.Store.Branch(ctx, branch); {
+		case err == nil:
+			own := typed.Mailbox{}
+			if b.MailFrom != "" {
+				if own, err = typed.ParseMailbox(b.MailFrom); err != nil {
+					return own, err
+				}
+			}
+			return typed.Mailbox{Name: cmp.Or(own.Name, b.Name), Address: own.Address}, nil
+		case !errors.Is(err, catalog.ErrBranch): // a letter about a branch that is gone comes from the house
+			return typed.Mailbox{}, err
+		}
+	}
+	from, err := typed.ParseMailbox(h.config.MailFrom)
+	if err != nil || from.Name != "" || h.brand.Name != "" {
+		return typed.Mailbox{Name: cmp.Or(from.Name, h.brand.Name)}, err
+	}
+	all, err := k.Branches.Store.Branches(ctx)
+	if err != nil || len(all) == 0 {
+		return typed.Mailbox{}, err
+	}
+	return typed.Mailbox{Name: all[0].Name}, nil // as the public page is called without a brand
+}
+
 // mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails. A
 // server that stays away is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{
-		Store: store, Transport: houseMail{k}, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
+		Store: store, Transport: houseMail{k}, From: k.mailSender, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
 		Result: telemetry.Metrics(reg).Counting("mail_total", "E-mails by the result of an attempt.", "result"),
 	}
 	return []worker.Loop{

@@ -28,14 +28,14 @@ const mailTestTimeout = settings.TestTimeout / 2
 // says nothing about what the owner has entered.
 func (k *Core) testers() map[settings.TestSubject]settings.Tester {
 	return map[settings.TestSubject]settings.Tester{
-		settings.TestVNPay: func(ctx context.Context, _ authz.Actor, _ string) (settings.TestResult, error) {
+		settings.TestVNPay: func(ctx context.Context, _ authz.Actor, _ settings.TestOptions) (settings.TestResult, error) {
 			h := k.house.Load()
 			if h.config.VNPay.TmnCode == "" || h.merchants.vnpay == nil {
 				return h.notSet("vnpay_"), nil
 			}
 			return credentialResult(h.merchants.vnpay.TestCredentials(ctx)), nil
 		},
-		settings.TestLINEPay: func(ctx context.Context, _ authz.Actor, _ string) (settings.TestResult, error) {
+		settings.TestLINEPay: func(ctx context.Context, _ authz.Actor, _ settings.TestOptions) (settings.TestResult, error) {
 			h := k.house.Load()
 			if h.config.LINEPay.ChannelID == "" || h.merchants.linePay == nil {
 				return h.notSet("linepay_"), nil
@@ -81,12 +81,21 @@ func credentialResult(r payment.CredentialReport, err error) settings.TestResult
 	return result
 }
 
-// testMail sends a message to the actor's own address. It goes past the queue: the queue would retry for hours, and the
+// testMail sends a message to the actor's own address, with the sender that letters of the house or of a branch have. It goes past the queue: the queue would retry for hours, and the
 // owner waits for the result.
-func (k *Core) testMail(ctx context.Context, by authz.Actor, locale string) (settings.TestResult, error) {
+func (k *Core) testMail(ctx context.Context, by authz.Actor, o settings.TestOptions) (settings.TestResult, error) {
 	h := k.house.Load()
 	if h.config.SMTPURL == "" {
 		return h.notSet("smtp_"), nil
+	}
+	if o.Branch != 0 {
+		if _, err := k.Branches.Branch(ctx, by, o.Branch); err != nil {
+			return settings.TestResult{}, err
+		}
+	}
+	from, err := k.mailSender(ctx, o.Branch)
+	if err != nil {
+		return settings.TestResult{}, err
 	}
 	user, err := k.AccountStore.User(ctx, by.UserID)
 	if err != nil {
@@ -98,12 +107,12 @@ func (k *Core) testMail(ctx context.Context, by authz.Actor, locale string) (set
 	if err != nil {
 		return settings.TestResult{}, err
 	}
-	m, err := mail.Render("test", locale, map[string]string{"name": user.Greeting()})
+	m, err := mail.Render("test", o.Locale, map[string]string{"name": user.Greeting()})
 	if err != nil {
 		return settings.TestResult{}, err
 	}
 	m.Date = k.DB.Now()
-	m.ID, m.To = uid.New(m.Date), user.Email
+	m.ID, m.To, m.From = uid.New(m.Date), user.Email, from
 	if err := transport.Send(ctx, m); err != nil {
 		return mailFailure(err), nil
 	}

@@ -120,7 +120,7 @@ func TestTesters_gateways(t *testing.T) {
 			if err := linePay.SetFaults(c.fault); err != nil {
 				t.Fatal(err)
 			}
-			got, err := k.Settings.Test(t.Context(), authz.System(), subject, "en")
+			got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 			if want := (settings.TestResult{Code: c.code, Detail: c.detail}); err != nil || got != want {
 				t.Errorf("%d: %+v instead of %+v, %v", i, got, want, err)
 			}
@@ -149,12 +149,12 @@ func TestTesters_not_set(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
 	k := houseCore(t, db, map[string]string{"COMANDA_SIMULATORS": "on", "COMANDA_DATA_DIR": folder})
 	for _, subject := range []settings.TestSubject{settings.TestVNPay, settings.TestLINEPay, settings.TestMail} {
-		got, err := k.Settings.Test(t.Context(), authz.System(), subject, "en")
+		got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 		if want := (settings.TestResult{Code: settings.TestNotSet}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", subject, got, err)
 		}
 	}
-	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", "en"); !errors.Is(err, settings.ErrSubject) {
+	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", settings.TestOptions{Locale: "en"}); !errors.Is(err, settings.ErrSubject) {
 		t.Errorf("an unknown subject: %v", err)
 	}
 	if n := len(testEntries(t, db)); n != 3 {
@@ -164,7 +164,7 @@ func TestTesters_not_set(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := houseCore(t, db, nil) // without the sealing key
-	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, "en")
+	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the sealing key does not open vnpay_hash_secret" {
 		t.Errorf("a lost key: %+v, %v", got, err)
 	}
@@ -182,7 +182,7 @@ func TestTesters_end_in_time(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // as the request's own deadline would
 	defer cancel()
-	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, "en")
+	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if want := (settings.TestResult{Code: settings.TestUnreachable, Detail: "no answer in time"}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err) // recorded although the client's time has passed
 	}
@@ -238,6 +238,66 @@ func TestTesters_mail(t *testing.T) {
 	for _, e := range testEntries(t, f.core.DB) {
 		if line, _ := json.Marshal(e); strings.Contains(string(line), testerSecret) || strings.Contains(e.After, "@") {
 			t.Errorf("recorded %s", line)
+		}
+	}
+}
+
+// The message has the sender that letters will have: the restaurant's name, or that of a branch with its own address.
+func TestTesters_mail_sender(t *testing.T) {
+	server := mailtest.New(t)
+	f := newFixture(t)
+	branch := func(body string) {
+		t.Helper()
+		f.must(f.ask("owner", "PATCH", "/api/branches/1", body))
+	}
+	set := func(name, value string) func() {
+		return func() {
+			t.Helper()
+			if err := change(t, f.core, map[string]string{name: value}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set("smtp_url", server.URL())()
+	first, err := f.core.Branches.Store.Branch(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		before        func()
+		body          string
+		name, address string
+	}{
+		{func() {}, `{"subject":"mail"}`, first.Name, "no-reply@localhost.localdomain"},
+		{func() { f.must(f.ask("owner", "PATCH", "/api/brand", `{"name":"Quán Hoa"}`)) }, `{"subject":"mail"}`, "Quán Hoa", "no-reply@localhost.localdomain"},
+		{func() {}, `{"subject":"mail","branchId":"1"}`, first.Name, "no-reply@localhost.localdomain"},
+		{set("mail_from", "hello@house.example"), `{"subject":"mail"}`, "Quán Hoa", "hello@house.example"},
+		{set("mail_from", "Hoa & Co. <hello@house.example>"), `{"subject":"mail"}`, "Hoa & Co.", "hello@house.example"},
+		{func() {}, `{"subject":"mail","branchId":"1"}`, first.Name, "hello@house.example"},
+		{func() { branch(`{"mailFrom":"q1@house.example"}`) }, `{"subject":"mail","branchId":"1"}`, first.Name, "q1@house.example"},
+		{func() { branch(`{"mailFrom":"Quận 1 <q1@house.example>"}`) }, `{"subject":"mail","branchId":"1"}`, "Quận 1", "q1@house.example"},
+		{func() {}, `{"subject":"mail"}`, "Hoa & Co.", "hello@house.example"},
+		{func() { branch(`{"mailFrom":""}`) }, `{"subject":"mail","branchId":"1"}`, first.Name, "hello@house.example"},
+	} {
+		c.before()
+		if r := f.must(f.ask("owner", "POST", "/api/settings/test", c.body)); !strings.Contains(string(r.body), `"ok":true`) {
+			t.Fatalf("%d: %s", i, r.body)
+		}
+		all, _ := server.Messages()
+		from, err := all[len(all)-1].Header.AddressList("From")
+		if err != nil || len(all) != i+1 || from[0].Name != c.name || from[0].Address != c.address {
+			t.Errorf("%d: %v, %v; want %s <%s>", i, from, err, c.name, c.address)
+		}
+	}
+	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail","branchId":"99"}`); r.status != http.StatusNotFound {
+		t.Errorf("an unknown branch: %d %s", r.status, r.body)
+	}
+	for _, bad := range []string{"nobody", "a@b.example, c@d.example", `x@y.example\r\nBcc: c@d.example`} {
+		if r := f.ask("owner", "PATCH", "/api/branches/1", `{"mailFrom":"`+bad+`"}`); r.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", bad, r.status, r.body)
+		}
+		if r := f.ask("owner", "PATCH", "/api/settings", `{"values":[{"name":"mail_from","value":"`+bad+`"}]}`); r.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", bad, r.status, r.body)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/queue"
+	"comanda/internal/text"
 )
 
 // QueuedMessage is a message in the outbox. Its fields are sealed where they are codes (E3); Template and Locale select
@@ -18,6 +19,7 @@ type QueuedMessage struct {
 	Template  string
 	Locale    string
 	Fields    map[string]string
+	Branch    int64 // that it is about; 0 for none, as for letters about an account
 	Created   time.Time
 	Expires   time.Time
 	Attempts  int // including the current one
@@ -27,6 +29,7 @@ type QueuedMessage struct {
 type Message struct {
 	ID      string // of the QueuedMessage; becomes the Message-ID
 	To      string
+	From    text.Mailbox // an empty name or address is that of the transport
 	Date    time.Time
 	Subject string
 	Text    string
@@ -34,7 +37,8 @@ type Message struct {
 }
 
 // Transport sends messages to a server, or writes them to a folder. Send returns ErrRefused for a message that will
-// never be accepted and ErrUnreachable when nothing can be sent now; any other error concerns this message.
+// never be accepted and ErrUnreachable when nothing can be sent now; any other error concerns this message. It ends
+// within SendTimeout.
 type Transport interface {
 	Send(ctx context.Context, m Message) error
 }

@@ -9,14 +9,22 @@ import (
 
 	"comanda/internal/backoff"
 	"comanda/internal/queue"
+	"comanda/internal/text"
 )
 
 const (
 	// MaxAttempts is how often a message is tried.
 	MaxAttempts = 10
 
+	// SendTimeout bounds one message, from dialling to the server's reply.
+	SendTimeout = 30 * time.Second
+
 	claimBatch = 10              // messages per claim
-	claimLease = 2 * time.Minute // far longer than a batch takes to send; a crashed process's messages wait that long
+	claimLease = 2 * time.Minute // a crashed process's messages wait that long
+
+	// minLease is the least rest of a claim with which a message is sent: the time that sending it and recording the
+	// result may take. After the claim another process sends the message too.
+	minLease = SendTimeout + settleTimeout + 10*time.Second
 )
 
 // retries spans about three hours, so that a greylisting or overloaded server gets the message without an operator.
@@ -29,26 +37,39 @@ var retries = queue.Policy{
 type Sender struct {
 	Store     Store
 	Transport Transport
-	Unseal    func(fields map[string]string) (map[string]string, error) // unseals sealed fields; nil if there are none
-	Now       func() time.Time
-	Log       *slog.Logger
-	Result    func(result string) // counts results: sent, expired, failed, dead; may be nil
+	// From returns the sender of a letter about a branch, or with 0 of any other; nil leaves it to the transport. An error
+	// delays all letters.
+	From   func(ctx context.Context, branch int64) (text.Mailbox, error)
+	Unseal func(fields map[string]string) (map[string]string, error) // unseals sealed fields; nil if there are none
+	Now    func() time.Time
+	Log    *slog.Logger
+	Result func(result string) // counts results: sent, expired, failed, dead; may be nil
 }
 
 // RunOnce sends due messages until none is left. It returns an error when the server is unreachable.
 func (s *Sender) RunOnce(ctx context.Context) error {
 	for {
 		now := s.Now()
-		messages, err := s.Store.Claim(ctx, now, now.Add(claimLease), claimBatch)
+		until := now.Add(claimLease)
+		messages, err := s.Store.Claim(ctx, now, until, claimBatch)
 		if err != nil {
 			return err
 		}
+		whole := len(messages) < claimBatch
 		for i, m := range messages {
+			// A slow server may take the whole claim for some of the batch. The rest is claimed anew.
+			if until.Sub(s.Now()) < minLease {
+				if err := s.release(ctx, messages[i:]); err != nil {
+					return err
+				}
+				whole = false
+				break
+			}
 			if err := s.process(ctx, m); err != nil {
 				return errors.Join(err, s.release(ctx, messages[i+1:]))
 			}
 		}
-		if len(messages) < claimBatch {
+		if whole {
 			return nil
 		}
 	}
@@ -61,9 +82,14 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 		s.report(ctx, "expired", q, nil)
 		return s.Store.DeleteQueued(ctx, []string{q.ID})
 	}
+	from, err := s.sender(ctx, q.Branch)
+	if err != nil {
+		return errors.Join(err, s.release(ctx, []QueuedMessage{q}))
+	}
 	m, err := s.compose(q)
 	if err == nil {
-		err = s.Transport.Send(ctx, m)
+		m.From = from
+		err = s.send(ctx, m)
 	}
 	// A sent message must be recorded even if ctx has ended.
 	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
@@ -83,6 +109,21 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	}
 	s.report(ctx, result, q, err)
 	return s.Store.RecordFailures(settled, now, failure)
+}
+
+// send bounds a transport's work by SendTimeout.
+func (s *Sender) send(ctx context.Context, m Message) error {
+	ctx, cancel := context.WithTimeout(ctx, SendTimeout)
+	defer cancel()
+	return s.Transport.Send(ctx, m)
+}
+
+// sender returns the sender of a letter.
+func (s *Sender) sender(ctx context.Context, branch int64) (text.Mailbox, error) {
+	if s.From == nil {
+		return text.Mailbox{}, nil
+	}
+	return s.From(ctx, branch)
 }
 
 // settleTimeout bounds the write of a result. It is short, because a shutdown waits for it; if it passes, the claim

@@ -23,6 +23,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/telemetry"
+	"comanda/internal/text"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,6 +34,7 @@ var (
 			(id, recipient, template, locale, fields, created_at, available_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`)},
 		"look.sql":    {Data: []byte(`SELECT id, attempts, dead, fields, last_error, available_at FROM mail_outbox ORDER BY id`)},
+		"about.sql":   {Data: []byte(`UPDATE mail_outbox SET branch_id = $2 WHERE id = $1`)},
 		"prolong.sql": {Data: []byte(`UPDATE mail_outbox SET expires_at = $1`)},
 	})
 
@@ -314,6 +316,88 @@ func TestSender_reply_lost(t *testing.T) {
 	if got, _ := h.server.Messages(); len(got) != 1 {
 		t.Errorf("%d messages", len(got))
 	}
+}
+
+// A server that takes 25 seconds for each message outlasts the claim of a batch: no other process sends the rest of it, and
+// no message is sent twice.
+func TestSender_slow_server(t *testing.T) {
+	each(t, func(h *env) {
+		const n = 12 // a batch and two, which the other process takes first
+		for i := range n {
+			h.letter(fmt.Sprintf("letter%02d", i))
+		}
+		sent := map[string]int{}
+		other := h.another()
+		other.Result, other.Log = nil, slog.New(slog.DiscardHandler)
+		other.Transport = transportFunc(func(_ context.Context, m mail.Message) error { sent[m.ID]++; return nil })
+		h.sender.Transport = transportFunc(func(ctx context.Context, m mail.Message) error {
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > mail.SendTimeout {
+				h.t.Error("a message may take longer than its claim allows")
+			}
+			h.now = h.now.Add(25 * time.Second)
+			sent[m.ID]++
+			one := *other // looks for work before the result is recorded
+			one.Store = firstOf{other.Store}
+			return one.RunOnce(ctx)
+		})
+		h.run()
+		for id, times := range sent {
+			if times != 1 {
+				h.t.Errorf("%s was sent %d times", id, times)
+			}
+		}
+		if len(sent) != n || len(h.rows()) != 0 {
+			h.t.Errorf("%d sent, left %v", len(sent), h.rows())
+		}
+	})
+}
+
+// firstOf claims one message at a time.
+type firstOf struct{ mail.Store }
+
+func (s firstOf) Claim(ctx context.Context, now, until time.Time, _ int) ([]mail.QueuedMessage, error) {
+	return s.Store.Claim(ctx, now, until, 1)
+}
+
+// A letter about a branch has the branch's sender. While senders cannot be read no letter is sent, and none has failed.
+func TestSender_from(t *testing.T) {
+	each(t, func(h *env) {
+		h.letter("account")
+		h.letter("branch")
+		if _, err := h.db.Exec(h.t.Context(), stmts.Must("about"), "branch", 7); err != nil {
+			h.t.Fatal(err)
+		}
+		failing := errors.New("the database is away")
+		h.sender.From = func(context.Context, int64) (text.Mailbox, error) { return text.Mailbox{}, failing }
+		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, failing) {
+			h.t.Errorf("%v", err)
+		}
+		for _, r := range h.rows() {
+			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
+				h.t.Errorf("%+v", r)
+			}
+		}
+		h.sender.From = func(_ context.Context, branch int64) (text.Mailbox, error) {
+			if branch == 7 {
+				return text.Mailbox{Name: `Quán "Hoa", Q.1`, Address: "q1@house.example"}, nil
+			}
+			return text.Mailbox{Name: "Quán Hoa"}, nil
+		}
+		h.run()
+		got, _ := h.server.Messages()
+		want := map[string][2]string{
+			"<account@house.example>": {"Quán Hoa", "no-reply@house.example"}, "<branch@house.example>": {`Quán "Hoa", Q.1`, "q1@house.example"},
+		}
+		if len(got) != len(want) {
+			h.t.Fatalf("%d messages", len(got))
+		}
+		for _, m := range got {
+			from, err := m.Header.AddressList("From")
+			if w := want[m.Header.Get("Message-Id")]; err != nil || len(from) != 1 || [2]string{from[0].Name, from[0].Address} != w {
+				h.t.Errorf("%v: %v, want %q", m.Header, err, w)
+			}
+		}
+	})
 }
 
 // Several processes share the work and send each message once.

@@ -50,20 +50,25 @@ type TestResult struct {
 	Detail string
 }
 
-// Tester tests the settings in force of one subject. It may call the network, and returns before ctx ends. locale is that
-// of a message to the actor.
-type Tester func(ctx context.Context, by authz.Actor, locale string) (TestResult, error)
+// TestOptions are what a test of the mail server sends.
+type TestOptions struct {
+	Locale string // of the message to the actor
+	Branch int64  // whose sender it has; 0 for that of the house
+}
+
+// Tester tests the settings in force of one subject. It may call the network, and returns before ctx ends.
+type Tester func(ctx context.Context, by authz.Actor, o TestOptions) (TestResult, error)
 
 // Test tests the settings of a subject that are in force in this process, and records who did and the code of the result.
 // It calls the service before any transaction begins, and waits TestTimeout at most.
-func (s *Service) Test(ctx context.Context, by authz.Actor, subject TestSubject, locale string) (TestResult, error) {
+func (s *Service) Test(ctx context.Context, by authz.Actor, subject TestSubject, o TestOptions) (TestResult, error) {
 	test, ok := s.Testers[subject]
 	if !ok {
 		return TestResult{}, ErrSubject
 	}
 	limited, cancel := context.WithTimeout(ctx, TestTimeout)
 	defer cancel()
-	result, err := test(limited, by, locale)
+	result, err := test(limited, by, o)
 	if err != nil {
 		return TestResult{}, err
 	}

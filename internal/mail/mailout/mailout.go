@@ -2,6 +2,7 @@
 package mailout
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -20,15 +20,13 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/mail"
 	"comanda/internal/telemetry"
+	"comanda/internal/text"
 )
-
-// sendTimeout bounds one message, from dialling to the server's reply, unless Config.Timeout is shorter.
-const sendTimeout = 30 * time.Second
 
 // Config is the address of the mail server and of the sender.
 type Config struct {
 	URL  telemetry.Secret // smtp://user:password@host:587 or smtps://...:465
-	From string           // "Name <no-reply@restaurant.example>"
+	From string           // "Name <no-reply@restaurant.example>", for messages without a sender of their own
 	// Timeout bounds each of the two parts of sending: the connection with its login, and the message. Default 30 s.
 	Timeout time.Duration
 }
@@ -53,11 +51,11 @@ func NewSMTP(c Config) (*SMTP, error) {
 		return nil, fault.InField("smtp_url", "no_mail_server",
 			errors.New("mailout: the address of the mail server is not smtp://host or smtps://host"))
 	}
-	timeout := sendTimeout
+	timeout := mail.SendTimeout
 	if c.Timeout > 0 {
 		timeout = c.Timeout
 	}
-	options := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithHELO(from.domain)}
+	options := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithHELO(from.Domain())}
 	s := &SMTP{host: u.Hostname(), from: from, options: options}
 	s.encrypt(u.Scheme)
 	if p := u.Port(); p != "" {
@@ -95,7 +93,7 @@ func (s *SMTP) encrypt(scheme string) {
 // Send implements mail.Transport. It limits the whole exchange, because a server that accepts the connection may still
 // never reply.
 func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	ctx, cancel := context.WithTimeout(ctx, mail.SendTimeout)
 	defer cancel()
 	msg, err := s.from.compose(m)
 	if err != nil {
@@ -149,18 +147,17 @@ func dialError(err error) error {
 // 538), or the credentials refused (535).
 func concernsLogin(code int) bool { return slices.Contains([]int{530, 534, 535, 538}, code) }
 
-// fromAddress is the sender of all messages.
-type fromAddress struct{ name, address, domain string }
+// fromAddress is the sender of messages that have none of their own.
+type fromAddress struct{ text.Mailbox }
 
-// parseFrom parses the sender and the domain of its Message-IDs. The error does not quote the setting; only its form is
-// shown.
+// parseFrom parses the sender. The error does not quote the setting; only its form is shown.
 func parseFrom(from string) (fromAddress, error) {
-	a, err := netmail.ParseAddress(from)
+	m, err := text.ParseMailbox(from)
 	if err != nil {
 		return fromAddress{}, fault.InField("mail_from", "no_sender",
 			errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\""))
 	}
-	return fromAddress{a.Name, a.Address, a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
+	return fromAddress{m}, nil
 }
 
 // compose encodes a message. Addresses are parsed and headers encoded, so that nothing in them can end a line (E4).
@@ -169,13 +166,16 @@ func (s fromAddress) compose(m mail.Message) (*gomail.Msg, error) {
 	if err != nil || to.Address != m.To {
 		return nil, fmt.Errorf("%w: the recipient is no address", mail.ErrRefused)
 	}
+	from := text.Mailbox{Name: cmp.Or(m.From.Name, s.Name), Address: cmp.Or(m.From.Address, s.Address)}
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := errors.Join(msg.FromFormat(s.name, s.address), msg.To(to.Address)); err != nil {
+	// As parsed: a name may contain quotes, which a formatted address would have to escape.
+	msg.FromMailAddress(&netmail.Address{Name: from.Name, Address: from.Address})
+	if err := msg.To(to.Address); err != nil {
 		return nil, fmt.Errorf("%w: an address cannot be written", mail.ErrRefused)
 	}
 	msg.Subject(m.Subject)
 	msg.SetDateWithValue(m.Date)
-	msg.SetMessageIDWithValue(m.ID + "@" + s.domain)
+	msg.SetMessageIDWithValue(m.ID + "@" + from.Domain())
 	// RFC 3834: mail programs then send no absence notes in reply.
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)

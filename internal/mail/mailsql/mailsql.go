@@ -22,7 +22,8 @@ var stmt = stmts.Must
 
 // messages clears the fields of a dead letter, which may contain a code (E3).
 var messages = queuesql.New(queuesql.Spec{
-	Table: "mail_outbox", Columns: "id, recipient, template, locale, fields, created_at, expires_at, attempts",
+	Table: "mail_outbox", Columns: "id, recipient, template, locale, fields, created_at, expires_at, attempts, " +
+		"COALESCE(branch_id, 0)",
 	Due: "available_at", Order: "available_at, id", Since: "available_at", Pending: "dead = 0",
 	Outcome: `last_error = r.reason, dead = CASE r.died WHEN 0 THEN 0 ELSE 1 END,
 		fields = CASE r.died WHEN 0 THEN fields ELSE '{}' END`,
@@ -43,7 +44,7 @@ func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 	var m mail.QueuedMessage
 	var fields string
 	var created, expires int64
-	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, &created, &expires, &m.Attempts)
+	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, &created, &expires, &m.Attempts, &m.Branch)
 	if err != nil {
 		return m, err
 	}

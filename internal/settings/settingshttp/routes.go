@@ -101,7 +101,8 @@ var mailLocales = []string{"en", "vi", "zh-TW"}
 type testInput struct {
 	AcceptLanguage string `header:"Accept-Language" doc:"Language of the test message."`
 	Body           struct {
-		Subject string `json:"subject" enum:"vnpay,linepay,mail" doc:"What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address."`
+		Subject  string `json:"subject" enum:"vnpay,linepay,mail" doc:"What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address."`
+		BranchID string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"With mail: the message has the sender of this branch."`
 	}
 }
 
@@ -120,7 +121,13 @@ func (r routes) test(ctx context.Context, in *testInput) (testResult, error) {
 	if err := httpapi.Allow(ctx, limitTests, by.String()); err != nil {
 		return testResult{}, err
 	}
-	locale := httpapi.Locale(in.AcceptLanguage, mailLocales...)
-	result, err := r.service.Test(ctx, by, settings.TestSubject(in.Body.Subject), locale)
+	o := settings.TestOptions{Locale: httpapi.Locale(in.AcceptLanguage, mailLocales...)}
+	if id := in.Body.BranchID; id != "" {
+		var err error
+		if o.Branch, err = httpapi.ParseID(id); err != nil {
+			return testResult{}, err
+		}
+	}
+	result, err := r.service.Test(ctx, by, settings.TestSubject(in.Body.Subject), o)
 	return testResult{result.Code == settings.TestOK, string(result.Code), result.Detail}, err
 }

@@ -5374,6 +5374,8 @@ export interface components {
             userId: string;
         };
         TestInputBody: {
+            /** @description With mail: the message has the sender of this branch. */
+            branchId?: string;
             /**
              * @description What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address.
              * @enum {string}
