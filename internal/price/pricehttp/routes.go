@@ -13,7 +13,7 @@ import (
 func Register(a *httpapi.API) {
 	ops := a.Operations("Prices", httpapi.Staff)
 	httpapi.Register(ops, "price-quote", "POST /api/price/quote",
-		"Computes discounts, service, taxes and total of a bill", quote)
+		"Compute discounts, service, taxes and total of a bill", quote)
 }
 
 type quoteInput struct{ Body price.Input }
