@@ -81,10 +81,9 @@ type unpaid struct {
 	amount int64 // in dong
 }
 
-func scanUnpaid(r sqldb.Rows) (u unpaid, err error) {
-	err = r.Scan(&u.id, &u.amount)
-	return u, err
-}
+var scanUnpaid = sqldb.Row(func(u *unpaid) []any {
+	return []any{&u.id, &u.amount}
+})
 
 // notices divides the notifications among the connections. Texts are built and signed before the measurement, so that
 // the generator does not compete with the server.

@@ -183,7 +183,7 @@ func TestGroup_unansweredCommit(t *testing.T) {
 // total returns the sum of all additions.
 func total(t *testing.T, db *sqldb.DB) (sum int64) {
 	t.Helper()
-	all, err := sqldb.Collect(t.Context(), db, pair, stmts.Must("number_look"))
+	all, err := sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_look"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,14 +92,29 @@ func each(rows Rows, read func(Rows) error) error {
 // counts.
 func Map[K comparable, V any](ctx context.Context, c Reader, q *Stmt, args ...any) (map[K]V, error) {
 	all := map[K]V{}
-	err := Each(ctx, c, func(r Rows) error {
+	return all, Each(ctx, c, IntoMap(all), q, args...)
+}
+
+// IntoMap returns a function that reads a row of two columns into a map, for Each and Tx.QueueQuery.
+func IntoMap[K comparable, V any](m map[K]V) func(Rows) error {
+	return func(r Rows) error {
 		var k K
 		var v V
 		err := r.Scan(&k, &v)
-		all[k] = v
+		m[k] = v
 		return err
-	}, q, args...)
-	return all, err
+	}
+}
+
+// Scanned returns a function that scans a row and passes it to use, for Each and Tx.QueueQuery.
+func Scanned[T any](scan func(Rows) (T, error), use func(T)) func(Rows) error {
+	return func(r Rows) error {
+		v, err := scan(r)
+		if err == nil {
+			use(v)
+		}
+		return err
+	}
 }
 
 // One runs a query and returns its first row, or found false if there is none. Closing the rows discards those after
@@ -130,6 +145,12 @@ func Get[T any](
 	return v, err
 }
 
+// Read runs a query and scans its first row into dest, or reports found false if there is none.
+func Read(ctx context.Context, c Reader, dest []any, q *Stmt, args ...any) (found bool, err error) {
+	_, found, err = One(ctx, c, func(r Rows) (struct{}, error) { return struct{}{}, r.Scan(dest...) }, q, args...)
+	return found, err
+}
+
 // Scalar runs a query for one column and returns it from the first row, or the zero value if there is none. Use One
 // where the zero value and a missing row differ.
 func Scalar[T any](ctx context.Context, c Reader, q *Stmt, args ...any) (T, error) {
@@ -147,6 +168,14 @@ func Page[T any](
 	}
 	page, err = Collect(ctx, c, scan, list, append(args, limit, offset)...)
 	return page, total, err
+}
+
+// Row returns a function that scans a row into the destinations that columns returns.
+func Row[T any](columns func(v *T) []any) func(Rows) (T, error) {
+	return func(r Rows) (v T, err error) {
+		err = r.Scan(columns(&v)...)
+		return v, err
+	}
 }
 
 // Value reads a row of one column. It uses two statements because Go does not specify whether "return v, r.Scan(&v)"

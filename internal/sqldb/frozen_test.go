@@ -42,7 +42,7 @@ func hold(address string) error {
 	defer db.Close()
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		lock := func() error {
-			_, err = sqldb.Collect(ctx, tx, pair, stmts.Must("number_select"), branches(1))
+			_, err = sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_select"), branches(1))
 			return err
 		}
 		if err := lock(); err != nil {
@@ -95,7 +95,7 @@ func TestDB_Write_frozen(t *testing.T) {
 	}
 	begun := time.Now()
 	err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		_, err = sqldb.Collect(ctx, tx, pair, stmts.Must("number_add"), numbers(1))
+		_, err = sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1))
 		return err
 	})
 	if err != nil {

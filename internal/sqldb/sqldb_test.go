@@ -40,6 +40,10 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"table_insert.sql":   {Data: []byte(`INSERT INTO dining_table (branch_id, label) VALUES ($1, 'x')`)},
 	"unknown_table.sql":  {Data: []byte(`DELETE FROM nowhere`)},
 	"unknown_column.sql": {Data: []byte(`UPDATE order_number SET absent = 1`)},
+	"kinds_select.sql": {Data: []byte(`SELECT id, at, flag, note, texts FROM (
+		SELECT 1 AS id, CAST(1772107200005 AS BIGINT) AS at, 1 AS flag, CAST('dry' AS TEXT) AS note, CAST('{"en":"tea"}' AS TEXT) AS texts
+		UNION ALL SELECT 2, NULL, 0, NULL, '{}'
+		UNION ALL SELECT 3, 0, 0, '', '[') AS rows ORDER BY id`)},
 	"no_sql.sql":         {Data: []byte(`SELEKT 1`)},
 	"idle_timeout.sql": {Data: []byte(`
 		SELECT /*pg: current_setting('idle_in_transaction_session_timeout')*/ /*sqlite: ''*/`)},
@@ -55,18 +59,13 @@ func numbers(n ...int64) *sqldb.RowSet {
 		Int("n", func(i int) int64 { return n[i] })
 }
 
-func pair(r sqldb.Rows) (p [2]int64, err error) {
-	err = r.Scan(&p[0], &p[1])
-	return p, err
-}
-
 func branches(n int) *sqldb.RowSet {
 	return sqldb.NewRowSet(n).Int("b", func(i int) int64 { return int64(i) + 1 })
 }
 
 func read(t *testing.T, db sqldb.Conn, n int) [][2]int64 {
 	t.Helper()
-	got, err := sqldb.Collect(t.Context(), db, pair, stmts.Must("number_select"), branches(n))
+	got, err := sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_select"), branches(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestDB_rowSets(t *testing.T) {
 			}
 		}
 		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-			added, err := sqldb.Collect(ctx, tx, pair, stmts.Must("number_add"), numbers(1, 2))
+			added, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1, 2))
 			if len(added) != 2 {
 				t.Errorf("returned %v", added)
 			}
@@ -105,7 +104,7 @@ func TestDB_Write(t *testing.T) {
 		t.Run("commits what is queued and what is asked", func(t *testing.T) {
 			err := db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 				tx.QueueExactly(2, stmts.Must("number_upsert"), numbers(1, 2))
-				got, err := sqldb.Collect(ctx, tx, pair, stmts.Must("number_select"), branches(2))
+				got, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_select"), branches(2))
 				if err != nil || len(got) != 2 {
 					t.Errorf("inside: %v, %v", got, err)
 				}
@@ -179,7 +178,7 @@ func TestDB_Snapshot(t *testing.T) {
 		}
 		same := func(t *testing.T, at sqldb.Reader, want int64) {
 			t.Helper()
-			got, err := sqldb.Collect(ctx, at, pair, stmts.Must("number_look"))
+			got, err := sqldb.Collect(ctx, at, sqldb.Pair, stmts.Must("number_look"))
 			if diff := cmp.Diff([][2]int64{{1, want}}, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
@@ -205,7 +204,7 @@ func TestDB_Snapshot(t *testing.T) {
 		})
 		t.Run("nothing can be written", func(t *testing.T) {
 			err := db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
-				_, err := sqldb.Collect(ctx, at, pair, stmts.Must("number_add"), numbers(5))
+				_, err := sqldb.Collect(ctx, at, sqldb.Pair, stmts.Must("number_add"), numbers(5))
 				return err
 			})
 			if err == nil {

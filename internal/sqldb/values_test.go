@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
 )
 
 func TestInstant(t *testing.T) {
@@ -28,4 +31,40 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%d rows, want 2", rows.Len())
 		}
 	}
+}
+
+// Columns are converted alike by both engines, NULL included.
+func TestRow_conversions(t *testing.T) {
+	t.Parallel()
+	type kinds struct {
+		ID    int64
+		At    time.Time
+		Flag  bool
+		Note  string
+		Texts map[string]string
+	}
+	scan := sqldb.Row(func(k *kinds) []any {
+		return []any{&k.ID, sqldb.Time(&k.At), sqldb.Bool(&k.Flag), sqldb.NullText(&k.Note), sqldb.JSON(&k.Texts)}
+	})
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var got []kinds
+		err := sqldb.Each(t.Context(), db, sqldb.Scanned(scan, func(k kinds) { got = append(got, k) }),
+			stmts.Must("kinds_select"))
+		if err == nil {
+			t.Error("a column of broken JSON was read")
+		}
+		want := []kinds{
+			{1, time.Date(2026, 2, 26, 12, 0, 0, 5_000_000, time.UTC), true, "dry", map[string]string{"en": "tea"}},
+			{ID: 2, Texts: map[string]string{}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		var k kinds
+		found, err := sqldb.Read(t.Context(), db,
+			[]any{&k.ID, sqldb.Time(&k.At), sqldb.NullText(&k.Note), &k.Note, &k.Note}, stmts.Must("kinds_select"))
+		if err == nil || found {
+			t.Error("a number was read as text")
+		}
+	})
 }

@@ -34,10 +34,9 @@ func Keys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
 
 // ReadKeys returns the installation's current keys. They were created at its first start.
 func ReadKeys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
-	all, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (s [2]string, err error) {
-		err = r.Scan(&s[0], &s[1])
-		return s, err
-	}, stmt("secret_list"))
+	all, err := sqldb.Collect(ctx, db, sqldb.Row(func(s *[2]string) []any {
+		return []any{&s[0], &s[1]}
+	}), stmt("secret_list"))
 	if err != nil {
 		return account.Keys{}, err
 	}

@@ -214,22 +214,19 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.Time) (account.ActiveSession, bool, error) {
 	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (account.ActiveSession, error) {
 		st := account.ActiveSession{Session: session}
-		var begun, expires int64
 		var branches string
-		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
-		st.StartedAt, st.ExpiresAt, st.Branches = sqldb.Instant(begun), sqldb.Instant(expires), idList(branches)
+		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, sqldb.Time(&st.StartedAt), sqldb.Time(&st.ExpiresAt), &st.Address,
+			&branches)
+		st.Branches = idList(branches)
 		return st, err
 	}, stmt("session_standing"), session, now.UnixMilli())
 }
 
 // Revocations returns the revocations made since an instant.
 func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]authz.Revocation, error) {
-	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (v authz.Revocation, err error) {
-		var at int64
-		err = r.Scan(&v.ID, &v.Kind, &v.Subject, &at)
-		v.At = sqldb.Instant(at)
-		return v, err
-	}, stmt("revocation_list"), since.UnixMilli())
+	return sqldb.Collect(ctx, s.db, sqldb.Row(func(v *authz.Revocation) []any {
+		return []any{&v.ID, &v.Kind, &v.Subject, sqldb.Time(&v.At)}
+	}), stmt("revocation_list"), since.UnixMilli())
 }
 
 // SaveLastSeen updates the last activity of live sessions. It never moves one back.
@@ -249,12 +246,10 @@ func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) err
 
 // scanSession reads a session. A live one has no end, which leaves EndedAt zero.
 func scanSession(r sqldb.Rows) (s account.Session, err error) {
-	var rotated, created, seen, idle, expires int64
 	var ended *int64
-	err = r.Scan(&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, &rotated, &s.Device, &s.Address, &created,
-		&seen, &idle, &expires, &ended)
-	s.RotatedAt, s.CreatedAt, s.LastSeenAt = sqldb.Instant(rotated), sqldb.Instant(created), sqldb.Instant(seen)
-	s.IdleUntil, s.ExpiresAt = sqldb.Instant(idle), sqldb.Instant(expires)
+	err = r.Scan(&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, sqldb.Time(&s.RotatedAt), &s.Device,
+		&s.Address, sqldb.Time(&s.CreatedAt), sqldb.Time(&s.LastSeenAt), sqldb.Time(&s.IdleUntil), sqldb.Time(&s.ExpiresAt),
+		&ended)
 	if ended != nil {
 		s.EndedAt = sqldb.Instant(*ended)
 	}

@@ -38,10 +38,9 @@ func RecordAlone(ctx context.Context, db *sqldb.DB, entries ...audit.Entry) erro
 
 // auditHead reads the number and hash of the newest entry; the statement audit_lock also locks it.
 func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (audit.Chain, error) {
-	head, _, err := sqldb.One(ctx, conn, func(r sqldb.Rows) (c audit.Chain, err error) {
-		err = r.Scan(&c.Seq, &c.Hash)
-		return c, err
-	}, q)
+	head, _, err := sqldb.One(ctx, conn, sqldb.Row(func(c *audit.Chain) []any {
+		return []any{&c.Seq, &c.Hash}
+	}), q)
 	return head, err
 }
 
@@ -61,13 +60,12 @@ func auditRows(all []audit.Entry) *sqldb.RowSet {
 		Text("hash", func(i int) string { return all[i].Hash })
 }
 
-func scanEntry(r sqldb.Rows) (e audit.Entry, err error) {
-	var at int64
-	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
-		&e.PrevHash, &e.Hash)
-	e.At = sqldb.Instant(at)
-	return e, err
-}
+var scanEntry = sqldb.Row(func(e *audit.Entry) []any {
+	return []any{
+		&e.Seq, sqldb.Time(&e.At), &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
+		&e.PrevHash, &e.Hash,
+	}
+})
 
 // Report is the result of Verify.
 type Report struct {
@@ -146,11 +144,10 @@ func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, 
 		Text("kind", func(i int) string { return refs[i].kind }).
 		Text("id", func(i int) string { return refs[i].id }).
 		Int("num", func(i int) int64 { return refs[i].num })
-	_, err := sqldb.Collect(ctx, l.db, func(r sqldb.Rows) (struct{}, error) {
+	return names, sqldb.Each(ctx, l.db, func(r sqldb.Rows) error {
 		var kind, id, name string
 		err := r.Scan(&kind, &id, &name)
 		names[kind+":"+id] = name
-		return struct{}{}, err
+		return err
 	}, stmt("audit_names"), rows)
-	return names, err
 }

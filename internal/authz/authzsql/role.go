@@ -29,10 +29,9 @@ func (b *Roles) Grants(ctx context.Context) (map[int64][]authz.RouteKey, error) 
 		role int64
 		key  authz.RouteKey
 	}
-	all, err := sqldb.Collect(ctx, b.db, func(r sqldb.Rows) (h held, err error) {
-		err = r.Scan(&h.role, &h.key.Method, &h.key.Path)
-		return h, err
-	}, stmt("permission_routes"))
+	all, err := sqldb.Collect(ctx, b.db, sqldb.Row(func(h *held) []any {
+		return []any{&h.role, &h.key.Method, &h.key.Path}
+	}), stmt("permission_routes"))
 	granted := map[int64][]authz.RouteKey{}
 	for _, h := range all {
 		granted[h.role] = append(granted[h.role], h.key)
@@ -77,20 +76,18 @@ func SelectRole(ctx context.Context, conn sqldb.Conn, id int64) (authz.Role, err
 	return r, err
 }
 
-func scanRole(r sqldb.Rows) (role authz.Role, err error) {
-	var created, updated int64
-	err = r.Scan(&role.ID, &role.Name, &role.Description, &created, &updated, &role.Version)
-	role.CreatedAt, role.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
-	return role, err
-}
+var scanRole = sqldb.Row(func(role *authz.Role) []any {
+	return []any{
+		&role.ID, &role.Name, &role.Description, sqldb.Time(&role.CreatedAt), sqldb.Time(&role.UpdatedAt), &role.Version,
+	}
+})
 
 func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]authz.Permission, error) {
-	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (p authz.Permission, err error) {
-		var created, updated int64
-		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
-		p.CreatedAt, p.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
-		return p, err
-	}, stmt("permission_list"))
+	return sqldb.Collect(ctx, conn, sqldb.Row(func(p *authz.Permission) []any {
+		return []any{
+			&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, sqldb.Time(&p.CreatedAt), sqldb.Time(&p.UpdatedAt), &p.Version,
+		}
+	}), stmt("permission_list"))
 }
 
 // selectHolders returns the permission ids of each role, ascending.

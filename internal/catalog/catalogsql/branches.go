@@ -93,10 +93,8 @@ func createBranch(
 // branchByKey returns the id of the branch that was created under a key, or 0 for none.
 func branchByKey(ctx context.Context, tx sqldb.Tx, key, digest string) (int64, error) {
 	var id int64
-	was, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (was string, err error) {
-		err = r.Scan(&id, &was)
-		return was, err
-	}, stmt("branch_by_key"), key)
+	var was string
+	found, err := sqldb.Read(ctx, tx, []any{&id, &was}, stmt("branch_by_key"), key)
 	if err == nil && found && was != digest {
 		err = catalog.ErrBranchKeyReused
 	}

@@ -104,9 +104,10 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, error) {
 	var c catalog.Content
 	var version, menu int64
-	_, err := sqldb.Get(ctx, s.db, catalog.ErrMenu, func(r sqldb.Rows) (struct{}, error) {
-		return struct{}{}, r.Scan(&c.Revision, &version, &menu)
-	}, stmt("published_select"), branch)
+	found, err := sqldb.Read(ctx, s.db, []any{&c.Revision, &version, &menu}, stmt("published_select"), branch)
+	if err == nil && !found {
+		err = catalog.ErrMenu
+	}
 	if err != nil {
 		return c, err
 	}
@@ -152,26 +153,10 @@ func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*cata
 }
 
 func scanItem(r sqldb.Rows) (it catalog.Item, c catalog.Category, err error) {
-	var category, names, descriptions string
-	var active int64
-	var image *string
-	err = r.Scan(&it.ID, &it.DishID, &c.ID, &category, &it.Price, &active, &names, &descriptions, &image)
-	if err != nil {
-		return it, c, err
-	}
-	it.CategoryID, it.Active = c.ID, active == 1
-	if image != nil {
-		it.ImageURL = *image
-	}
-	for _, f := range []struct {
-		text string
-		into *catalog.Texts
-	}{{category, &c.Names}, {names, &it.Names}, {descriptions, &it.Descriptions}} {
-		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
-			return it, c, err
-		}
-	}
-	return it, c, nil
+	err = r.Scan(&it.ID, &it.DishID, &c.ID, sqldb.JSON(&c.Names), &it.Price, sqldb.Bool(&it.Active),
+		sqldb.JSON(&it.Names), sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL))
+	it.CategoryID = c.ID
+	return it, c, err
 }
 
 func (s *Store) quotas(ctx context.Context, branch int64) (map[int64]int64, error) {
@@ -182,14 +167,9 @@ func selectVersion(ctx context.Context, conn sqldb.Conn, id int64) (catalog.Vers
 	return sqldb.Get(ctx, conn, catalog.ErrVersion, scanVersion, stmt("version_select"), id)
 }
 
-func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {
-	var status string
-	var created int64
-	var published *int64
-	err = r.Scan(&v.ID, &v.MenuID, &v.BranchID, &v.Number, &status, &created, &published)
-	v.Status, v.CreatedAt, v.PublishedAt = catalog.Status(status), time.UnixMilli(created).UTC(), sqldb.NullInstant(published)
-	return v, err
-}
+var scanVersion = sqldb.Row(func(v *catalog.Version) []any {
+	return []any{&v.ID, &v.MenuID, &v.BranchID, &v.Number, &v.Status, sqldb.Time(&v.CreatedAt), sqldb.Time(&v.PublishedAt)}
+})
 
 // jsonText converts a value for a JSON column. Texts and lists of locales always marshal.
 func jsonText(v any) string {

@@ -2,7 +2,6 @@ package catalogsql
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -58,14 +57,12 @@ func (s *Store) Categories(ctx context.Context, limit, offset int) ([]catalog.Ca
 	return sqldb.Page(ctx, s.db, scanCategory, stmt("category_count"), stmt("category_list"), limit, offset)
 }
 
+// scanCategory keeps the Unix epoch of rows that are older than their column updated_at.
 func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
-	var names, descriptions string
 	var updated int64
-	if err := r.Scan(&h.ID, &h.Sort, &names, &descriptions, &h.Dishes, &updated); err != nil {
-		return h, err
-	}
+	err = r.Scan(&h.ID, &h.Sort, sqldb.JSON(&h.Names), sqldb.JSON(&h.Descriptions), &h.Dishes, &updated)
 	h.UpdatedAt = time.UnixMilli(updated).UTC()
-	return h, errors.Join(json.Unmarshal([]byte(names), &h.Names), json.Unmarshal([]byte(descriptions), &h.Descriptions))
+	return h, err
 }
 
 // selectCategory returns a category and locks its row, or returns catalog.ErrCategory.

@@ -2,7 +2,6 @@ package catalogsql
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -19,20 +18,14 @@ func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]cat
 	return sqldb.Collect(ctx, s.db, scanDish, stmt("dish_list"), category, sqldb.Flag(retired), catalog.MaxDishes)
 }
 
+// scanDish keeps the Unix epoch, as scanCategory does.
 func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
-	var names, descriptions string
-	var image *string
 	var retired *int64
-	var updated, shown int64
-	err = r.Scan(&d.ID, &d.CategoryID, &names, &descriptions, &image, &retired, &updated, &shown)
-	if err != nil {
-		return d, err
-	}
-	if image != nil {
-		d.ImageURL = *image
-	}
-	d.Retired, d.OnMenu, d.UpdatedAt = retired != nil, shown == 1, time.UnixMilli(updated).UTC()
-	return d, errors.Join(json.Unmarshal([]byte(names), &d.Names), json.Unmarshal([]byte(descriptions), &d.Descriptions))
+	var updated int64
+	err = r.Scan(&d.ID, &d.CategoryID, sqldb.JSON(&d.Names), sqldb.JSON(&d.Descriptions), sqldb.NullText(&d.ImageURL),
+		&retired, &updated, sqldb.Bool(&d.OnMenu))
+	d.Retired, d.UpdatedAt = retired != nil, time.UnixMilli(updated).UTC()
+	return d, err
 }
 
 // selectDish returns a dish and locks its row, or returns catalog.ErrDish.

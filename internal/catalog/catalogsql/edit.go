@@ -227,10 +227,9 @@ func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 		item  int64
 		quota *int64
 	}
-	changes, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (c change, err error) {
-		err = r.Scan(&c.item, &c.quota)
-		return c, err
-	}, stmt("quota_changes"), v.ID)
+	changes, err := sqldb.Collect(ctx, tx, sqldb.Row(func(c *change) []any {
+		return []any{&c.item, &c.quota}
+	}), stmt("quota_changes"), v.ID)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package catalogsql
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -44,9 +43,7 @@ func readMenuState(
 		return state, err
 	}
 	var published int64
-	_, _, err = sqldb.One(ctx, c, func(r sqldb.Rows) (struct{}, error) {
-		return struct{}{}, r.Scan(&state.MenuID, &state.DraftID, &published)
-	}, stmt("import_menu"), branch)
+	_, err = sqldb.Read(ctx, c, []any{&state.MenuID, &state.DraftID, &published}, stmt("import_menu"), branch)
 	if err == nil && draft != 0 {
 		state.DraftID = draft
 		state.MenuID, err = menuOfDraft(ctx, c, branch, draft)
@@ -92,34 +89,19 @@ func menuOfDraft(ctx context.Context, c sqldb.Conn, branch, draft int64) (int64,
 	return v.MenuID, nil
 }
 
-func scanMenuItemState(r sqldb.Rows) (it catalog.MenuItemState, err error) {
-	var names, descriptions string
-	var image *string
-	var listed, active int64
-	err = r.Scan(&it.ItemID, &it.DishID, &it.CategoryID, &it.ImportKey, &names, &descriptions, &image, &listed, &it.Price,
-		&it.Quota, &active)
-	if err != nil {
-		return it, err
-	}
-	it.Listed, it.Active = listed == 1, active == 1
-	if image != nil {
-		it.ImageURL = *image
-	}
-	if err := json.Unmarshal([]byte(names), &it.Names); err != nil {
-		return it, err
-	}
-	return it, json.Unmarshal([]byte(descriptions), &it.Descriptions)
-}
+var scanMenuItemState = sqldb.Row(func(it *catalog.MenuItemState) []any {
+	return []any{&it.ItemID, &it.DishID, &it.CategoryID, &it.ImportKey, sqldb.JSON(&it.Names),
+		sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL), sqldb.Bool(&it.Listed), &it.Price, &it.Quota,
+		sqldb.Bool(&it.Active)}
+})
 
 // branchesBy returns branches by the id of something that their menus show.
 func branchesBy(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[int64][]int64, error) {
 	by := map[int64][]int64{}
-	_, err := sqldb.Collect(ctx, c, func(r sqldb.Rows) (struct{}, error) {
-		var id, branch int64
-		err := r.Scan(&id, &branch)
-		by[id] = append(by[id], branch)
-		return struct{}{}, err
-	}, q, args...)
+	pairs, err := sqldb.Collect(ctx, c, sqldb.Pair, q, args...)
+	for _, p := range pairs {
+		by[p[0]] = append(by[p[0]], p[1])
+	}
 	return by, err
 }
 

@@ -23,9 +23,8 @@ type itemRow struct {
 
 func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 	it, err := sqldb.Get(ctx, tx, catalog.ErrItem, func(r sqldb.Rows) (it itemRow, err error) {
-		var at, until *int64
-		err = r.Scan(&it.dish, &it.quota, &at, &until, &it.By)
-		it.off, it.Item, it.Since, it.Until = at != nil, item, sqldb.NullInstant(at), sqldb.NullInstant(until)
+		err = r.Scan(&it.dish, &it.quota, sqldb.Time(&it.Since), sqldb.Time(&it.Until), &it.By)
+		it.off, it.Item = !it.Since.IsZero(), item
 		return it, err
 	}, stmt("off_select"), item)
 	return it, err
@@ -124,12 +123,9 @@ func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) 
 
 // OffItems returns the items of a branch that are off, by item.
 func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.OffItem, error) {
-	all, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (a catalog.OffItem, err error) {
-		var at, until *int64
-		err = r.Scan(&a.Item, &at, &until, &a.By)
-		a.Since, a.Until = sqldb.NullInstant(at), sqldb.NullInstant(until)
-		return a, err
-	}, stmt("off_list"), branch)
+	all, err := sqldb.Collect(ctx, s.db, sqldb.Row(func(a *catalog.OffItem) []any {
+		return []any{&a.Item, sqldb.Time(&a.Since), sqldb.Time(&a.Until), &a.By}
+	}), stmt("off_list"), branch)
 	byItem := make(map[int64]catalog.OffItem, len(all))
 	for _, a := range all {
 		byItem[a.Item] = a

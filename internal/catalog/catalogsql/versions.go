@@ -2,7 +2,6 @@ package catalogsql
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -17,10 +16,9 @@ func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
 // MenusOf returns the menus of a branch, or of all branches for 0.
 func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, error) {
-	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (m catalog.Menu, err error) {
-		err = r.Scan(&m.ID, &m.BranchID, &m.Name, &m.Published, &m.Drafts)
-		return m, err
-	}, stmt("menu_list"), branch)
+	return sqldb.Collect(ctx, s.db, sqldb.Row(func(m *catalog.Menu) []any {
+		return []any{&m.ID, &m.BranchID, &m.Name, &m.Published, &m.Drafts}
+	}), stmt("menu_list"), branch)
 }
 
 // AddMenu creates a menu.
@@ -75,23 +73,10 @@ func (s *Store) Lines(ctx context.Context, by authz.Actor, version int64) (catal
 
 // selectLines returns the line of an item, or all lines of the version for item 0.
 func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]catalog.Line, error) {
-	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (l catalog.Line, err error) {
-		var category, names string
-		var image *string
-		var active, sort int64
-		err = r.Scan(&l.ItemID, &l.DishID, &l.CategoryID, &category, &names, &image, &l.Price, &l.Quota, &active, &sort)
-		if err != nil {
-			return l, err
-		}
-		l.Active, l.Sort = active == 1, &sort
-		if image != nil {
-			l.ImageURL = *image
-		}
-		if err := json.Unmarshal([]byte(category), &l.Category); err != nil {
-			return l, err
-		}
-		return l, json.Unmarshal([]byte(names), &l.Names)
-	}, stmt("version_lines"), version, item)
+	return sqldb.Collect(ctx, c, sqldb.Row(func(l *catalog.Line) []any {
+		return []any{&l.ItemID, &l.DishID, &l.CategoryID, sqldb.JSON(&l.Category), sqldb.JSON(&l.Names),
+			sqldb.NullText(&l.ImageURL), &l.Price, &l.Quota, sqldb.Bool(&l.Active), &l.Sort}
+	}), stmt("version_lines"), version, item)
 }
 
 // VersionContent returns the content of any version. A draft's quotas are those that publishing would set.

@@ -23,19 +23,15 @@ func (s *Store) Sizes(
 	if e.Kind(x) == document.ID {
 		from, _ = ParseNumber(after) // "" is 0, before all
 	}
-	return sqldb.Collect(ctx, s.from, func(r sqldb.Rows) (size document.Size, err error) {
-		err = r.Scan(&size.Value, &size.N)
-		return size, err
-	}, statementsOf[e].sizes[x.Name], from, limit)
+	return sqldb.Collect(ctx, s.from, sqldb.Row(func(size *document.Size) []any {
+		return []any{&size.Value, &size.N}
+	}), statementsOf[e].sizes[x.Name], from, limit)
 }
 
 // Position implements document.Counts.
 func (s *Store) Position(ctx context.Context) (time.Time, error) {
-	at, waits, err := sqldb.One(ctx, s.db, sqldb.Value[int64], stmt("outbox_position"))
-	if err != nil || !waits {
-		return time.Time{}, err
-	}
-	return time.UnixMilli(at).UTC(), nil
+	at, err := sqldb.Scalar[int64](ctx, s.db, stmt("outbox_position"))
+	return sqldb.Instant(at), err
 }
 
 // Pending implements document.Counts. One row more than the limit is read, to detect that there are more.

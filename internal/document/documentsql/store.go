@@ -65,7 +65,7 @@ func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
 				numbers = append(numbers, n)
 			}
 		}
-		return sqldb.NewRowSet(len(numbers)).Int("id", func(i int) int64 { return numbers[i] })
+		return sqldb.IDs(numbers)
 	case e == document.OrderDetail:
 		return sqldb.IDs(orderIDs(ids))
 	}

@@ -62,9 +62,7 @@ func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]queue.DeadLetterC
 
 // scanDead reads a row of dead_columns.
 func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
-	var died int64
-	l.Event, err = Scan(r, &l.Consumer, &l.Reason, &died)
-	l.DiedAt = time.UnixMilli(died).UTC()
+	l.Event, err = Scan(r, &l.Consumer, &l.Reason, sqldb.Time(&l.DiedAt))
 	return l, err
 }
 

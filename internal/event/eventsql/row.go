@@ -2,7 +2,6 @@ package eventsql
 
 import (
 	"embed"
-	"time"
 
 	"comanda/internal/event"
 	"comanda/internal/sqldb"
@@ -33,11 +32,9 @@ func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {
 // Scan reads the columns of RowSet into an event, and the columns behind them into more.
 func Scan(r sqldb.Rows, more ...any) (event.Event, error) {
 	var e event.Event
-	var at int64
 	dest := []any{
-		&e.ID, &e.Aggregate, &e.AggregateID, &e.Seq, &e.BranchID, &e.Type, (*[]byte)(&e.Payload), &at,
+		&e.ID, &e.Aggregate, &e.AggregateID, &e.Seq, &e.BranchID, &e.Type, (*[]byte)(&e.Payload), sqldb.Time(&e.At),
 	}
 	err := r.Scan(append(dest, more...)...)
-	e.At = time.UnixMilli(at).UTC()
 	return e, err
 }

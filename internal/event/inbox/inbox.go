@@ -90,7 +90,7 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 	}
 	slices.Sort(ids) // equal lock order: processes that insert the same ids wait instead of deadlocking
 	inserted, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("dedupe_insert"),
-		sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }), c.Name, b.db.Now().UnixMilli())
+		sqldb.IDs(ids), c.Name, b.db.Now().UnixMilli())
 	if err != nil {
 		return nil, err
 	}

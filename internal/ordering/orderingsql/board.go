@@ -2,12 +2,10 @@ package orderingsql
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
-	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/sqldb"
 )
@@ -54,13 +52,9 @@ type named struct {
 func (n named) Scan(dest ...any) error { return n.Rows.Scan(append([]any{n.name}, dest...)...) }
 
 // scanStation reads a category with its names in all locales.
-func scanStation(r sqldb.Rows) (s ordering.Station, err error) {
-	var names string
-	if err = r.Scan(&s.Category, &names); err != nil {
-		return s, err
-	}
-	return s, fault.Wrap("read names of a category", json.Unmarshal([]byte(names), &s.Names))
-}
+var scanStation = sqldb.Row(func(s *ordering.Station) []any {
+	return []any{&s.Category, sqldb.JSON(&s.Names)}
+})
 
 // fill adds the items, their dishes' categories and the table labels to all tickets.
 func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
@@ -103,15 +97,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 
 // categories fills in the category of every dish in of. Dishes without a row keep 0.
 func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
-	dishes := slices.Collect(maps.Keys(of))
-	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
-		err = r.Scan(&p[0], &p[1])
-		return p, err
-	}, stmt("board_dishes"), sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
-	for _, p := range pairs {
-		of[p[0]] = p[1]
-	}
-	return err
+	return sqldb.Each(ctx, s.db, sqldb.IntoMap(of), stmt("board_dishes"), sqldb.IDs(slices.Collect(maps.Keys(of))))
 }
 
 // tables returns the labels of the tables at which the visits sit now, by visit id. A visit may have moved to another
@@ -120,25 +106,14 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	if len(visits) == 0 {
 		return map[string]string{}, nil
 	}
-	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]string, err error) {
-		err = r.Scan(&p[0], &p[1])
-		return p, err
-	}, stmt("board_tables"), sqldb.IDs(visits))
-	labels := make(map[string]string, len(pairs))
-	for _, p := range pairs {
-		labels[p[0]] = p[1]
-	}
-	return labels, err
+	return sqldb.Map[string, string](ctx, s.db, stmt("board_tables"), sqldb.IDs(visits))
 }
 
 // OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since. The
 // metric of waiting tickets uses it.
 func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
 	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // a business date may be behind the UTC date
-	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
-		err = r.Scan(&p[0], &p[1])
-		return p, err
-	}, stmt("ticket_oldest"), day, since.UnixMilli())
+	pairs, err := sqldb.Collect(ctx, s.db, sqldb.Pair, stmt("ticket_oldest"), day, since.UnixMilli())
 	oldest := make(map[int64]time.Time, len(pairs))
 	for _, p := range pairs {
 		oldest[p[0]] = sqldb.Instant(p[1])

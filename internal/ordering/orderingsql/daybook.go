@@ -37,10 +37,9 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 
 // Day reads the totals of a business date. A date without events returns zeros.
 func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, error) {
-	d, _, err := sqldb.One(ctx, s.db, func(r sqldb.Rows) (d ordering.Day, err error) {
-		err = r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
-		return d, err
-	}, stmt("daybook_select"), scope.Branch, scope.Date)
+	d, _, err := sqldb.One(ctx, s.db, sqldb.Row(func(d *ordering.Day) []any {
+		return []any{&d.Placed, &d.Paid, &d.Canceled, &d.Revenue}
+	}), stmt("daybook_select"), scope.Branch, scope.Date)
 	d.Scope = scope
 	return d, err
 }

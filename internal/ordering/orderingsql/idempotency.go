@@ -60,17 +60,11 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.User, b.User),
 			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
 	})
-	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		k, err := scanKey(rows)
-		if err != nil {
-			return err
-		}
-		// The statement returns the keys that it has inserted.
-		delete(first, k)
-		return nil
-	}, stmt("idempotency_insert"), keyRows(keys).
-		Text("digest", func(i int) string { return first[keys[i]].Digest }).
-		Text("ref", func(i int) string { return first[keys[i]].Order.ID }), l.batch.Now.UnixMilli())
+	// The statement returns the keys that it has inserted.
+	l.tx.QueueQuery(sqldb.Scanned(scanKey, func(k ordering.IdempotencyKey) { delete(first, k) }),
+		stmt("idempotency_insert"), keyRows(keys).
+			Text("digest", func(i int) string { return first[keys[i]].Digest }).
+			Text("ref", func(i int) string { return first[keys[i]].Order.ID }), l.batch.Now.UnixMilli())
 	return first
 }
 

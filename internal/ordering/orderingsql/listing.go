@@ -26,10 +26,9 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		}
 		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f, tables)...)
 	}
-	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.ListedOrder, err error) {
-		err = r.Scan(&l.ID, &l.Table)
-		return l, err
-	}, count, list, f.Limit, f.Offset, args...)
+	page, total, err := sqldb.Page(ctx, s.db, sqldb.Row(func(l *ordering.ListedOrder) []any {
+		return []any{&l.ID, &l.Table}
+	}), count, list, f.Limit, f.Offset, args...)
 	if err != nil || len(page) == 0 {
 		return nil, total, err
 	}
@@ -99,13 +98,12 @@ func (s *Orders) ListedAttempts(
 	ctx context.Context, f ordering.AttemptFilter,
 ) ([]ordering.ListedAttempt, int64, error) {
 	args := []any{f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Method), string(f.State)}
-	return sqldb.Page(ctx, s.db, func(r sqldb.Rows) (a ordering.ListedAttempt, err error) {
-		var created, settled int64
-		err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &created, &settled,
-			&a.Number, &a.BizDate)
-		a.CreatedAt, a.SettledAt = sqldb.Instant(created), sqldb.Instant(settled)
-		return a, err
-	}, stmt("listing_attempts_count"), stmt("listing_attempts"), f.Limit, f.Offset, args...)
+	return sqldb.Page(ctx, s.db, sqldb.Row(func(a *ordering.ListedAttempt) []any {
+		return []any{
+			&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, sqldb.Time(&a.CreatedAt),
+			sqldb.Time(&a.SettledAt), &a.Number, &a.BizDate,
+		}
+	}), stmt("listing_attempts_count"), stmt("listing_attempts"), f.Limit, f.Offset, args...)
 }
 
 // namesPerTransaction is the maximum number of orders that one transaction locks. Small transactions keep the ledger's
@@ -132,10 +130,9 @@ func (s *Orders) IndexNames(ctx context.Context) error {
 
 // indexNames indexes up to namesPerTransaction orders and returns the number it found.
 func (s *Orders) indexNames(ctx context.Context) (int, error) {
-	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (w nameWord, err error) {
-		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
-		return w, err
-	}, stmt("word_unindexed"), namesPerTransaction)
+	found, err := sqldb.Collect(ctx, s.db, sqldb.Row(func(w *nameWord) []any {
+		return []any{&w.order, &w.branch, &w.date, &w.word}
+	}), stmt("word_unindexed"), namesPerTransaction)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}

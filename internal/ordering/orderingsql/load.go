@@ -163,11 +163,9 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		var s stock.Scope
 		var last int64
-		if err := rows.Scan(&s.Branch, &s.Date, &last); err != nil {
-			return err
-		}
+		err := rows.Scan(&s.Branch, &s.Date, &last)
 		l.batch.Numbers[s] = last
-		return nil
+		return err
 	}, stmt("number_lock"), scopeRows(scopes))
 }
 
@@ -184,8 +182,7 @@ func (l *loader) queueOpen(places []*ordering.Place) {
 
 // numberRows returns a set of ids as rows. Their order does not matter, because no statement locks by them.
 func numberRows(set map[int64]struct{}) *sqldb.RowSet {
-	list := slices.Collect(maps.Keys(set))
-	return sqldb.NewRowSet(len(list)).Int("id", func(i int) int64 { return list[i] })
+	return sqldb.IDs(slices.Collect(maps.Keys(set)))
 }
 
 // readOpen reads a row of open_select: a kind and an id. An id that is not returned is closed, unpublished or not
@@ -224,12 +221,10 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		var visit, guest string
 		var n int
-		if err := rows.Scan(&visit, &guest, &n); err != nil {
-			return err
-		}
+		err := rows.Scan(&visit, &guest, &n)
 		l.batch.Unpaid[visit] += n
 		l.batch.Unpaid[guest] += n
-		return nil
+		return err
 	}, stmt("unpaid_count"), sqldb.IDs(visitsOf(places)))
 }
 
@@ -253,12 +248,10 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		var user int64
 		var n int
-		if err := rows.Scan(&user, &n); err != nil {
-			return err
-		}
+		err := rows.Scan(&user, &n)
 		l.batch.Unpaid[ordering.MemberKey(user)] += n
-		return nil
-	}, stmt("unpaid_count_member"), sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
+		return err
+	}, stmt("unpaid_count_member"), sqldb.IDs(members))
 }
 
 // queueCarts locks the carts of members who place orders. A cart that is changed at the same time waits for this
@@ -285,14 +278,8 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		o, err := scanOrder(rows)
-		if err != nil {
-			return err
-		}
-		l.batch.Orders[o.ID] = &o
-		return nil
-	}, stmt("order_lock"), sqldb.IDs(ids))
+	l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Orders[o.ID] = &o }),
+		stmt("order_lock"), sqldb.IDs(ids))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {

@@ -83,19 +83,16 @@ func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string
 }
 
 // scanOrder reads the columns of the fragment order_columns, in their order. Statements return 0 for missing times.
-func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
-	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt, steppedAt, voidSeen int64
-	err = r.Scan(&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID,
-		&o.ClientTxnID, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency,
-		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
-		&o.Receiver.Email, &o.Receiver.Note, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version,
-		&steppedAt, &voidSeen, &o.Extensions)
-	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = sqldb.Instant(payBy), sqldb.Instant(expiresAt), sqldb.Instant(paidAt),
-		sqldb.Instant(canceledAt)
-	o.CreatedAt, o.UpdatedAt, o.SteppedAt = sqldb.Instant(createdAt), sqldb.Instant(updatedAt), sqldb.Instant(steppedAt)
-	o.VoidSeen = voidSeen != 0
-	return o, err
-}
+var scanOrder = sqldb.Row(func(o *ordering.Order) []any {
+	return []any{
+		&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID, &o.ClientTxnID,
+		&o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency, &o.Refunded, &o.PaymentRef,
+		&o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address, &o.Receiver.Email, &o.Receiver.Note,
+		sqldb.Time(&o.PayBy), sqldb.Time(&o.ExpiresAt), sqldb.Time(&o.PaidAt), sqldb.Time(&o.CanceledAt),
+		sqldb.Time(&o.CreatedAt), sqldb.Time(&o.UpdatedAt), &o.Version, sqldb.Time(&o.SteppedAt), sqldb.Bool(&o.VoidSeen),
+		&o.Extensions,
+	}
+})
 
 // loadItems loads the items of orders. One statement reads the items of all orders.
 func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error {
@@ -120,9 +117,8 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 
 // scanItem reads a row of item_select: the order and one line. Lines of an order arrive in the order of Order.Items.
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
-	var doneAt int64
-	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes, &doneAt)
-	it.DoneAt = sqldb.Instant(doneAt)
+	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes,
+		sqldb.Time(&it.DoneAt))
 	return order, it, err
 }
 
@@ -139,41 +135,31 @@ func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error)
 
 // selectSteps reads the steps of orders, in ascending order of version within each order.
 func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
-	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
-		var at int64
-		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
-		s.At = sqldb.Instant(at)
-		return s, err
-	}, stmt("step_select"), sqldb.IDs(ids))
+	return sqldb.Collect(ctx, c, sqldb.Row(func(s *ordering.StepTaken) []any {
+		return []any{&s.OrderID, &s.Version, sqldb.Time(&s.At), &s.From, &s.To, &s.By}
+	}), stmt("step_select"), sqldb.IDs(ids))
 }
 
 // Exceptions reads the payments and refunds of a branch that need attention, oldest first, at most limit per kind.
 func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ordering.Exceptions, err error) {
-	e.Attempts, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
-		var created int64
-		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, &created)
-		x.At = sqldb.Instant(created)
-		return x, err
-	}, stmt("exception_attempts"), branch, limit)
+	e.Attempts, err = sqldb.Collect(ctx, s.db, sqldb.Row(func(x *ordering.Exception) []any {
+		return []any{
+			&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, sqldb.Time(&x.At),
+		}
+	}), stmt("exception_attempts"), branch, limit)
 	if err != nil {
 		return e, err
 	}
-	e.Refunds, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
-		var created int64
-		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Reason, &x.Ref,
-			&created)
-		x.At = sqldb.Instant(created)
-		return x, err
-	}, stmt("exception_refunds"), branch, limit)
+	e.Refunds, err = sqldb.Collect(ctx, s.db, sqldb.Row(func(x *ordering.Exception) []any {
+		return []any{&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Reason, &x.Ref,
+			sqldb.Time(&x.At)}
+	}), stmt("exception_refunds"), branch, limit)
 	if err != nil {
 		return e, err
 	}
-	e.Mismatches, err = sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (x ordering.Exception, err error) {
-		var reported int64
-		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref,
-			&x.Captured, &x.CapturedIn, &reported)
-		x.At = sqldb.Instant(reported)
-		return x, err
-	}, stmt("exception_mismatches"), branch, limit)
+	e.Mismatches, err = sqldb.Collect(ctx, s.db, sqldb.Row(func(x *ordering.Exception) []any {
+		return []any{&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref,
+			&x.Captured, &x.CapturedIn, sqldb.Time(&x.At)}
+	}), stmt("exception_mismatches"), branch, limit)
 	return e, err
 }

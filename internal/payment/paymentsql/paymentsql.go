@@ -83,13 +83,12 @@ func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Att
 }
 
 // scanAttempt reads attempt_columns. The query replaces NULL times by 0, which Instant returns as the zero time.
-func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
-	var created, settled, check int64
-	err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &a.URL, &created, &settled,
-		&check, &a.Checks)
-	a.CreatedAt, a.SettledAt, a.CheckAt = sqldb.Instant(created), sqldb.Instant(settled), sqldb.Instant(check)
-	return a, err
-}
+var scanAttempt = sqldb.Row(func(a *payment.Attempt) []any {
+	return []any{
+		&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &a.URL, sqldb.Time(&a.CreatedAt),
+		sqldb.Time(&a.SettledAt), sqldb.Time(&a.CheckAt), &a.Checks,
+	}
+})
 
 // Owner is the order of an attempt and its branch.
 type Owner struct {
@@ -101,16 +100,13 @@ type Owner struct {
 // reference costs one lookup by primary key.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
 	owners := make(map[string]Owner, len(attempts))
-	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
+	return owners, sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var id string
 		var o Owner
-		if err := rows.Scan(&id, &o.OrderID, &o.Branch); err != nil {
-			return err
-		}
+		err := rows.Scan(&id, &o.OrderID, &o.Branch)
 		owners[id] = o
-		return nil
+		return err
 	}, stmt("attempt_find"), sqldb.IDs(attempts))
-	return owners, err
 }
 
 // ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each. A claim moves the
@@ -146,15 +142,5 @@ func claim[T any](
 // CountStuck counts the attempts that staff must check, by state. A state without attempts is missing from the map. Few
 // attempts are in these states, and an index contains only them.
 func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
-	counts := map[payment.State]int64{}
-	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
-		var s payment.State
-		var n int64
-		if err := rows.Scan(&s, &n); err != nil {
-			return err
-		}
-		counts[s] = n
-		return nil
-	}, stmt("attempt_stuck"))
-	return counts, err
+	return sqldb.Map[payment.State, int64](ctx, c, stmt("attempt_stuck"))
 }

@@ -60,14 +60,13 @@ func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refu
 // scanRefund reads refund_columns. Sent and an empty list of prior refunds are two facts: the column is NULL until
 // MarkSent, and then has the ids, separated by spaces, or none.
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
-	var send, created, done int64
 	var before string
 	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
-		&f.GatewayRef, &f.PortalRef, &f.Code, &send, &f.Tries, &f.Sent, &before, &created, &done, &f.ClientTxnID)
+		&f.GatewayRef, &f.PortalRef, &f.Code, sqldb.Time(&f.SendAt), &f.Tries, &f.Sent, &before, sqldb.Time(&f.CreatedAt),
+		sqldb.Time(&f.DoneAt), &f.ClientTxnID)
 	if before != "" {
 		f.PriorRefunds = strings.Fields(before)
 	}
-	f.SendAt, f.CreatedAt, f.DoneAt = sqldb.Instant(send), sqldb.Instant(created), sqldb.Instant(done)
 	return f, err
 }
 

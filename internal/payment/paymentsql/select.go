@@ -17,12 +17,5 @@ func QueueSelect(tx sqldb.Tx, orders []string, attempt func(payment.Attempt), re
 func queueEach[T any](
 	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), each func(T),
 ) {
-	tx.QueueQuery(func(rows sqldb.Rows) error {
-		one, err := scan(rows)
-		if err != nil {
-			return err
-		}
-		each(one)
-		return nil
-	}, q, sqldb.IDs(orders))
+	tx.QueueQuery(sqldb.Scanned(scan, each), q, sqldb.IDs(orders))
 }

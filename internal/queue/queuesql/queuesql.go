@@ -98,8 +98,7 @@ func (q Queue[R]) DeleteQueued(ctx context.Context, ids []string) error {
 
 // idRows sorts ids, so that processes that delete the same rows lock them in one order.
 func idRows(ids []string) *sqldb.RowSet {
-	ids = slices.Sorted(slices.Values(ids))
-	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
+	return sqldb.IDs(slices.Sorted(slices.Values(ids)))
 }
 
 // RecordFailures stores the failures of rows. A row that another process has claimed or failed since is left alone. The

@@ -9,8 +9,7 @@ import (
 
 // Tickets implements report.Store.
 func (b *Store) Tickets(ctx context.Context, s report.Span) ([]report.Ticket, error) {
-	return ask(ctx, b, stmt("ticket_times"), s, func(r sqldb.Rows) (t report.Ticket, err error) {
-		err = r.Scan(&t.Date, &t.Paid, &t.Accepted, &t.Ready, &t.Served)
-		return t, err
-	})
+	return ask(ctx, b, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
+		return []any{&t.Date, &t.Paid, &t.Accepted, &t.Ready, &t.Served}
+	}))
 }

@@ -11,10 +11,9 @@ import (
 
 // Attempts implements report.Store.
 func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
-	return ask(ctx, b, stmt("payment_attempts"), s, func(r sqldb.Rows) (a report.Attempts, err error) {
-		err = r.Scan(&a.Method, &a.State, &a.Number, &a.Amount)
-		return a, err
-	})
+	return ask(ctx, b, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
+		return []any{&a.Method, &a.State, &a.Number, &a.Amount}
+	}))
 }
 
 // Failures implements report.Store. Each gateway has its own format for result codes in its raw report, so they are
@@ -47,16 +46,14 @@ func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report
 
 // Refunds implements report.Store.
 func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
-	return ask(ctx, b, stmt("refund_days"), s, func(r sqldb.Rows) (f report.Refunds, err error) {
-		err = r.Scan(&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount)
-		return f, err
-	})
+	return ask(ctx, b, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
+		return []any{&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount}
+	}))
 }
 
 // Ended implements report.Store.
 func (b *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
-	return ask(ctx, b, stmt("ended_days"), s, func(r sqldb.Rows) (e report.Ended, err error) {
-		err = r.Scan(&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount)
-		return e, err
-	})
+	return ask(ctx, b, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
+		return []any{&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount}
+	}))
 }

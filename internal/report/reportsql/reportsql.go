@@ -2,10 +2,7 @@ package reportsql
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
-	"comanda/internal/catalog"
 	"comanda/internal/report"
 	"comanda/internal/sqldb"
 )
@@ -29,10 +26,9 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, b, stmt("sales_cells"), s, func(r sqldb.Rows) (c report.Cell, err error) {
-		err = r.Scan(&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross)
-		return c, err
-	}, sqldb.NewRowSet(len(all)).
+	return ask(ctx, b, stmt("sales_cells"), s, sqldb.Row(func(c *report.Cell) []any {
+		return []any{&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross}
+	}), sqldb.NewRowSet(len(all)).
 		Int("starts", func(i int) int64 { return all[i].Start }).
 		Int("ends", func(i int) int64 { return all[i].End }).
 		Int("shift", func(i int) int64 { return all[i].Shift }))
@@ -50,34 +46,14 @@ func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 
 // Dishes implements report.Store.
 func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
-	return ask(ctx, b, stmt("dish_sales"), s, func(r sqldb.Rows) (d report.Dish, err error) {
-		var names string
-		if err := r.Scan(&d.ID, &names, &d.Qty, &d.Gross); err != nil {
-			return d, err
-		}
-		d.Names, err = texts(names)
-		return d, err
-	})
-}
-
-// texts parses the names of a dish from their JSON column.
-func texts(s string) (t catalog.Texts, err error) {
-	err = json.Unmarshal([]byte(s), &t)
-	return t, err
+	return ask(ctx, b, stmt("dish_sales"), s, sqldb.Row(func(d *report.Dish) []any {
+		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Qty, &d.Gross}
+	}))
 }
 
 // Quotas implements report.Store.
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
-	return ask(ctx, b, stmt("quota_days"), s, func(r sqldb.Rows) (q report.Quota, err error) {
-		var names string
-		var newest int64
-		if err := r.Scan(&q.Date, &q.ItemID, &names, &q.Cap, &q.Held, &q.Sold, &newest); err != nil {
-			return q, err
-		}
-		if newest != 0 {
-			q.LastUnit = time.UnixMilli(newest).UTC()
-		}
-		q.Names, err = texts(names)
-		return q, err
-	})
+	return ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
+		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit)}
+	}))
 }

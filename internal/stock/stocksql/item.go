@@ -24,10 +24,9 @@ func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]st
 		Text("sku", func(i int) string { return skus[i] }))
 }
 
-func scanItem(r sqldb.Rows) (t stock.Item, err error) {
-	err = r.Scan(&t.ID, &t.Branch, &t.SKU, &t.Name, &t.Unit, &t.LowAt)
-	return t, err
-}
+var scanItem = sqldb.Row(func(t *stock.Item) []any {
+	return []any{&t.ID, &t.Branch, &t.SKU, &t.Name, &t.Unit, &t.LowAt}
+})
 
 // ensureItem creates a missing stock item without units and reports whether it did. Two processes may create the same
 // item: the one that loses finds it. In an unknown branch nothing is created.

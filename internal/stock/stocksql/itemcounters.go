@@ -13,14 +13,8 @@ func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 		return
 	}
 	counts := make(map[int64]stock.Count, len(keys))
-	tx.QueueQuery(func(rows sqldb.Rows) error {
-		c, err := scanItemCount(rows)
-		if err != nil {
-			return err
-		}
-		counts[c.Item] = c
-		return nil
-	}, stmt("inventory_lock"), itemKeyRows(keys))
+	tx.QueueQuery(sqldb.Scanned(scanItemCount, func(c stock.Count) { counts[c.Item] = c }),
+		stmt("inventory_lock"), itemKeyRows(keys))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var t stock.Item
 		if err := rows.Scan(&t.ID, &t.Branch, &t.SKU, &t.LowAt); err != nil {

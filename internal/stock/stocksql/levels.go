@@ -64,10 +64,9 @@ func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]s
 	return levels, nil
 }
 
-func scanLevel(r sqldb.Rows) (l stock.Level, err error) {
-	err = r.Scan(&l.ID, &l.Branch, &l.SKU, &l.Name, &l.Unit, &l.LowAt, &l.Available, &l.Reserved, &l.Sold)
-	return l, err
-}
+var scanLevel = sqldb.Row(func(l *stock.Level) []any {
+	return []any{&l.ID, &l.Branch, &l.SKU, &l.Name, &l.Unit, &l.LowAt, &l.Available, &l.Reserved, &l.Sold}
+})
 
 // rankHalfLife is the time after which a read counts half. So the ranking follows the day: what was read at lunch makes
 // room in the evening.

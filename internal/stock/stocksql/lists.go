@@ -3,7 +3,6 @@ package stocksql
 import (
 	"context"
 	"strings"
-	"time"
 
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -33,13 +32,9 @@ func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level,
 
 // Adjustments returns a page of an item's adjustments, newest first, and the total.
 func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
-	return sqldb.Page(ctx, l.db, func(r sqldb.Rows) (a stock.AdjustmentRecord, err error) {
-		var kind string
-		var at int64
-		err = r.Scan(&a.ID, &kind, &a.Units, &a.Available, &a.Note, &a.Actor, &at)
-		a.Kind, a.At = stock.AdjustmentKind(kind), time.UnixMilli(at).UTC()
-		return a, err
-	}, stmt("adjustment_count"), stmt("adjustment_list"), limit, offset, item)
+	return sqldb.Page(ctx, l.db, sqldb.Row(func(a *stock.AdjustmentRecord) []any {
+		return []any{&a.ID, &a.Kind, &a.Units, &a.Available, &a.Note, &a.Actor, sqldb.Time(&a.At)}
+	}), stmt("adjustment_count"), stmt("adjustment_list"), limit, offset, item)
 }
 
 // Reservations returns a page of a branch's reservations, the most recently changed first, and the total.
@@ -67,8 +62,7 @@ func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]
 
 func scanListed(r sqldb.Rows) (l stock.ReservationRecord, err error) {
 	var hold string
-	var created, updated int64
-	err = r.Scan(&hold, &created, &updated)
-	l.ID, l.CreatedAt, l.UpdatedAt = stock.ReservationID(hold), time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	err = r.Scan(&hold, sqldb.Time(&l.CreatedAt), sqldb.Time(&l.UpdatedAt))
+	l.ID = stock.ReservationID(hold)
 	return l, err
 }

@@ -109,11 +109,9 @@ func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, l
 // the page, or it would block all others.
 func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	var text string
-	var at int64
-	if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at, &e.Attempts); err != nil {
+	if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, sqldb.Time(&e.At), &e.Attempts); err != nil {
 		return e, err
 	}
-	e.At = time.UnixMilli(at).UTC()
 	e.Ops, e.DecodeErr = decodeOps(e.Scope, text)
 	return e, nil
 }
@@ -131,12 +129,10 @@ func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) (
 		return nil, 0, err
 	}
 	page, err := sqldb.Collect(ctx, l.db, func(r sqldb.Rows) (queue.DeadLetter, error) {
-		var at, died int64
 		var date, ops string
 		d := queue.DeadLetter{Consumer: queue.RedisConsumer}
-		err := r.Scan(&d.ID, &d.Branch, &date, &ops, &at, &died, &d.Reason)
+		err := r.Scan(&d.ID, &d.Branch, &date, &ops, sqldb.Time(&d.CreatedAt), sqldb.Time(&d.DiedAt), &d.Reason)
 		d.About, d.Payload = "scope:"+cmp.Or(date, "stock"), json.RawMessage(ops)
-		d.CreatedAt, d.DiedAt = time.UnixMilli(at).UTC(), time.UnixMilli(died).UTC()
 		return d, err
 	}, stmt("ops_dead"), id, limit, offset)
 	return page, total, err

@@ -31,10 +31,9 @@ func visibleItemBranch(ctx context.Context, c sqldb.Conn, by authz.Actor, q *sql
 }
 
 func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, error) {
-	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (t stock.SKULine, err error) {
-		err = r.Scan(&t.SKU, &t.Qty)
-		return t, err
-	}, stmt("recipe_lines"), item)
+	return sqldb.Collect(ctx, c, sqldb.Row(func(t *stock.SKULine) []any {
+		return []any{&t.SKU, &t.Qty}
+	}), stmt("recipe_lines"), item)
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.

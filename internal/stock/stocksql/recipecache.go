@@ -10,14 +10,11 @@ import (
 // Recipes returns the stock that one portion of each menu item of a branch consumes.
 func (l *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Line, error) {
 	all := map[int64][]stock.Line{}
-	err := sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
+	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
 		var item int64
 		var line stock.Line
-		if err := rows.Scan(&item, &line.Item, &line.Qty); err != nil {
-			return err
-		}
+		err := rows.Scan(&item, &line.Item, &line.Qty)
 		all[item] = append(all[item], line)
-		return nil
+		return err
 	}, stmt("recipe_select"), branch)
-	return all, err
 }

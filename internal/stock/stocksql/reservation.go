@@ -26,7 +26,7 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := textMap(ctx, c, stmt("reservation_reason"), sqldb.IDs(holds))
+	reasons, err := sqldb.Map[string, string](ctx, c, stmt("reservation_reason"), sqldb.IDs(holds))
 	if err != nil {
 		return nil, err
 	}
@@ -59,26 +59,11 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 	return all, nil
 }
 
-// textMap returns rows of two texts as a map.
-func textMap(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[string]string, error) {
-	return sqldb.Map[string, string](ctx, c, q, args...)
-}
-
 func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]string, error) {
-	names := map[int64]string{}
 	if len(items) == 0 {
-		return names, nil
+		return map[int64]string{}, nil
 	}
-	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
-		var id int64
-		var sku string
-		if err := rows.Scan(&id, &sku); err != nil {
-			return err
-		}
-		names[id] = sku
-		return nil
-	}, stmt("thing_names"), itemRows(items))
-	return names, err
+	return sqldb.Map[int64, string](ctx, c, stmt("thing_names"), itemRows(items))
 }
 
 func itemRows(items []int64) *sqldb.RowSet {

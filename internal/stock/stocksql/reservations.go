@@ -141,11 +141,9 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	tx.QueueQuery(there.read, stmt("hold_select"), sqldb.IDs(ids))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
+		err := rows.Scan(&id)
 		b.ConfirmedEarly[id] = true
-		return nil
+		return err
 	}, stmt("early_select"), sqldb.IDs(ids))
 	if err := tx.Flush(ctx); err != nil {
 		return err

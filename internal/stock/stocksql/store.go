@@ -22,16 +22,13 @@ func New(db *sqldb.DB) *Store { return &Store{entries.On(db), db} }
 // Scopes returns the scopes from a business date on that the admission cache has served, with the epoch it must show.
 func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
 	all := map[stock.Scope]string{}
-	err := sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
+	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
 		var s stock.Scope
 		var epoch string
-		if err := rows.Scan(&s.Branch, &s.Date, &epoch); err != nil {
-			return err
-		}
+		err := rows.Scan(&s.Branch, &s.Date, &epoch)
 		all[s] = epoch
-		return nil
+		return err
 	}, stmt("scope_select"), from)
-	return all, err
 }
 
 // TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have arrived

@@ -18,9 +18,8 @@ import (
 // there. QR and Party of the result are not set.
 func lockTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, id int64) (visit.Table, error) {
 	t, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (visit.Table, error) {
-		t, active := visit.Table{ID: id}, 0
-		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &t.Section, &active)
-		t.Active = active == 1
+		t := visit.Table{ID: id}
+		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &t.Section, sqldb.Bool(&t.Active))
 		return t, err
 	}, stmt("table_lock"), id)
 	if err == nil && (!found || !by.Sees(t.BranchID)) {

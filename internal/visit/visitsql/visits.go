@@ -99,23 +99,17 @@ func (s *Store) StaleKeys(ctx context.Context, limit int) ([]string, error) {
 
 // ClearStaleKeys removes visits that were closed before an instant from StaleKeys.
 func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefore time.Time) error {
-	_, err := s.db.Exec(ctx, stmt("keys_gone"), sqldb.NewRowSet(len(visits)).
-		Text("id", func(i int) string { return visits[i] }), closedBefore.UnixMilli())
+	_, err := s.db.Exec(ctx, stmt("keys_gone"), sqldb.IDs(visits), closedBefore.UnixMilli())
 	return err
 }
 
 // scanTable reads a table with its party; without an open visit the columns of the visit are NULL.
 func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 	var p visit.Party
-	var active int
-	var id *string
-	var opened, bill, help, water *int64
-	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.Section, &active, &t.QR, &p.Currency, &id,
-		&opened, &bill, &help, &water, &p.Guests, &p.Orders, &p.Unpaid)
-	t.Active = active == 1
-	if id != nil {
-		p.VisitID, p.OpenedAt = *id, sqldb.NullInstant(opened)
-		p.Calls = visit.Calls{Bill: sqldb.NullInstant(bill), Help: sqldb.NullInstant(help), Water: sqldb.NullInstant(water)}
+	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.Section, sqldb.Bool(&t.Active), &t.QR, &p.Currency,
+		sqldb.NullText(&p.VisitID), sqldb.Time(&p.OpenedAt), sqldb.Time(&p.Calls.Bill), sqldb.Time(&p.Calls.Help),
+		sqldb.Time(&p.Calls.Water), &p.Guests, &p.Orders, &p.Unpaid)
+	if p.VisitID != "" {
 		t.Party = &p
 	}
 	return t, err
@@ -123,15 +117,12 @@ func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 
 func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
 	var status string
-	var opened, seen int64
-	var closed, bill, help, water *int64
-	var reason *string
-	err = r.Scan(&v.ID, &v.BranchID, &v.TableID, &v.TableLabel, &v.BizDate, &status, &opened, &seen, &closed, &reason,
-		&bill, &help, &water, &v.Guests)
-	v.Open, v.OpenedAt, v.LastSeenAt = status == open, time.UnixMilli(opened).UTC(), time.UnixMilli(seen).UTC()
-	v.ClosedAt, v.Reason = closeInfo(closed, reason)
-	if v.Open { // the calls of a closed visit no longer matter
-		v.Calls = visit.Calls{Bill: sqldb.NullInstant(bill), Help: sqldb.NullInstant(help), Water: sqldb.NullInstant(water)}
+	var calls visit.Calls
+	err = r.Scan(&v.ID, &v.BranchID, &v.TableID, &v.TableLabel, &v.BizDate, &status, sqldb.Time(&v.OpenedAt),
+		sqldb.Time(&v.LastSeenAt), sqldb.Time(&v.ClosedAt), sqldb.NullText(&v.Reason), sqldb.Time(&calls.Bill),
+		sqldb.Time(&calls.Help), sqldb.Time(&calls.Water), &v.Guests)
+	if v.Open = status == open; v.Open { // the calls of a closed visit no longer matter
+		v.Calls = calls
 	}
 	return v, err
 }

@@ -37,9 +37,8 @@ func New(db *sqldb.DB) *Store { return &Store{db} }
 func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error) {
 	return sqldb.Get(ctx, s.db, visit.ErrQRUnknown, func(r sqldb.Rows) (p visit.QRTarget, err error) {
 		var status string
-		var active int
-		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
-		p.Revoked, p.Active = status == revoked, active == 1
+		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, sqldb.Bool(&p.Active))
+		p.Revoked = status == revoked
 		return p, err
 	}, stmt("place_select"), qr)
 }
@@ -62,22 +61,17 @@ func (s *Store) OpenOrJoin(ctx context.Context, e visit.OpenRequest) (id string,
 // lockQR locks a QR token and its table until the end of the transaction, so that neither is revoked or taken out of
 // use. It fails if one was already.
 func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
-	type code struct {
-		status string
-		active int
-	}
-	c, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (c code, err error) {
-		err = r.Scan(&c.status, &c.active)
-		return c, err
-	}, stmt("qr_lock"), qr)
+	var status string
+	var active bool
+	found, err := sqldb.Read(ctx, tx, []any{&status, sqldb.Bool(&active)}, stmt("qr_lock"), qr)
 	switch {
 	case err != nil:
 		return err
 	case !found:
 		return visit.ErrQRUnknown
-	case c.status == revoked:
+	case status == revoked:
 		return visit.ErrQRRevoked
-	case c.active == 0:
+	case !active:
 		return visit.ErrTableInactive
 	}
 	return nil
@@ -105,11 +99,8 @@ func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool,
 	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (visit.Guest, error) {
 		g := visit.Guest{TokenHash: tokenHash}
 		var status string
-		var closed *int64
-		var reason *string
-		err := r.Scan(&g.VisitID, &g.BranchID, &g.TableID, &status, &closed, &reason)
+		err := r.Scan(&g.VisitID, &g.BranchID, &g.TableID, &status, sqldb.Time(&g.ClosedAt), sqldb.NullText(&g.Reason))
 		g.VisitOpen = status == open
-		g.ClosedAt, g.Reason = closeInfo(closed, reason)
 		return g, err
 	}, stmt("guest_select"), tokenHash)
 }
@@ -124,17 +115,6 @@ func (s *Store) UpdateLastSeen(ctx context.Context, at map[string]time.Time) err
 		Text("id", func(i int) string { return ids[i] }).
 		Int("at", func(i int) int64 { return at[ids[i]].UnixMilli() }))
 	return err
-}
-
-// closeInfo returns when and why a visit was closed; zero values for an open one.
-func closeInfo(closed *int64, reason *string) (at time.Time, why visit.CloseReason) {
-	if closed != nil {
-		at = time.UnixMilli(*closed).UTC()
-	}
-	if reason != nil {
-		why = visit.CloseReason(*reason)
-	}
-	return at, why
 }
 
 func oneText(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, args ...any) (string, bool, error) {
