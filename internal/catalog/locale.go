@@ -1,8 +1,14 @@
 package catalog
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+
+	"golang.org/x/text/language"
+
+	"comanda/internal/fault"
+	"comanda/internal/money"
 )
 
 // Locale is a language tag (BCP 47).
@@ -45,4 +51,92 @@ func (t Texts) In(preferred ...Locale) string {
 		}
 	}
 	return ""
+}
+
+// Country is an ISO 3166-1 alpha-2 code, or empty for branches from before countries were stored.
+type Country string
+
+// CountryProfile has the defaults of a new branch in a country.
+type CountryProfile struct {
+	Country   Country
+	Currency  money.Currency
+	Timezones []string // IANA; a branch in a country with several must choose
+	DayStart  int      // before the first and after the last guest of a usual restaurant
+	Locales   []Locale
+}
+
+// usualDayStart is the start of the business day where nothing else is known: after the last guest of the night.
+const usualDayStart = 4
+
+// The faults of a new branch whose country leaves something open.
+var (
+	ErrCountry = fault.New(fault.Invalid, "country_unknown", "The country must be an ISO 3166 code such as VN.").
+			With("field", "country")
+	ErrTimezoneRequired = fault.New(fault.Invalid, "timezone_required",
+		"Choose the time zone: the country does not determine it.").
+		With("field", "timezone")
+	ErrCurrencyRequired = fault.New(fault.Invalid, "currency_required",
+		"Choose the currency: the country does not determine it.").
+		With("field", "currency")
+)
+
+// profiles has the countries whose currency is accepted.
+var profiles = slices.Concat(
+	[]CountryProfile{
+		{"JP", money.JPY, []string{"Asia/Tokyo"}, 5, []Locale{Japanese, English}},
+		{"SA", money.SAR, []string{"Asia/Riyadh"}, 6, []Locale{English}},
+		{"TH", money.THB, []string{"Asia/Bangkok"}, usualDayStart, []Locale{Thai, English}},
+		{"TW", money.TWD, []string{"Asia/Taipei"}, usualDayStart, []Locale{Chinese, English}},
+		{"VN", money.VND, []string{"Asia/Ho_Chi_Minh"}, usualDayStart, []Locale{Vietnamese, English}},
+	},
+	inEnglish(money.USD, map[Country][]string{
+		"EC": {"America/Guayaquil", "Pacific/Galapagos"},
+		"PA": {"America/Panama"},
+		"PR": {"America/Puerto_Rico"},
+		"SV": {"America/El_Salvador"},
+		"US": {
+			"America/New_York", "America/Chicago", "America/Denver", "America/Phoenix", "America/Los_Angeles", "America/Anchorage",
+			"Pacific/Honolulu", "America/Detroit", "America/Indiana/Indianapolis", "America/Boise", "America/Adak",
+		},
+	}),
+	inEnglish(money.EUR, map[Country][]string{
+		"AT": {"Europe/Vienna"}, "BE": {"Europe/Brussels"}, "BG": {"Europe/Sofia"}, "CY": {"Asia/Nicosia"},
+		"DE": {"Europe/Berlin"}, "EE": {"Europe/Tallinn"}, "ES": {"Europe/Madrid", "Atlantic/Canary", "Africa/Ceuta"},
+		"FI": {"Europe/Helsinki"}, "FR": {"Europe/Paris"}, "GR": {"Europe/Athens"}, "HR": {"Europe/Zagreb"},
+		"IE": {"Europe/Dublin"}, "IT": {"Europe/Rome"}, "LT": {"Europe/Vilnius"}, "LU": {"Europe/Luxembourg"},
+		"LV": {"Europe/Riga"}, "MT": {"Europe/Malta"}, "NL": {"Europe/Amsterdam"},
+		"PT": {"Europe/Lisbon", "Atlantic/Madeira", "Atlantic/Azores"}, "SI": {"Europe/Ljubljana"}, "SK": {"Europe/Bratislava"},
+	}),
+)
+
+// inEnglish returns profiles of countries whose own languages are not supported: their menus start in English.
+func inEnglish(currency money.Currency, zones map[Country][]string) []CountryProfile {
+	all := make([]CountryProfile, 0, len(zones))
+	for c, z := range zones {
+		all = append(all, CountryProfile{c, currency, z, usualDayStart, []Locale{English}})
+	}
+	return all
+}
+
+// Valid reports whether c is the code of a country.
+func (c Country) Valid() bool {
+	// The parser also accepts codes of three letters or digits, and former or informal codes.
+	r, err := language.ParseRegion(string(c))
+	return err == nil && r.IsCountry() && r.Canonicalize() == r && r.String() == string(c) && len(c) == 2
+}
+
+// Profile returns the profile of a country; ok is false if it has none.
+func (c Country) Profile() (p CountryProfile, ok bool) {
+	i := slices.IndexFunc(profiles, func(p CountryProfile) bool { return p.Country == c })
+	if i < 0 {
+		return CountryProfile{}, false
+	}
+	return profiles[i], true
+}
+
+// CountryProfiles returns all profiles by country.
+func CountryProfiles() []CountryProfile {
+	return slices.SortedFunc(slices.Values(profiles), func(a, b CountryProfile) int {
+		return cmp.Compare(a.Country, b.Country)
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/uid"
 )
 
 const (
@@ -151,4 +152,84 @@ func (f *Floor) RunOnce(ctx context.Context) error {
 			return f.ClearKeys(ctx, f.Now())
 		}
 	}
+}
+
+// CallReason is what a guest calls for.
+type CallReason string
+
+// The reasons for a call.
+const (
+	CallBill  CallReason = "BILL"
+	CallHelp  CallReason = "HELP"
+	CallWater CallReason = "WATER"
+)
+
+// Calls has the start of each call of a visit, or the zero time.
+type Calls struct{ Bill, Help, Water time.Time }
+
+// Since returns the start of a call, or the zero time if the visit has no such call.
+func (c Calls) Since(reason CallReason) time.Time {
+	return map[CallReason]time.Time{CallBill: c.Bill, CallHelp: c.Help, CallWater: c.Water}[reason]
+}
+
+// Call starts a call of a guest's visit, which lasts until it is answered. A repeated call keeps its start. It fails
+// with ErrClosed for a closed visit.
+func (f *Floor) Call(ctx context.Context, g Guest, reason CallReason) (Visit, error) {
+	v, added, err := f.Store.Call(ctx, g.VisitID, reason, f.Now())
+	if err != nil {
+		return Visit{}, err
+	}
+	if added {
+		f.notify(v.BranchID)
+	}
+	return v, nil
+}
+
+// Answer ends a call of a visit, or all its calls if the reason is empty. It succeeds without a call.
+func (f *Floor) Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error) {
+	v, err := f.Store.Answer(ctx, by, id, reason)
+	if err == nil {
+		f.notify(v.BranchID)
+	}
+	return v, err
+}
+
+// Seat opens a visit at a table for a party that the staff seat. Guests join it by scanning the code. It fails with
+// ErrTableTaken if the table has an open visit.
+func (f *Floor) Seat(ctx context.Context, by authz.Actor, table int64) (Visit, error) {
+	branch, err := f.Store.TableBranch(ctx, table)
+	if err != nil {
+		return Visit{}, err
+	}
+	// A table of another branch is reported like an unknown one.
+	if branch == 0 || !by.Sees(branch) {
+		return Visit{}, ErrTable
+	}
+	b, err := f.Guests.branches.Branch(ctx, branch)
+	if err != nil {
+		return Visit{}, err
+	}
+	if b.Retired() {
+		return Visit{}, ErrTableInactive
+	}
+	now := f.Now()
+	v, err := f.Store.Seat(ctx, by, OpenRequest{
+		TableID: table, BranchID: branch, BizDate: b.Calendar().BizDate(now), VisitID: uid.New(now), Now: now,
+	})
+	if err == nil {
+		f.notify(branch)
+	}
+	return v, err
+}
+
+// Move moves a visit to another table of its branch (V6). Its guests keep their tokens; new phones join it at the new
+// table. It fails with ErrTableTaken, ErrTableInactive or ErrClosed.
+func (f *Floor) Move(ctx context.Context, by authz.Actor, id string, table int64) (Visit, error) {
+	v, moved, err := f.Store.Move(ctx, by, id, table, f.Now())
+	if err != nil || !moved {
+		return v, err
+	}
+	f.dropGuests(ctx, []string{v.ID}) // the cached guests have the old table
+	f.notify(v.BranchID)
+	return v, nil
 }

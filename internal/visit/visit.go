@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/money"
@@ -89,4 +90,66 @@ type Guest struct {
 // Branches returns branches; catalog.MenuCache implements it.
 type Branches interface {
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)
+}
+
+// Store stores tables, visits and guests; visitsql implements it. A change by an actor includes its audit log entry in
+// the same transaction. Methods with an actor report a table or visit of a branch that the actor may not see as not
+// found.
+type Store interface {
+	TableStore
+	SeatingStore
+	GuestStore
+}
+
+// TableStore stores tables and their QR tokens.
+type TableStore interface {
+	Tables(ctx context.Context, branch int64) ([]Table, error)
+	// TableBranch returns the branch of a table, or 0 for an unknown table.
+	TableBranch(ctx context.Context, table int64) (branch int64, err error)
+	// AddTable creates a table with its QR token. It fails with ErrLabelTaken for a label in use.
+	AddTable(ctx context.Context, by authz.Actor, t Table, now time.Time) (Table, error)
+	// AddTables creates tables of one branch, or none. It fails with ErrLabelTaken if one of their labels is in use or
+	// refused is not empty; the error names all these labels.
+	AddTables(ctx context.Context, by authz.Actor, tables []Table, refused []string, now time.Time) ([]Table, error)
+	// EditTable changes a table. It fails with ErrTableTaken for taking a table with an open visit out of use.
+	EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit, now time.Time) (Table, error)
+	// RecordPrinted records in the audit log that the codes of tables were printed.
+	RecordPrinted(ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time) error
+	// RotateQR revokes a table's QR token, adds a new one and closes the open visit, in one transaction.
+	RotateQR(ctx context.Context, by authz.Actor, table int64, qr string, now time.Time) (
+		t Table, closed []string, err error,
+	)
+}
+
+// SeatingStore stores visits. Closing a visit also records that Redis may still hold keys of it, see StaleKeys.
+type SeatingStore interface {
+	Visits(ctx context.Context, f Filter) (page []Visit, total int, err error)
+	// Seat opens a visit at a table. It fails with ErrTableTaken if the table has an open visit.
+	Seat(ctx context.Context, by authz.Actor, r OpenRequest) (Visit, error)
+	// Move moves a visit to another table of its branch. moved is false if it is at that table already.
+	Move(ctx context.Context, by authz.Actor, id string, table int64, now time.Time) (v Visit, moved bool, err error)
+	// Close closes a visit. A closed visit stays as it is.
+	Close(ctx context.Context, by authz.Actor, id string, why CloseReason, now time.Time) (Visit, error)
+	// Call stores a call. added is false if the visit has that call already. It fails with ErrClosed for a closed visit.
+	Call(ctx context.Context, id string, reason CallReason, now time.Time) (v Visit, added bool, err error)
+	Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error)
+	// CloseIdle closes up to limit visits that were last seen longer ago than their branch's AutoClose plus slack and
+	// have nothing unpaid.
+	CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (closed []string, err error)
+	// StaleKeys returns closed visits that Redis may still hold keys of.
+	StaleKeys(ctx context.Context, limit int) ([]string, error)
+	// ClearStaleKeys removes visits from StaleKeys if they were closed before an instant.
+	ClearStaleKeys(ctx context.Context, visits []string, closedBefore time.Time) error
+}
+
+// GuestStore stores guests. Guests uses this part of the Store alone.
+type GuestStore interface {
+	// QRTarget returns the table of a QR token, or ErrQRUnknown.
+	QRTarget(ctx context.Context, qr string) (QRTarget, error)
+	Guest(ctx context.Context, tokenHash string) (g Guest, found bool, err error)
+	// OpenOrJoin joins the table's open visit or opens one (V1), and adds the guest, in one transaction. It fails with
+	// ErrQRRevoked or ErrTableInactive if the token was revoked or the table taken out of use meanwhile.
+	OpenOrJoin(ctx context.Context, r OpenRequest) (visitID string, err error)
+	// UpdateLastSeen stores when open visits were last seen.
+	UpdateLastSeen(ctx context.Context, at map[string]time.Time) error
 }

@@ -2,12 +2,14 @@ package visithttp
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed" // the sheet's template, style and texts
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"image/color"
 	"net"
 	"net/url"
 	"slices"
@@ -15,7 +17,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/boombuler/barcode/qr"
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
 	"comanda/internal/visit"
 )
 
@@ -199,3 +207,114 @@ func warning(words sheetWords, link string) string {
 
 // round rounds to hundredths of a millimetre.
 func round(mm float64) float64 { return float64(int(mm*100+0.5)) / 100 }
+
+// quietZone is the white border of a QR code in modules, which readers need to find it (ISO/IEC 18004, section 6.3.8).
+const quietZone = 4
+
+// qrCode is a QR code as a grid of modules.
+type qrCode struct {
+	size  int // modules per side, without the quiet zone
+	black func(x, y int) bool
+}
+
+// newQRCode returns the smallest QR code of a text. Level M restores 15 % of the modules, enough for a stain on the
+// table.
+func newQRCode(text string) (qrCode, error) {
+	b, err := qr.Encode(text, qr.M, qr.Auto)
+	if err != nil {
+		return qrCode{}, fmt.Errorf("draw a code: %w", err)
+	}
+	return qrCode{b.Bounds().Dx(), func(x, y int) bool {
+		grey, _ := color.GrayModel.Convert(b.At(x, y)).(color.Gray)
+		return grey.Y < 128
+	}}, nil
+}
+
+// side returns the width in modules, including the quiet zone.
+func (c qrCode) side() int { return c.size + 2*quietZone }
+
+// path returns the black modules as an SVG path in units of a module, offset by the quiet zone. Each run of a row is
+// one rectangle, because gaps between single squares would show in print.
+func (c qrCode) path() string {
+	var b bytes.Buffer
+	for y := range c.size {
+		for x := 0; x < c.size; x++ {
+			run := 0
+			for x+run < c.size && c.black(x+run, y) {
+				run++
+			}
+			if run > 0 {
+				fmt.Fprintf(&b, "M%d %dh%dv1h-%dz", x+quietZone, y+quietZone, run, run)
+				x += run
+			}
+		}
+	}
+	return b.String()
+}
+
+// svg returns the code as an SVG image.
+func (c qrCode) svg() []byte {
+	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" width="60mm" height="60mm" `+
+		`shape-rendering="crispEdges" role="img" aria-label="QR"><path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/>`+
+		`<path d="%[2]s"/></svg>`+"\n", c.side(), c.path())
+}
+
+func (s *staff) registerCodes(a *httpapi.API) {
+	ops := a.Operations("Codes", httpapi.Staff) // a permission module of its own, because a code admits guests
+	httpapi.RegisterOutput(ops, "staff-table-sheet", "GET /api/tables/qr-sheet",
+		"Print the tables' QR codes on A4 sheets to cut", s.sheet, binary("text/html", "The sheet."))
+	httpapi.RegisterOutput(ops, "staff-table-code", "GET /api/tables/{id}/qr.svg",
+		"Download the QR code of a table as an image", s.code, binary("image/svg+xml", "The code with its quiet zone."))
+}
+
+// binary describes a body of bytes for the OpenAPI document, which cannot derive it.
+func binary(mediaType, description string) httpapi.Option {
+	schema := &huma.Schema{Type: huma.TypeString}
+	return func(op *huma.Operation) {
+		op.Responses = map[string]*huma.Response{"200": {
+			Description: description, Content: map[string]*huma.MediaType{mediaType: {Schema: schema}},
+		}}
+	}
+}
+
+type sheetIn struct {
+	BranchID int64   `query:"branchId" required:"true" minimum:"1"`
+	TableIDs []int64 `query:"tableIds" maxItems:"200" doc:"Comma-separated; all tables in use if omitted."`
+}
+
+// secretFile is a file that contains QR tokens and must not be cached.
+type secretFile struct {
+	ContentType  string `header:"Content-Type"`
+	CacheControl string `header:"Cache-Control"`
+	CSP          string `header:"Content-Security-Policy"`
+	Disposition  string `header:"Content-Disposition"`
+	Body         []byte
+}
+
+func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
+	b, tables, err := s.floor.Codes(ctx, authz.ActorOf(ctx), in.BranchID, in.TableIDs)
+	if err != nil {
+		return nil, err
+	}
+	body, err := sheet(b, tables, s.link, s.floor.Now())
+	if err != nil {
+		return nil, fault.Wrap("draw a sheet of codes", err)
+	}
+	return &secretFile{"text/html; charset=utf-8", "no-store", sheetCSP, `inline; filename="tables.html"`, body}, nil
+}
+
+func (s *staff) code(ctx context.Context, in *httpapi.ByID) (*secretFile, error) {
+	t, err := s.floor.Code(ctx, authz.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newQRCode(s.link(t))
+	if err != nil {
+		return nil, fault.Wrap("draw a code", err)
+	}
+	return &secretFile{
+		"image/svg+xml", "no-store", "default-src 'none'; frame-ancestors 'none'",
+		`inline; filename="table-` + httpapi.FormatID(t.ID) + `.svg"`,
+		c.svg(),
+	}, nil
+}
