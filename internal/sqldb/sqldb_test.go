@@ -44,7 +44,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 		SELECT 1 AS id, CAST(1772107200005 AS BIGINT) AS at, 1 AS flag, CAST('dry' AS TEXT) AS note, CAST('{"en":"tea"}' AS TEXT) AS texts
 		UNION ALL SELECT 2, NULL, 0, NULL, '{}'
 		UNION ALL SELECT 3, 0, 0, '', '[') AS rows ORDER BY id`)},
-	"no_sql.sql":         {Data: []byte(`SELEKT 1`)},
+	"no_sql.sql": {Data: []byte(`SELEKT 1`)},
 	"idle_timeout.sql": {Data: []byte(`
 		SELECT /*pg: current_setting('idle_in_transaction_session_timeout')*/ /*sqlite: ''*/`)},
 	"endless.sql": {Data: []byte(`

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 
+	"comanda/internal/fault"
 	"comanda/internal/payment"
 	"comanda/internal/payment/gatewayhttp"
+	"comanda/internal/telemetry"
 )
 
 // Merchant implements payment.Gateway for LINE Pay. It is stateless and safe for concurrent use.
@@ -131,4 +135,96 @@ func verifyConfirm(got response, a payment.Attempt) payment.Report {
 	err := got.decodeInfo(&p)
 	p.Currency = string(a.Currency) // the response has no currency; the request had
 	return p.report(a, err, got.Code, got.raw)
+}
+
+// LINE Pay's two hosts. The sandbox moves no money.
+const (
+	SandboxHost    = "https://sandbox-api-pay.line.me"
+	ProductionHost = "https://api-pay.line.me"
+)
+
+// Config is a merchant's contract with LINE Pay.
+type Config struct {
+	ChannelID     string
+	ChannelSecret telemetry.Secret
+	Host          string // base URL of the API; empty for the sandbox. Its path, if any, is not part of the signature
+	Prefix        string // API version: /v4, also if empty, or /v3
+}
+
+// printable is one word of visible ASCII. A space or line feed that was copied along would break a header, or make
+// every signature wrong.
+var printable = regexp.MustCompile(`^[!-~]{1,100}$`)
+
+// Validate checks the configuration without calling LINE Pay. Its errors never contain the secret.
+func (c Config) Validate() error {
+	c = c.complete()
+	switch {
+	case !printable.MatchString(c.ChannelID):
+		return fault.InField("linepay_channel_id", "one_word", errors.New("linepay: the channel id is missing or is not one word"))
+	case !printable.MatchString(string(c.ChannelSecret)):
+		return fault.InField("linepay_channel_secret", "one_word",
+			errors.New("linepay: the channel secret is missing or is not one word"))
+	// The path of each request would begin with two slashes, and the signed one with one.
+	case strings.HasSuffix(c.Host, "/"):
+		return fault.InField("linepay_url", "end_slash", errors.New("linepay: the host ends with a slash"))
+	case c.Prefix != "/v4" && c.Prefix != "/v3":
+		return fault.InField("linepay_prefix", "api_version", errors.New("linepay: the prefix is neither /v4 nor /v3"))
+	}
+	if err := gatewayhttp.CheckURL(c.Host); err != nil {
+		return fault.InField("linepay_url", "no_url",
+			fmt.Errorf("linepay: the host is not an address such as %s: %w", SandboxHost, err))
+	}
+	return nil
+}
+
+// complete fills in the defaults. A host that was forgotten is the sandbox's, so no money moves.
+func (c Config) complete() Config {
+	if c.Host == "" {
+		c.Host = SandboxHost
+	}
+	if c.Prefix == "" {
+		c.Prefix = "/v4"
+	}
+	return c
+}
+
+// The codes of the manual's appendix about the merchant.
+const (
+	codeNoMerchant = "1104" // no such merchant
+	codeInactive   = "1105" // the merchant cannot use LINE Pay
+	codeHeader     = "1106" // a header is wrong: the channel id, the signature, or the address it comes from
+)
+
+// addressRefused is a part of the message with which 1106 refuses an address that is not in the merchant centre's list:
+// "Header information error. Ip address [...] is not allowed to access this API". The code alone does not tell it from a
+// wrong secret.
+const addressRefused = "ip address"
+
+// TestCredentials asks LINE Pay for the details of a payment that cannot exist, with an id that no attempt has. LINE Pay
+// verifies the signature before it looks, so 1150 proves the channel id and the secret. An error means that LINE Pay was
+// not reached or that the response is not LINE Pay's.
+func (m *Merchant) TestCredentials(ctx context.Context) (payment.CredentialReport, error) {
+	_, err := m.details(ctx, payment.Attempt{ID: "test-" + m.nonce()})
+	refused, ok := errors.AsType[*codeError](err)
+	if !ok {
+		return payment.CredentialReport{State: payment.CredentialsUnclear, Code: codeOK}, err
+	}
+	r := payment.CredentialReport{
+		State: payment.CredentialsUnclear, Code: refused.code,
+		Message: gatewayhttp.Storable(refused.message, payment.MaxCredentialMessage),
+	}
+	switch refused.code {
+	case codeUnknown:
+		r.State = payment.CredentialsAccepted
+	case codeNoMerchant:
+		r.State = payment.CredentialsRefused
+	case codeInactive:
+		r.State = payment.MerchantInactive
+	case codeHeader:
+		r.State = payment.CredentialsRefused
+		if strings.Contains(strings.ToLower(refused.message), addressRefused) {
+			r.State = payment.AddressRefused
+		}
+	}
+	return r, nil
 }

@@ -3,6 +3,9 @@ package linepay
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 
 	"comanda/internal/payment"
 )
@@ -77,4 +80,147 @@ func (m *Merchant) refused(ctx context.Context, r payment.RefundRequest, code st
 		}
 	}
 	return payment.RefundOutcome{State: payment.RefundRefused, Code: code}, nil
+}
+
+// RefundedElsewhere is the code of a refund that was not sent, because LINE Pay's list has a refund that is not in our
+// books, such as one made in its portal, or one that may or may not be this refund.
+const RefundedElsewhere = "REFUNDED_ELSEWHERE"
+
+// listedRefund is a refund in LINE Pay's list. Two of them are equal only if both id and amount are, which is how a
+// portal reference is verified.
+type listedRefund struct {
+	id     string
+	amount int64
+}
+
+// Prepare implements payment.Gateway. It returns the ids in LINE Pay's list. It refuses a refund if the list has
+// refunds that are not in our books, until staff have checked them and approve the refund again.
+func (m *Merchant) Prepare(
+	ctx context.Context, r payment.RefundRequest,
+) (before []string, out payment.RefundOutcome, err error) {
+	list, out, err := m.listRefunds(ctx, r.Attempt)
+	if err != nil || out.State != "" {
+		return nil, out, err
+	}
+	// After REFUNDED_ELSEWHERE the staff have seen the list and approved the refund again, so it does not stop it twice.
+	if r.Code != RefundedElsewhere {
+		if out, err = match(list, r); err != nil || out.State != "" {
+			return nil, out, err
+		}
+	}
+	for _, g := range list {
+		before = append(before, g.id)
+	}
+	return before, out, nil
+}
+
+// listRefunds returns the refunds of an attempt. A payment that LINE Pay does not have cannot be refunded. Some API
+// versions list refunds with a minus, others without.
+func (m *Merchant) listRefunds(ctx context.Context, a payment.Attempt) ([]listedRefund, payment.RefundOutcome, error) {
+	d, err := m.details(ctx, a)
+	if refused, ok := errors.AsType[*codeError](err); ok && groupOf(refused.code) == refusal {
+		return nil, payment.RefundOutcome{State: payment.RefundRefused, Code: refused.code}, nil
+	}
+	if err != nil {
+		return nil, payment.RefundOutcome{}, payment.ErrGateway.Because(err)
+	}
+	list := make([]listedRefund, len(d.Refunds))
+	for i, back := range d.Refunds {
+		id := back.Transaction.String()
+		amount, err := parseMinor(a.Currency, back.Amount)
+		if err != nil || !transactionID.MatchString(id) {
+			return nil, payment.RefundOutcome{}, payment.ErrGateway.Because(
+				fmt.Errorf("linepay: details: refund %.20q of %.20q is not in its form", id, back.Amount.String()))
+		}
+		list[i] = listedRefund{id, max(amount, -amount)}
+	}
+	return list, payment.RefundOutcome{}, nil
+}
+
+// match compares LINE Pay's list with our books. Amounts do not identify refunds, so ids do where they are known: those
+// of our other refunds, and those listed before this refund was first sent. A later entry with this refund's amount is
+// this refund, unless it may be one that was made by hand. An empty state means that no entry is this refund and that
+// every entry is accounted for.
+func match(list []listedRefund, r payment.RefundRequest) (payment.RefundOutcome, error) {
+	ours, manual := knownRefunds(list, r.OtherRefunds)
+	if name, ok := findMissing(list, ours, r.PriorRefunds); ok {
+		return payment.RefundOutcome{}, payment.ErrGateway.Because(fmt.Errorf("linepay: refund %s is not in its list", name))
+	}
+	var since []listedRefund
+	for _, g := range list {
+		switch {
+		case slices.Contains(ours, g.id):
+		// Listed before this refund was sent, so it is not this one. It may be one that was made by hand without a reference,
+		// which is then accounted for.
+		case slices.Contains(r.PriorRefunds, g.id):
+			manual[g.amount] = max(0, manual[g.amount]-1)
+		default:
+			since = append(since, g)
+		}
+	}
+	// A refund that was never sent cannot be in the list. One that was may be, and is then not sent again.
+	if r.Sent {
+		return findSent(since, r.Amount, manual), nil
+	}
+	if hasUnknown(since, manual) {
+		return payment.RefundOutcome{State: payment.RefundRefused, Code: RefundedElsewhere}, nil
+	}
+	return payment.RefundOutcome{}, nil
+}
+
+// knownRefunds returns the ids of our refunds, and the number of completed refunds without an id by amount. A portal
+// reference counts as an id only if it is in the list, because people make mistakes when they copy it.
+func knownRefunds(list []listedRefund, all []payment.Refund) (names []string, manual map[int64]int) {
+	manual = map[int64]int{}
+	for _, r := range all {
+		switch {
+		case r.GatewayRef != "":
+			names = append(names, r.GatewayRef)
+		case slices.Contains(list, listedRefund{r.PortalRef, r.Amount}):
+			names = append(names, r.PortalRef)
+		case r.State == payment.RefundDone:
+			manual[r.Amount]++
+		}
+	}
+	return names, manual
+}
+
+// findMissing returns an id that should be in the list and is not; the list is then out of date.
+func findMissing(list []listedRefund, names ...[]string) (string, bool) {
+	for _, name := range slices.Concat(names...) {
+		if !slices.ContainsFunc(list, func(g listedRefund) bool { return g.id == name }) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// findSent looks for a refund that may have been sent, among the entries since then.
+func findSent(since []listedRefund, amount int64, manual map[int64]int) payment.RefundOutcome {
+	var same, rest []listedRefund
+	for _, g := range since {
+		if g.amount == amount {
+			same = append(same, g)
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	switch {
+	case len(same) == 1 && manual[amount] == 0:
+		return payment.RefundOutcome{State: payment.RefundDone, Ref: same[0].id, Code: codeOK}
+	case len(same) > 0, hasUnknown(rest, manual):
+		return payment.RefundOutcome{State: payment.RefundUnknown, Code: RefundedElsewhere}
+	}
+	return payment.RefundOutcome{}
+}
+
+// hasUnknown reports whether the list has an entry that is not accounted for. It decrements the counts in manual.
+func hasUnknown(list []listedRefund, manual map[int64]int) bool {
+	for _, g := range list {
+		if manual[g.amount] == 0 {
+			return true
+		}
+		manual[g.amount]--
+	}
+	return false
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
+	"comanda/internal/fault"
+	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/gatewayhttp"
+	"comanda/internal/uid"
 )
 
 // The maximum lengths of names in bytes. LINE Pay's limits are the same numbers in characters, so these are never longer.
@@ -142,4 +146,73 @@ func pageOf(a response) (payment.Page, error) {
 // suitable reports whether LINE Pay supports the amount and the currency.
 func suitable(a payment.Attempt) bool {
 	return payment.LINEPay.CheckAmount(a.Amount, a.Currency) == nil
+}
+
+// formatMinor formats minor units as a JSON number: 120 for TWD, 120.50 for THB. It uses no floats. LINE Pay compares
+// the amount of a confirmation with that of the request, so both come from here.
+func formatMinor(c money.Currency, minor int64) json.Number { return json.Number(c.Format(minor)) }
+
+// parseMinor parses a JSON number as minor units. It ignores trailing zeros of the fraction; a fraction of a minor unit
+// is an error. LINE Pay lists refunds with a minus. money.Parse refuses one, so the sign is handled here.
+func parseMinor(c money.Currency, n json.Number) (int64, error) {
+	whole, fraction, _ := strings.Cut(n.String(), ".")
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		whole += "." + fraction
+	}
+	if digits, negative := strings.CutPrefix(whole, "-"); negative {
+		m, err := c.Parse(digits)
+		return -m, err
+	}
+	return c.Parse(whole)
+}
+
+// sum adds parts of an amount, some of which may be negative, such as discounts. The limit is checked after each part:
+// two numbers within it cannot overflow an int64.
+func sum(c money.Currency, parts []json.Number) (int64, error) {
+	var total int64
+	for _, p := range parts {
+		m, err := parseMinor(c, p)
+		if err != nil {
+			return 0, err
+		}
+		if total += m; total > money.Max || total < -money.Max {
+			return 0, fmt.Errorf("linepay: %s is too much", p)
+		}
+	}
+	return total, nil
+}
+
+// ErrForm refuses a query that LINE Pay does not send.
+var ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid return from LINE Pay.")
+
+// maxQuery is the maximum length of a query in bytes. LINE Pay's two parameters have about 70.
+const maxQuery = 2 << 10
+
+// Return is the query with which LINE Pay redirects a browser to the confirm or cancel URL. It is not signed: it says
+// which payment to check, never what happened. Anyone can send one, so the caller asks LINE Pay before it believes it.
+type Return struct {
+	TransactionID string // 19 digits
+	AttemptID     string
+}
+
+// Read parses the raw query of such a URL. It ignores other parameters; a repeated one is ErrForm.
+func Read(rawQuery string) (Return, error) {
+	if len(rawQuery) > maxQuery {
+		return Return{}, ErrForm
+	}
+	q, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return Return{}, ErrForm
+	}
+	// Two values of one name could be read differently here and by whatever stands in front of this server.
+	for _, values := range q {
+		if len(values) != 1 {
+			return Return{}, ErrForm
+		}
+	}
+	r := Return{TransactionID: q.Get("transactionId"), AttemptID: q.Get("orderId")}
+	if !transactionID.MatchString(r.TransactionID) || !uid.Valid(r.AttemptID) {
+		return Return{}, ErrForm
+	}
+	return r, nil
 }

@@ -144,3 +144,52 @@ func claim[T any](
 func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
 	return sqldb.Map[payment.State, int64](ctx, c, stmt("attempt_stuck"))
 }
+
+// QueueSelect queues Attempts and Refunds in a transaction. The flush calls the functions with each row, oldest first
+// per order. Both queries share a round trip with others of the same flush. The functions must not use the transaction.
+func QueueSelect(tx sqldb.Tx, orders []string, attempt func(payment.Attempt), refund func(payment.Refund)) {
+	queueEach(tx, stmt("attempt_select"), orders, scanAttempt, attempt)
+	queueEach(tx, stmt("refund_select"), orders, scanRefund, refund)
+}
+
+// queueEach queues one query by order ids and passes each scanned row on, so that a batch sorts rows into its maps
+// without a slice in between.
+func queueEach[T any](
+	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), each func(T),
+) {
+	tx.QueueQuery(sqldb.Scanned(scan, each), q, sqldb.IDs(orders))
+}
+
+// QueueMismatches inserts amount mismatches. Existing ones stay as they are, also if they were cleared.
+func QueueMismatches(tx sqldb.Tx, all []payment.AmountMismatch) {
+	if len(all) == 0 {
+		return
+	}
+	tx.Queue(stmt("mismatch_insert"), sqldb.NewRowSet(len(all)).
+		Text("attempt_id", func(i int) string { return all[i].AttemptID }).
+		Text("order_id", func(i int) string { return all[i].OrderID }).
+		Int("amount", func(i int) int64 { return all[i].Amount }).
+		Text("currency", func(i int) string { return string(all[i].Currency) }).
+		Int("reported_at", func(i int) int64 { return all[i].ReportedAt.UnixMilli() }))
+}
+
+// ClearMismatches marks all mismatches of an attempt as resolved by staff and returns their number.
+func ClearMismatches(ctx context.Context, tx sqldb.Tx, attempt string, now time.Time) (int64, error) {
+	return tx.Exec(ctx, stmt("mismatch_clear"), attempt, now.UnixMilli())
+}
+
+// MoveDeadlines moves the times of checks and of sending refunds, and the creation time of attempts that were not sent
+// to a gateway yet, after the deciding clock was moved by the same span. It returns the number of moved checks and
+// refunds. Without it a clock that was set forward would make every check due at once, and one that was set back would
+// delay refunds by hours. The caller moves all deadlines of the installation in one transaction.
+func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+	if _, err := tx.Exec(ctx, stmt("attempt_age_move"), by.Milliseconds()); err != nil {
+		return 0, err
+	}
+	checks, err := tx.Exec(ctx, stmt("attempt_deadline_move"), by.Milliseconds())
+	if err != nil {
+		return 0, err
+	}
+	sends, err := tx.Exec(ctx, stmt("refund_deadline_move"), by.Milliseconds())
+	return checks + sends, err
+}

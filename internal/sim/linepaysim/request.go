@@ -1,11 +1,18 @@
 package linepaysim
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"io"
+	"math/big"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"comanda/internal/sim"
 )
@@ -130,4 +137,86 @@ func (s *Simulator) base(r *http.Request) string {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
+}
+
+// authenticate verifies the merchant's signature over the bytes of the path and of the query or body as received. It
+// returns an error message, or an empty string.
+func (s *Simulator) authenticate(r *http.Request, body []byte) string {
+	nonce := r.Header.Get("X-Line-Authorization-Nonce")
+	switch {
+	case r.Header.Get("X-Line-Channelid") != s.channelID:
+		return "Header information error: the channel."
+	case nonce == "" || len(nonce) > 100:
+		return "Header information error: the nonce."
+	case !s.signed(r, body, nonce):
+		return "Header information error: the signature."
+	// Last, because a request with a wrong signature must not use up a nonce.
+	case !s.remember(nonce):
+		return "Header information error: the nonce was used before."
+	}
+	return ""
+}
+
+// signed reports whether the secret has signed the request. It signs the escaped path as it was received, and compares
+// in constant time.
+func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
+	given, err := base64.StdEncoding.DecodeString(r.Header.Get("X-Line-Authorization"))
+	if err != nil {
+		return false
+	}
+	payload := string(body)
+	if r.Method == http.MethodGet {
+		payload = r.URL.RawQuery
+	}
+	message := strings.Join([]string{s.secret, r.URL.EscapedPath(), payload, nonce}, "")
+	h := hmac.New(sha256.New, []byte(s.secret))
+	_, _ = io.WriteString(h, message) // a hash never fails
+	return hmac.Equal(h.Sum(nil), given)
+}
+
+// remember reports whether a nonce is new, and stores it. After Keep others it may be used again.
+func (s *Simulator) remember(nonce string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nonces.Add(nonce, struct{}{})
+}
+
+// maxHundredths is far above any bill, and far below an overflow in multiplications and sums.
+const maxHundredths = 1_000_000_000_000
+
+// hundredths parses an amount; ok is false if it has more decimals than its currency allows. All currencies are counted
+// in hundredths, which is exact for the two decimals of THB and USD. The limit of length keeps a number with a thousand
+// digits from being computed.
+func hundredths(currency string, n json.Number) (amount int64, ok bool) {
+	if len(n) > 20 || strings.ContainsAny(string(n), "eE") {
+		return 0, false
+	}
+	// Exact fractions instead of floats: 0.1 and 0.10 are one amount, and 1.005 is none.
+	exact, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return 0, false
+	}
+	exact.Mul(exact, big.NewRat(100, 1))
+	if !exact.IsInt() || !exact.Num().IsInt64() {
+		return 0, false
+	}
+	amount = exact.Num().Int64()
+	if currency == "TWD" && amount%100 != 0 || amount > maxHundredths || amount < -maxHundredths {
+		return 0, false
+	}
+	return amount, true
+}
+
+// decimal formats hundredths as a JSON number without trailing zeros. Real responses are numbers, so it returns one and
+// not a text.
+func decimal(amount int64) json.Number {
+	sign := ""
+	if amount < 0 {
+		sign, amount = "-", -amount
+	}
+	fraction := strings.TrimRight(strconv.FormatInt(100+amount%100, 10)[1:], "0")
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return json.Number(sign + strconv.FormatInt(amount/100, 10) + fraction)
 }
