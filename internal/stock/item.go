@@ -2,9 +2,12 @@ package stock
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
+	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
 )
@@ -61,4 +64,230 @@ func (b *Balances) LowStockEvents(now time.Time) []event.Event {
 		})
 	}
 	return events
+}
+
+// ItemStore changes and reads stock levels; stocksql.Reservations implements it. Each change is one transaction that
+// also writes an audit row.
+type ItemStore interface {
+	// Level returns the exact level of an item; one without an id does not exist.
+	Level(ctx context.Context, branch int64, sku string) (Level, error)
+	Adjust(ctx context.Context, by authz.Actor, a Adjustment) (Level, error)
+	// Add creates an item without units. It returns ErrItemExists if the branch has the SKU.
+	Add(ctx context.Context, by authz.Actor, t Item) error
+	// Update changes the name, the unit and the alarm threshold of the item with t's number.
+	Update(ctx context.Context, by authz.Actor, t Item) error
+}
+
+// ItemQueries lists stock for the console; stocksql.Store implements it. Each page comes with the total.
+type ItemQueries interface {
+	// Item returns an item by number; one without an id does not exist.
+	Item(ctx context.Context, id int64) (Item, error)
+	Levels(ctx context.Context, f LevelFilter) ([]Level, int64, error)
+	Adjustments(ctx context.Context, item int64, limit, offset int) ([]AdjustmentRecord, int64, error)
+	Reservations(ctx context.Context, f ReservationFilter) ([]ReservationRecord, int64, error)
+}
+
+// LevelFilter selects stock items of a branch.
+type LevelFilter struct {
+	Branch int64
+	Query  string // a part of the id or the name; empty for all
+	Low    bool   // only items at or below their alarm threshold
+	Limit  int
+	Offset int
+}
+
+// ReservationFilter selects reservations of a branch, the most recently changed first.
+type ReservationFilter struct {
+	Branch int64
+	Status Status // empty for all
+	Limit  int
+	Offset int
+}
+
+// AdjustmentRecord is an adjustment that was made.
+type AdjustmentRecord struct {
+	ID        string
+	Kind      AdjustmentKind
+	Units     int64 // the difference; negative for a decrease
+	Available int64 // afterwards
+	Note      string
+	Actor     string
+	At        time.Time
+}
+
+// ReservationRecord is a reservation with its times.
+type ReservationRecord struct {
+	Reservation
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// ItemService manages stock items and their levels. Items of branches that the actor may not see are answered as
+// missing. It is safe for concurrent use. Permissions of the route are checked before; it checks branches only.
+type ItemService struct {
+	Store    ItemStore
+	Queries  ItemQueries
+	Branches func(ctx context.Context) ([]int64, error) // all branches
+}
+
+// Faults of item management.
+var (
+	ErrItemExists     = fault.New(fault.Conflict, "item_exists", "The branch already has a stock item with this id.")
+	ErrLevelTooHigh   = fault.New(fault.Conflict, "level_too_high", "The quantity would exceed the maximum.")
+	ErrKeyReused      = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId belongs to a different adjustment.")
+	errBranchRequired = fault.New(fault.Invalid, "invalid", "branchId is required: there are several branches.").
+				With("field", "branchId")
+	errUnknownStatus = fault.New(fault.Invalid, "invalid", "Unknown reservation status.").With("field", "status")
+)
+
+// maxText bounds the name and the unit of a stock item, in characters.
+const maxText = 100
+
+// Validate returns a fault for an item that breaks a limit.
+func (t Item) Validate() error {
+	switch {
+	case utf8.RuneCountInString(t.Name) > maxText || !utf8.ValidString(t.Name):
+		return fault.Newf(fault.Invalid, "invalid", "A name may have at most %d characters.", maxText).With("field", "name")
+	case utf8.RuneCountInString(t.Unit) > maxText || !utf8.ValidString(t.Unit):
+		return fault.Newf(fault.Invalid, "invalid", "A unit may have at most %d characters.", maxText).With("field", "unit")
+	case t.LowAt != NoAlarm && (t.LowAt < 0 || t.LowAt > MaxAvailable):
+		return fault.Newf(fault.Invalid, "invalid", "lowAt must be between 0 and %d.", int64(MaxAvailable)).With("field", "lowAt")
+	}
+	return ValidateExternalID("itemId", t.SKU)
+}
+
+// ResolveBranch returns the named branch or, without a name, the only branch that the actor sees. A named branch is
+// returned unchecked: the caller compares it with what the actor sees.
+func (k *ItemService) ResolveBranch(ctx context.Context, who authz.Actor, named int64) (int64, error) {
+	if named != 0 {
+		return named, nil
+	}
+	all, err := k.Branches(ctx)
+	all = slices.DeleteFunc(all, func(b int64) bool { return !who.Sees(b) })
+	if err == nil && len(all) != 1 {
+		err = errBranchRequired
+	}
+	if err != nil {
+		return 0, err
+	}
+	return all[0], nil
+}
+
+// Level returns the exact level of an item.
+func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, sku string) (Level, error) {
+	if err := ValidateExternalID("itemId", sku); err != nil {
+		return Level{}, err
+	}
+	branch, err := k.ResolveBranch(ctx, who, branch)
+	if err != nil {
+		return Level{}, err
+	}
+	if !who.Sees(branch) {
+		return Level{}, ErrItemNotFound
+	}
+	l, err := k.Store.Level(ctx, branch, sku)
+	if err == nil && l.ID == 0 {
+		err = ErrItemNotFound
+	}
+	return l, err
+}
+
+// SetAvailable sets the available units of an item and creates the item if it is missing. It has no idempotency key and
+// needs none: setting the same number twice changes nothing.
+func (k *ItemService) SetAvailable(
+	ctx context.Context, who authz.Actor, branch int64, sku string, units int64,
+) (Level, error) {
+	return k.adjust(ctx, who, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
+}
+
+func (k *ItemService) adjust(ctx context.Context, who authz.Actor, a Adjustment) (Level, error) {
+	if err := a.Validate(); err != nil {
+		return Level{}, err
+	}
+	if !who.Sees(a.Branch) {
+		return Level{}, ErrItemNotFound
+	}
+	return k.Store.Adjust(ctx, who, a)
+}
+
+// item returns an item of a branch that the actor sees.
+func (k *ItemService) item(ctx context.Context, who authz.Actor, id int64) (Item, error) {
+	t, err := k.Queries.Item(ctx, id)
+	if err == nil && (t.ID == 0 || !who.Sees(t.Branch)) {
+		err = ErrItemNotFound
+	}
+	return t, err
+}
+
+// Adjust changes the available units of an item by number. It overwrites the branch and the SKU of the adjustment.
+func (k *ItemService) Adjust(ctx context.Context, who authz.Actor, id int64, a Adjustment) (Level, error) {
+	t, err := k.item(ctx, who, id)
+	if err != nil {
+		return Level{}, err
+	}
+	a.Branch, a.SKU = t.Branch, t.SKU
+	return k.adjust(ctx, who, a)
+}
+
+// Adjustments returns the adjustments of an item, newest first.
+func (k *ItemService) Adjustments(
+	ctx context.Context, who authz.Actor, id int64, limit, offset int,
+) ([]AdjustmentRecord, int64, error) {
+	if _, err := k.item(ctx, who, id); err != nil {
+		return nil, 0, err
+	}
+	return k.Queries.Adjustments(ctx, id, limit, offset)
+}
+
+// Add creates an item without units.
+func (k *ItemService) Add(ctx context.Context, who authz.Actor, t Item) (Level, error) {
+	if err := t.Validate(); err != nil {
+		return Level{}, err
+	}
+	if !who.Sees(t.Branch) {
+		return Level{}, ErrBranchNotFound
+	}
+	if err := k.Store.Add(ctx, who, t); err != nil {
+		return Level{}, err
+	}
+	return k.Store.Level(ctx, t.Branch, t.SKU)
+}
+
+// Update changes the name, unit and alarm threshold of an item. The SKU and the branch cannot change: other systems,
+// recipes and holds refer to them.
+func (k *ItemService) Update(ctx context.Context, who authz.Actor, t Item) (Level, error) {
+	known, err := k.item(ctx, who, t.ID)
+	if err != nil {
+		return Level{}, err
+	}
+	t.Branch, t.SKU = known.Branch, known.SKU
+	if err := t.Validate(); err != nil {
+		return Level{}, err
+	}
+	if err := k.Store.Update(ctx, who, t); err != nil {
+		return Level{}, err
+	}
+	return k.Store.Level(ctx, t.Branch, t.SKU)
+}
+
+// Levels returns the items of a branch with their levels.
+func (k *ItemService) Levels(ctx context.Context, who authz.Actor, f LevelFilter) ([]Level, int64, error) {
+	if !who.Sees(f.Branch) {
+		return nil, 0, ErrBranchNotFound
+	}
+	return k.Queries.Levels(ctx, f)
+}
+
+// Reservations returns the reservations of other systems in a branch.
+func (k *ItemService) Reservations(
+	ctx context.Context, who authz.Actor, f ReservationFilter,
+) ([]ReservationRecord, int64, error) {
+	if !who.Sees(f.Branch) {
+		return nil, 0, ErrBranchNotFound
+	}
+	if state, _ := f.Status.State(); state == "" && f.Status != "" {
+		return nil, 0, errUnknownStatus
+	}
+	return k.Queries.Reservations(ctx, f)
 }

@@ -2,6 +2,7 @@ package auditsql
 
 import (
 	"context"
+	"embed"
 	"strconv"
 	"strings"
 
@@ -151,3 +152,11 @@ func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, 
 		return err
 	}, stmt("audit_names"), rows)
 }
+
+//go:embed *.sql
+var files embed.FS
+
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must

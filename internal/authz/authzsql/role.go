@@ -1,10 +1,20 @@
 package authzsql
 
 import (
+	"cmp"
 	"context"
+	"embed"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
 
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/uid"
 )
 
 // Roles is authz.GrantStore and authz.RoleStore on a database.
@@ -99,3 +109,240 @@ func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, err
 	}
 	return held, err
 }
+
+// auditedRole is what the audit log stores of a role.
+type auditedRole struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Permissions []int64 `json:"permissions,omitempty"`
+}
+
+func auditedRoleOf(r authz.Role) auditedRole {
+	return auditedRole{r.Name, r.Description, r.Permissions}
+}
+
+// Change is the transaction of one administrative change of roles or accounts.
+type Change struct {
+	Tx        sqldb.Tx
+	By        authz.Actor
+	Principal authz.Principal // of By, with the permissions that it has now
+	Now       time.Time
+}
+
+// BeginChange locks the roles and reads the principal, so that its permissions cannot change before the commit. It
+// returns authz.ErrForbidden if the principal's account is not active.
+func BeginChange(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (*Change, error) {
+	if err := LockRoles(ctx, tx); err != nil {
+		return nil, err
+	}
+	c := &Change{Tx: tx, By: by, Principal: authz.OperatorPrincipal(), Now: now}
+	if by.Kind == authz.Console { // it has no account
+		return c, nil
+	}
+	var role int64
+	c.Principal = authz.Principal{ID: by.UserID}
+	err := sqldb.Each(ctx, tx, func(r sqldb.Rows) error {
+		var branch int64
+		err := r.Scan(&role, &branch)
+		if branch != 0 {
+			c.Principal.Branches = append(c.Principal.Branches, branch)
+		}
+		return err
+	}, stmt("principal_select"), by.UserID)
+	switch {
+	case err != nil:
+		return nil, err
+	case role == 0:
+		return nil, authz.ErrForbidden
+	}
+	c.Principal.Role, err = SelectRole(ctx, tx, role)
+	return c, err
+}
+
+// roleEntry returns a new audit entry about a role.
+func (c *Change) roleEntry(action string, id int64) audit.Entry {
+	return audit.NewEntry(c.By, c.Now, action, "role", strconv.FormatInt(id, 10), 0)
+}
+
+// CreateRole creates a role with the permissions that members have, which are those for own data.
+func (b *Roles) CreateRole(
+	ctx context.Context, by authz.Actor, r authz.Role, now time.Time,
+) (made authz.Role, err error) {
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := BeginChange(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		own, err := memberPermissions(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := c.Principal.MayGrant(authz.Role{Name: r.Name}, own); err != nil {
+			return err
+		}
+		id, err := sqldb.Scalar[int64](ctx, tx, stmt("role_insert"), r.Name, r.Description, now.UnixMilli(), by.String())
+		if err != nil {
+			return err
+		}
+		queueGrants(tx, id, own)
+		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
+		if made, err = SelectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleCreated, id).WithAfter(auditedRoleOf(made)))
+	})
+	return made, roleNameError(err)
+}
+
+// memberPermissions returns the permissions of members, which every role has at least.
+func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
+	return sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("role_members_hold"), authz.RoleUser)
+}
+
+// queueGrants queues grants of permissions to a role.
+func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
+	if len(permissions) == 0 {
+		return
+	}
+	tx.Queue(stmt("permission_grant"), sqldb.NewRowSet(len(permissions)).
+		Int("role", func(int) int64 { return role }).
+		Int("permission", func(i int) int64 { return permissions[i] }))
+}
+
+// roleNameError translates a unique violation, which can only be the name, into authz.ErrRoleName.
+func roleNameError(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) {
+		return authz.ErrRoleName
+	}
+	return err
+}
+
+// UpdateRole applies change to a role's name and description.
+func (b *Roles) UpdateRole(
+	ctx context.Context, by authz.Actor, id int64, now time.Time, change func(authz.Role) (authz.Role, error),
+) (r authz.Role, err error) {
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := BeginChange(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		was, err := SelectRole(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		// Even the description of a higher role is out of reach.
+		if authz.RankOf(was.Name) > authz.RankOf(c.Principal.Role.Name) {
+			return authz.ErrRank
+		}
+		if r, err = change(was); err != nil {
+			return err
+		}
+		tx.QueueExactly(1, stmt("role_update"), id, r.Name, r.Description, now.UnixMilli(), by.String())
+		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
+		if r, err = SelectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		before := auditedRole{Name: was.Name, Description: was.Description}
+		after := auditedRole{Name: r.Name, Description: r.Description}
+		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
+	})
+	return r, roleNameError(err)
+}
+
+// DeleteRole deletes a custom role that no account has.
+func (b *Roles) DeleteRole(ctx context.Context, by authz.Actor, id int64, now time.Time) error {
+	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := BeginChange(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		r, err := SelectRole(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if authz.IsDelivered(r.Name) {
+			return authz.ErrDelivered
+		}
+		used, err := sqldb.Scalar[int64](ctx, tx, stmt("role_used"), id)
+		switch {
+		case err != nil:
+			return err
+		case used > 0:
+			return authz.ErrRoleUsed
+		}
+		// The grants refer to the role, so they go first.
+		tx.Queue(stmt("permission_take"), id, sqldb.IDs(r.Permissions))
+		tx.QueueExactly(1, stmt("role_delete"), id)
+		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
+		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
+	})
+}
+
+// SetPermissions replaces a role's permissions. Without a difference it writes nothing.
+func (b *Roles) SetPermissions(
+	ctx context.Context, by authz.Actor, id int64, permissions []int64, now time.Time,
+) (r authz.Role, err error) {
+	to := slices.Compact(slices.Sorted(slices.Values(permissions)))
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := BeginChange(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		if r, err = SelectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := c.Principal.MayGrant(r, to); err != nil || slices.Equal(r.Permissions, to) {
+			return err
+		}
+		if err := checkPermissions(ctx, tx, to); err != nil {
+			return err
+		}
+		was := r
+		without := func(all, some []int64) []int64 {
+			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
+		}
+		tx.Queue(stmt("permission_take"), id, sqldb.IDs(without(was.Permissions, to)))
+		queueGrants(tx, id, without(to, was.Permissions))
+		bumpRoles(tx, now, by, id)
+		// No session ends. Other processes also notice the role's new version; both are polled every second.
+		QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
+		if r, err = SelectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		before, after := auditedRole{was.Name, "", was.Permissions}, auditedRole{r.Name, "", r.Permissions}
+		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionPrivileges, id).WithBefore(before).WithAfter(after))
+	})
+	return r, err
+}
+
+// checkPermissions returns an error if an id is no permission.
+func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
+	// Read under the lock of the roles, so none of them can vanish before the commit.
+	all, err := selectPermissions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, id := range permissions {
+		if !slices.ContainsFunc(all, func(p authz.Permission) bool { return p.ID == id }) {
+			return authz.ErrPermission
+		}
+	}
+	return nil
+}
+
+// QueueRevocations queues revocations, which every process reads within a second. One without an id gets a new one.
+func QueueRevocations(tx sqldb.Tx, all ...authz.Revocation) {
+	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return cmp.Or(all[i].ID, uid.New(all[i].At)) }).
+		Text("kind", func(i int) string { return string(all[i].Kind) }).
+		Text("subject", func(i int) string { return all[i].Subject }).
+		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }))
+}
+
+//go:embed *.sql
+var files embed.FS
+
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must

@@ -1,7 +1,12 @@
+// Package reportsql reads the figures from orders, payments and counters. It writes nothing and takes no locks: a
+// report reflects the instant at which its statement began.
 package reportsql
 
 import (
+	"cmp"
 	"context"
+	"embed"
+	"slices"
 
 	"comanda/internal/report"
 	"comanda/internal/sqldb"
@@ -57,3 +62,68 @@ func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, erro
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit)}
 	}))
 }
+
+// Tickets implements report.Store.
+func (b *Store) Tickets(ctx context.Context, s report.Span) ([]report.Ticket, error) {
+	return ask(ctx, b, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
+		return []any{&t.Date, &t.Paid, &t.Accepted, &t.Ready, &t.Served}
+	}))
+}
+
+// Attempts implements report.Store.
+func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
+	return ask(ctx, b, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
+		return []any{&a.Method, &a.State, &a.Number, &a.Amount}
+	}))
+}
+
+// Failures implements report.Store. Each gateway has its own format for result codes in its raw report, so they are
+// parsed and counted here.
+func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
+	counts := map[report.Failures]int64{}
+	_, err := ask(ctx, b, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
+		var f report.Failures
+		var raw string
+		err := r.Scan(&f.Method, &f.Result, &raw)
+		f.Code = report.CodeIn(raw)
+		counts[f]++
+		return struct{}{}, err
+	}, most)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]report.Failures, 0, len(counts))
+	for f, n := range counts {
+		f.Number = n
+		all = append(all, f)
+	}
+	// Most frequent first. The other keys fix the order of equal counts, because the map has none.
+	slices.SortFunc(all, func(x, y report.Failures) int {
+		return cmp.Or(cmp.Compare(y.Number, x.Number), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Result, y.Result),
+			cmp.Compare(x.Code, y.Code))
+	})
+	return all, nil
+}
+
+// Refunds implements report.Store.
+func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
+	return ask(ctx, b, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
+		return []any{&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount}
+	}))
+}
+
+// Ended implements report.Store.
+func (b *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
+	return ask(ctx, b, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
+		return []any{&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount}
+	}))
+}
+
+//go:embed *.sql
+var files embed.FS
+
+// Statements are all statements of this package.
+var Statements = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = Statements.Must

@@ -2,6 +2,7 @@ package stockredis
 
 import (
 	"cmp"
+	"embed"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
+	"comanda/internal/telemetry"
 )
 
 // Config is the configuration of a Cache. Only Now is required.
@@ -125,3 +127,58 @@ func millis(t time.Time) string { return decimal(t.UnixMilli()) }
 
 // ttlMillis formats a TTL. Scripts receive durations and no instants, because Redis has its own clock.
 func ttlMillis(d time.Duration) string { return decimal(d.Milliseconds()) }
+
+var statusNames = map[stock.AdmissionStatus]string{
+	stock.Cold: "cold", stock.Admitted: "admitted", stock.Duplicate: "duplicate", stock.Refused: "refused",
+	stock.Mismatched: "conflict", stock.Ended: "terminal",
+}
+
+var outcomeNames = map[int64]string{1: "changed", 2: "same", 3: "opposite"}
+
+type metrics struct {
+	statuses map[stock.AdmissionStatus]prometheus.Counter // looked up once: every order counts here
+	outcomes *prometheus.CounterVec
+	unknown  prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) metrics {
+	f := telemetry.Metrics(reg)
+	try := f.Counters("gate_try_total", "Reservations requested from the admission cache, by its answer.", "answer")
+	m := metrics{
+		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
+		outcomes: f.Counters("gate_apply_total",
+			"Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
+			"op", "outcome"),
+		unknown: f.Counter("redis_epoch_mismatch_total",
+			"Script calls that found their scope missing, incomplete or being rebuilt."),
+	}
+	for a, name := range statusNames {
+		m.statuses[a] = try.WithLabelValues(name)
+	}
+	return m
+}
+
+//go:embed lua/*.lua
+var files embed.FS
+
+var (
+	tryScript      = redisdb.MustScript(files, "lua/try.lua")
+	applyScript    = redisdb.MustScript(files, "lua/apply.lua")
+	beginScript    = redisdb.MustScript(files, "lua/begin.lua")
+	loadScript     = redisdb.MustScript(files, "lua/load.lua")
+	finishScript   = redisdb.MustScript(files, "lua/finish.lua")
+	readScript     = redisdb.MustScript(files, "lua/read.lua")
+	snapshotScript = redisdb.MustScript(files, "lua/snapshot.lua")
+	hotScript      = redisdb.MustScript(files, "lua/hot.lua")
+)
+
+// Limits of one script call. They bound how long a call blocks the server, and the arguments that Lua can unpack at
+// once (about 8,000 in Redis, 5,000 in the embedded store).
+const (
+	maxBatch    = 128  // holds
+	maxLines    = 1000 // lines of all holds together
+	maxCounters = 1000 // counters in one piece of a snapshot, items in one read
+)
+
+// scopeUnknown is the first element of a reply about a scope that the cache lacks, 1 that of any other.
+const scopeUnknown = 0
