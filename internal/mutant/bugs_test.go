@@ -55,7 +55,7 @@ var mistakes = []mistake{
 		pkg: "internal/stock/stocksql", run: "TestReservations_cache_is_told_after_commit/sqlite",
 	},
 	{
-		name: "ack before commit", file: "internal/event/rabbit/subscription.go",
+		name: "ack before commit", file: "internal/event/rabbit/session.go",
 		was: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
 		is: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
 			"\tvar outcomes []inbox.Outcome\n\tl.open.Add",

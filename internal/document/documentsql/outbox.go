@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"comanda/internal/document"
 	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
+	"comanda/internal/uid"
 )
 
 // changes are the rows of document_outbox. They have no dead letters: a document is projected from its row as it is now,
@@ -55,4 +57,109 @@ func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, e
 	}
 	generations, err := tx.Exec(ctx, stmt("generation_deadline_move"), by.Milliseconds())
 	return rows + generations, err
+}
+
+// Change is the documents of one entity that a transaction has changed. A line of an order has its own id or its
+// order's, which stands for all lines. Ids are text, as in keys.
+type Change struct {
+	Entity  string
+	IDs     []string
+	Deleted []Deletion // those whose rows were deleted
+}
+
+// Changed queues, within a transaction, the projection of changed documents after the commit. Call it once per
+// transaction and entity: it writes one row. The version of each row must have increased with the change: of two
+// projections the higher version stays. Without ids it does nothing.
+func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
+	Queue(tx, now, Change{Entity: entity, IDs: ids})
+}
+
+// Queue is Changed and Deleted for rows of several entities: one statement for all changes and one for all deletions.
+// It writes one row per entity, however many changes name it.
+func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
+	rows := make([]Change, 0, len(changes))
+	for _, c := range changes {
+		// Clipped, so that append does not write into the caller's array.
+		ids := slices.Clip(c.IDs)
+		for _, d := range c.Deleted {
+			ids = append(ids, d.ID)
+		}
+		i := slices.IndexFunc(rows, func(r Change) bool { return r.Entity == c.Entity })
+		switch {
+		case len(ids) == 0:
+		case i < 0:
+			rows = append(rows, Change{Entity: c.Entity, IDs: ids, Deleted: c.Deleted})
+		default:
+			rows[i].IDs = append(slices.Clip(rows[i].IDs), ids...)
+			rows[i].Deleted = append(slices.Clip(rows[i].Deleted), c.Deleted...)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	queueTombstones(tx, now, rows)
+	tx.Queue(stmt("outbox_insert"), sqldb.NewRowSet(len(rows)).
+		Text("id", func(int) string { return uid.New(now) }).
+		Text("entity", func(i int) string { return rows[i].Entity }).
+		Text("ids", func(i int) string { return list(rows[i].IDs) }).
+		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
+		Int("created_at", func(int) int64 { return now.UnixMilli() }))
+}
+
+func list(ids []string) string {
+	text, _ := json.Marshal(ids) // strings always marshal
+	return string(text)
+}
+
+// Deletion is a deleted row with its last version. The deletion gets the next version, so that a late projection of
+// the row is dropped.
+type Deletion struct {
+	ID      string
+	Version int64
+}
+
+// Deleted queues, within a transaction, the projection of a deletion.
+func Deleted(tx sqldb.Tx, now time.Time, entity, id string, version int64) {
+	Queue(tx, now, Change{Entity: entity, Deleted: []Deletion{{id, version}}})
+}
+
+// deletionsText returns the versions of deletions in the form of the table, empty for none.
+func deletionsText(all []Deletion) string {
+	if len(all) == 0 {
+		return ""
+	}
+	versions := make(map[string]int64, len(all))
+	for _, d := range all {
+		versions[d.ID] = max(versions[d.ID], d.Version+1)
+	}
+	text, _ := json.Marshal(versions) // strings and numbers always marshal
+	return string(text)
+}
+
+// parseDeletions parses the result of deletionsText into a map.
+func parseDeletions(text string, into map[string]int64) error {
+	if text == "" {
+		return nil
+	}
+	var versions map[string]int64
+	if err := json.Unmarshal([]byte(text), &versions); err != nil {
+		return fmt.Errorf("documentsql: versions of deletions: %w", err)
+	}
+	for id, v := range versions {
+		into[id] = max(into[id], v)
+	}
+	return nil
+}
+
+// queueTombstones stores deletions for imports, which continue with higher versions.
+func queueTombstones(tx sqldb.Tx, now time.Time, changes []Change) {
+	rows := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return len(c.Deleted) == 0 })
+	if len(rows) == 0 {
+		return
+	}
+	tx.Queue(stmt("tombstone_put"), sqldb.NewRowSet(len(rows)).
+		Text("id", func(int) string { return uid.New(now) }).
+		Text("entity", func(i int) string { return rows[i].Entity }).
+		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
+		Int("deleted_at", func(int) int64 { return now.UnixMilli() }))
 }

@@ -2,10 +2,14 @@ package documentsql
 
 import (
 	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"comanda/internal/document"
 	"comanda/internal/queue/queuesql"
@@ -235,4 +239,97 @@ func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]
 		}
 	}
 	return versions, nil
+}
+
+//go:embed *.sql
+var files embed.FS
+
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
+
+// entityStatements are the statements that read an entity.
+type entityStatements struct {
+	rows, ids, total *sqldb.Stmt
+	find, found      *sqldb.Stmt            // nil without sets
+	by               map[string]*sqldb.Stmt // by unique index
+	sizes            map[string]*sqldb.Stmt // by set index
+}
+
+var statementsOf = func() map[*document.Entity]entityStatements {
+	all := map[*document.Entity]entityStatements{}
+	for _, e := range document.Entities {
+		r := entityStatements{
+			rows: stmts.Must(e.Name + "_select"), ids: stmts.Must(e.Name + "_ids"), total: stmts.Must(e.Name + "_total"),
+			by: map[string]*sqldb.Stmt{}, sizes: map[string]*sqldb.Stmt{},
+		}
+		for _, x := range e.Sets() {
+			r.sizes[x.Name] = stmts.Must(e.Name + "_sizes_" + x.Name)
+		}
+		if len(e.Sets()) > 0 {
+			r.find, r.found = stmts.Must(e.Name+"_find"), stmts.Must(e.Name+"_found")
+		}
+		for _, x := range e.Indexes {
+			if x.Unique {
+				r.by[x.Name] = stmts.Must(e.Name + "_by_" + x.Name)
+			}
+		}
+		all[e] = r
+	}
+	return all
+}()
+
+// Total implements document.Counts.
+func (s *Store) Total(ctx context.Context, e *document.Entity) (int64, error) {
+	return sqldb.Scalar[int64](ctx, s.from, statementsOf[e].total)
+}
+
+// Sizes implements document.Counts.
+func (s *Store) Sizes(
+	ctx context.Context, e *document.Entity, x *document.Index, after string, limit int,
+) ([]document.Size, error) {
+	var from any = after
+	if e.Kind(x) == document.ID {
+		from, _ = ParseNumber(after) // "" is 0, before all
+	}
+	return sqldb.Collect(ctx, s.from, sqldb.Row(func(size *document.Size) []any {
+		return []any{&size.Value, &size.N}
+	}), statementsOf[e].sizes[x.Name], from, limit)
+}
+
+// Position implements document.Counts.
+func (s *Store) Position(ctx context.Context) (time.Time, error) {
+	at, err := sqldb.Scalar[int64](ctx, s.db, stmt("outbox_position"))
+	return sqldb.Instant(at), err
+}
+
+// Pending implements document.Counts. One row more than the limit is read, to detect that there are more.
+func (s *Store) Pending(ctx context.Context, limit int) (waiting map[document.Ref]struct{}, ok bool, err error) {
+	waiting, n := map[document.Ref]struct{}{}, 0
+	err = sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
+		n++
+		return scanPending(r, waiting)
+	}, stmt("outbox_pending"), limit+1)
+	return waiting, n <= limit, err
+}
+
+// scanPending adds the documents of one outbox row, claimed or not: a claimed row is not projected yet.
+func scanPending(r sqldb.Rows, into map[document.Ref]struct{}) error {
+	var entity, list string
+	if err := r.Scan(&entity, &list); err != nil {
+		return err
+	}
+	e := document.ByName(entity)
+	if e == nil {
+		return nil // of a release that knows more
+	}
+	var ids []string
+	if err := json.Unmarshal([]byte(list), &ids); err != nil {
+		return fmt.Errorf("documentsql: outbox: %w", err)
+	}
+	for _, id := range ids {
+		into[document.Ref{Entity: e, ID: id}] = struct{}{}
+	}
+	return nil
 }

@@ -1,9 +1,13 @@
 package eventsql
 
 import (
+	"cmp"
+	"context"
 	"embed"
+	"time"
 
 	"comanda/internal/event"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 )
 
@@ -37,4 +41,84 @@ func Scan(r sqldb.Rows, more ...any) (event.Event, error) {
 	}
 	err := r.Scan(append(dest, more...)...)
 	return e, err
+}
+
+// DeadLetter is an event that was not published or applied within the maximum number of attempts.
+type DeadLetter struct {
+	event.Event
+	Consumer string // empty for the relay
+	Reason   string // the last error
+	DiedAt   time.Time
+}
+
+// Filter selects dead letters of one consumer. An empty Type or ID matches all.
+type Filter struct {
+	Consumer string // empty for the relay
+	Type     string
+	ID       string
+}
+
+// InsertDeadLetters queues the insertion of dead letters. A letter that already exists gets the newer reason. It is one
+// statement, which travels with the caller's next round trip.
+func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
+	if len(letters) == 0 {
+		return
+	}
+	rows := RowSet(letters, func(l DeadLetter) event.Event { return l.Event }).
+		Text("consumer_name", func(i int) string { return letters[i].Consumer }).
+		Text("reason", func(i int) string { return queue.Reason(letters[i].Reason) }).
+		Int("died_at", func(i int) int64 { return letters[i].DiedAt.UnixMilli() })
+	tx.Queue(stmt("dead_insert"), rows)
+}
+
+// DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first
+// page). Pages continue by id instead of by offset, because a replay deletes letters between two pages.
+func DeadLetters(ctx context.Context, conn sqldb.Conn, f Filter, after string, limit int) ([]DeadLetter, error) {
+	return sqldb.Collect(ctx, conn, scanDead, stmt("dead_select"), f.Consumer, f.Type, f.ID, after, limit)
+}
+
+// DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed. Of two replays at the same
+// time only one gets a letter; the other must not deliver it.
+func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
+	ids := sqldb.NewRowSet(len(letters)).Text("id", func(i int) string { return letters[i].ID })
+	return sqldb.Collect(ctx, tx, scanDead, stmt("dead_delete"), ids, consumer)
+}
+
+// CountDeadLetters returns the number of dead letters of each consumer.
+func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]queue.DeadLetterCount, error) {
+	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (c queue.DeadLetterCount, err error) {
+		err = r.Scan(&c.Consumer, &c.Letters)
+		c.Consumer = cmp.Or(c.Consumer, queue.RelayConsumer)
+		return c, err
+	}, stmt("dead_summary"))
+}
+
+// scanDead reads a row of dead_columns.
+func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
+	l.Event, err = Scan(r, &l.Consumer, &l.Reason, sqldb.Time(&l.DiedAt))
+	return l, err
+}
+
+// DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
+// if allConsumers is set. Letters may die between its two statements, so the total may differ from the page by them.
+func DeadLetterPage(
+	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
+) ([]queue.DeadLetter, int64, error) {
+	every := int64(0)
+	if allConsumers {
+		every = 1
+	}
+	args := []any{every, f.Consumer, f.Type, f.ID}
+	total, err := sqldb.Scalar[int64](ctx, conn, stmt("dead_total"), args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err := sqldb.Collect(ctx, conn, func(r sqldb.Rows) (queue.DeadLetter, error) {
+		l, err := scanDead(r)
+		return queue.DeadLetter{
+			ID: l.ID, Consumer: cmp.Or(l.Consumer, queue.RelayConsumer), Type: l.Type, Branch: l.BranchID,
+			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
+		}, err
+	}, stmt("dead_page"), append(args, limit, offset)...)
+	return page, total, err
 }

@@ -7,15 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/clock"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
+	"comanda/internal/telemetry"
 )
 
 //go:embed *.sql
@@ -210,3 +214,108 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 // pause returns the pause after the n-th failed attempt. With the default of 500 ms, the five attempts span 7.5
 // seconds.
 func (b *Inbox) pause(attempts int64) time.Duration { return b.firstPause << (attempts - 1) }
+
+// Consumer describes a subscriber that updates its state from events.
+type Consumer struct {
+	// Name identifies the consumer permanently: under another name all events would count as new.
+	Name string
+	// Types are the registered names of the event types to consume.
+	Types []string
+	// Queue is the name of the broker's queue; the default is "comanda." followed by Name.
+	Queue string
+	// Apply performs the consumer's work within tx and nowhere else. It receives events of Types in the order of
+	// delivery, each for the first time. After a failure it is called again with fewer events. An error that wraps
+	// ErrPoison turns the event into a dead letter at once.
+	Apply func(ctx context.Context, tx sqldb.Tx, events []event.Event) error
+}
+
+// ErrPoison reports that a consumer can never apply an event, so that retrying is useless.
+var ErrPoison = errors.New("inbox: the event cannot be applied")
+
+// namePattern admits names that are safe in queue names, labels of metrics and keys of tables.
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// Check returns an error if the consumer is incomplete or subscribes to unregistered types.
+func (c Consumer) Check() error {
+	if !namePattern.MatchString(c.Name) {
+		return fmt.Errorf("inbox: %q is not a valid consumer name", c.Name)
+	}
+	if c.Apply == nil || len(c.Types) == 0 {
+		return fmt.Errorf("inbox: consumer %s needs Types and Apply", c.Name)
+	}
+	for _, t := range c.Types {
+		if _, ok := event.Lookup(t); !ok {
+			return fmt.Errorf("inbox: consumer %s subscribes to %s, which is not a registered event", c.Name, t)
+		}
+		if external(t) != c.External() {
+			return fmt.Errorf("inbox: consumer %s subscribes to events of Comanda and of other systems", c.Name)
+		}
+	}
+	return nil
+}
+
+// QueueName returns the name of the consumer's queue on the broker.
+func (c Consumer) QueueName() string {
+	if c.Queue != "" {
+		return c.Queue
+	}
+	return "comanda." + c.Name
+}
+
+// External reports whether the consumer subscribes to messages of other systems. Those share only the body format with
+// Comanda's events, so one consumer cannot subscribe to both.
+func (c Consumer) External() bool {
+	return slices.ContainsFunc(c.Types, external)
+}
+
+func external(name string) bool {
+	t, _ := event.Lookup(name)
+	return t.External
+}
+
+// Wants reports whether the consumer subscribes to the type of e.
+func (c Consumer) Wants(e event.Event) bool { return slices.Contains(c.Types, e.Type) }
+
+// State is the outcome state of an event at a consumer.
+type State uint8
+
+// The outcome states. The zero State is the only one that needs no further action.
+const (
+	Done  State = iota // applied, now or earlier, or of another type
+	Retry              // failed; deliver it again after the pause
+	Dead               // failed for the last time; stored as a dead letter
+)
+
+// Outcome is the result of handling one event.
+type Outcome struct {
+	State State
+	After time.Duration // pause before the next attempt
+}
+
+// Metrics are the consumers' metrics.
+type Metrics struct {
+	messages *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+}
+
+// NewMetrics registers the consumers' metrics with reg; if reg is nil they are not exported. The buckets of the
+// duration reach from 1 ms to 16 s, because a batch of hundreds of events may take seconds.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	f := telemetry.Metrics(reg)
+	return &Metrics{
+		messages: f.Counters("consumer_message_total", "Events by consumer and result: ok, dup, retry or dead.",
+			"consumer", "result"),
+		duration: f.Histograms("consumer_handle_duration_seconds", "Duration of handling a batch of events.",
+			prometheus.ExponentialBuckets(0.001, 4, 8), "consumer"),
+	}
+}
+
+// applied counts events of a batch; repeated are those that the consumer had applied before.
+func (m *Metrics) applied(consumer string, unseen, repeated int) {
+	m.messages.WithLabelValues(consumer, "ok").Add(float64(unseen))
+	m.messages.WithLabelValues(consumer, "dup").Add(float64(repeated))
+}
+
+func (m *Metrics) observe(consumer string, d time.Duration) {
+	m.duration.WithLabelValues(consumer).Observe(d.Seconds())
+}

@@ -64,3 +64,11 @@ func (r *Relay) report(ctx context.Context, s settlement) {
 			"aggregate_id", l.AggregateID, "reason", l.Reason)
 	}
 }
+
+// maxCounted bounds the cost of counting, whatever the size of the log.
+const maxCounted = 10_000
+
+// CountPublished returns the number of events published since an instant, at most 10,000.
+func CountPublished(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
+	return sqldb.Scalar[int64](ctx, db, stmt("log_rate"), since.UnixMilli(), maxCounted)
+}
