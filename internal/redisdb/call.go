@@ -3,10 +3,13 @@ package redisdb
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/rueidis"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/telemetry"
 )
 
 // Cmd is a command on one key: verb, key and arguments. Or it is a script call, see Script.Command.
@@ -166,4 +169,29 @@ func (r Reply) List() ([]Reply, error) {
 		rs[i] = Reply{msg: m, null: m.IsNil()}
 	}
 	return rs, nil
+}
+
+type metrics struct {
+	errors  *prometheus.CounterVec
+	breaker prometheus.Gauge
+	seconds *prometheus.HistogramVec
+}
+
+func newMetrics(reg prometheus.Registerer) metrics {
+	f := telemetry.Metrics(reg)
+	return metrics{
+		errors: f.Counters("redis_error_total", "Failed Redis calls by kind.", "kind"),
+		breaker: f.Gauges("breaker_state", "0 while a dependency is in use, 1 while it counts as down.", "dep").
+			WithLabelValues("redis"),
+		seconds: f.Histograms("redis_command_duration_seconds", "Duration of Redis calls by command or script.",
+			[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .2}, "cmd"),
+	}
+}
+
+// call records one finished call.
+func (m metrics) call(cmd string, took time.Duration, k kind) {
+	m.seconds.WithLabelValues(cmd).Observe(took.Seconds())
+	if k != fine {
+		m.errors.WithLabelValues(string(k)).Inc()
+	}
 }

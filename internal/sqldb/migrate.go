@@ -5,16 +5,21 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"comanda/internal/fault"
 )
 
 //go:embed migrations/*.sql
@@ -176,4 +181,131 @@ func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
 		return migrator{}, fmt.Errorf("sqldb: %w", err)
 	}
 	return migrator{g, release}, nil
+}
+
+// ErrSchemaNewer means that a later release migrated the database and this binary is too old for the schema. The
+// release directly before the latest can always run: a migration removes only what that release no longer uses.
+var ErrSchemaNewer = &fault.Error{
+	Kind: fault.Unavailable, Code: "schema_newer", Detail: "This server is older than its database. Try again in a moment.",
+	RetryAfter: 10 * time.Second,
+}
+
+// Schema is the migration state of a database, as seen by this binary.
+type Schema struct {
+	Version int64 // the newest applied migration
+	Oldest  int64 // the newest migration that a binary must know to run on the schema
+	Known   int64 // the newest migration that this binary knows
+}
+
+// Newer reports whether a later release has migrated the database.
+func (s Schema) Newer() bool { return s.Version > s.Known }
+
+// Check returns ErrSchemaNewer if this binary must not run on the schema. It passes on a newer schema as long as the
+// floor permits it (decision 41): the previous release runs on while processes are replaced.
+func (s Schema) Check() error {
+	if s.Oldest > s.Known {
+		return ErrSchemaNewer.Because(fmt.Errorf(
+			"the schema is at migration %d and needs a binary that knows %d; this one knows %d", s.Version, s.Oldest, s.Known))
+	}
+	return nil
+}
+
+var schemaState = must("schema_state", `SELECT
+	(SELECT coalesce(max(g.version_id), 0) FROM goose_db_version g WHERE g.is_applied),
+	(SELECT coalesce(max(f.oldest), 0) FROM schema_floor f)`)
+
+// Schema reads the migration state. It needs a migrated database: after Migrate, Version is at least Known.
+func (db *DB) Schema(ctx context.Context) (Schema, error) {
+	pair, _, err := One(ctx, db, Pair, schemaState)
+	return Schema{pair[0], pair[1], newestMigration()}, err
+}
+
+// newestMigration returns the number of the last migration file.
+func newestMigration() int64 {
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is valid, and the names are sorted
+	number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], "migrations/"), "_")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	return n
+}
+
+// Oldest supported versions. Before 3.51.3, SQLite can lose a WAL that is reset while two connections write. PostgreSQL
+// 14 is the oldest maintained version.
+const (
+	leastSQLite   = "3.51.3"
+	leastPostgres = 140000
+)
+
+var (
+	versionSQLite      = must("version_sqlite", `SELECT sqlite_version()`)
+	versionPostgres    = must("version_postgres", `SELECT current_setting('server_version')`)
+	versionPostgresNum = must("version_postgres_num", `SELECT CAST(current_setting('server_version_num') AS BIGINT)`)
+	durablePostgres    = must("durable_postgres",
+		`SELECT current_setting('fsync') || ' ' || current_setting('synchronous_commit')`)
+	durableSQLite    = must("durable_sqlite", `SELECT synchronous FROM pragma_synchronous`)
+	errNotDurable    = errors.New("sqldb: the database does not wait for the disk")
+	errTooOld        = errors.New("sqldb: the database is too old")
+	errUnknownResult = errors.New("sqldb: the database did not answer")
+)
+
+// single returns the only value of a query about the server. No row is an error, because the server always has one.
+func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
+	return Get(ctx, db, errUnknownResult, Value[string], q)
+}
+
+// Version returns the engine's version. A version older than the supported ones is an error.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	if db.engine == SQLite {
+		v, err := db.single(ctx, versionSQLite)
+		if err == nil && older(v, leastSQLite) {
+			err = fmt.Errorf("%w: SQLite %s, at least %s is needed", errTooOld, v, leastSQLite)
+		}
+		return v, err
+	}
+	n, _, err := One(ctx, db, Value[int64], versionPostgresNum)
+	if err != nil {
+		return "", err
+	}
+	v, err := db.single(ctx, versionPostgres)
+	if err == nil && n < leastPostgres {
+		err = fmt.Errorf("%w: PostgreSQL %s, at least 14 is needed", errTooOld, v)
+	}
+	return v, err
+}
+
+// older compares dotted version numbers and reports whether v is below least.
+func older(v, least string) bool {
+	var a, b [3]int
+	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // a missing part counts as zero
+	_, _ = fmt.Sscanf(least, "%d.%d.%d", &b[0], &b[1], &b[2])
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+// Durable returns an error if the engine acknowledges commits before they are on disk. Serve refuses to start then: an
+// order that was answered with success would be lost in a crash (I5). Every value of synchronous_commit but off waits
+// at least for the local disk.
+func (db *DB) Durable(ctx context.Context) error {
+	if db.engine == SQLite {
+		v, err := db.single(ctx, durableSQLite)
+		if err == nil && v != "2" && v != "3" { // FULL, EXTRA
+			err = fmt.Errorf("%w: synchronous is %s", errNotDurable, v)
+		}
+		return err
+	}
+	v, err := db.single(ctx, durablePostgres)
+	if err != nil {
+		return err
+	}
+	fsync, commit, _ := strings.Cut(v, " ")
+	if fsync != "on" || commit == "off" {
+		return fmt.Errorf("%w: fsync is %s and synchronous_commit is %s", errNotDurable, fsync, commit)
+	}
+	return nil
 }

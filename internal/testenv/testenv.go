@@ -15,10 +15,16 @@ package testenv
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"flag"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -106,3 +112,109 @@ func hostPort(t testing.TB, raw, port string) string {
 	}
 	return net.JoinHostPort(u.Hostname(), port)
 }
+
+// History skips a test that needs an earlier commit if the checkout does not have it, as in a source archive or a
+// shallow clone.
+func History(t testing.TB, commit string) {
+	t.Helper()
+	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		t.Skipf("this checkout does not reach back to %s: %v", commit, err)
+	}
+}
+
+// Parallel sets how many tests of a package run at the same time. It suits tests that mostly wait for other processes,
+// so that more of them than processors may run. The flag -parallel of go test overrides it. TestMain calls it. It must
+// be called before m.Run, which reads the flag.
+func Parallel(n int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(n)) // package testing has defined the flag
+	}
+}
+
+// Size returns the size of a test: quick in every run, soak if COMANDA_TEST_SOAK=1, as make soak sets it. quick is the
+// smallest size that still proves the rule, because every change waits for it. soak is the load of an exceptional day,
+// tested before a release.
+func Size(quick, soak int) int {
+	if os.Getenv("COMANDA_TEST_SOAK") == "1" {
+		return soak
+	}
+	return quick
+}
+
+// Sequences sets the number of random sequences that rapid tries in a package whose steps are transactions on a real
+// engine. The flag -rapid.checks overrides it. TestMain calls it.
+func Sequences(n int) {
+	flag.Parse()
+	if !sequencesGiven() {
+		_ = flag.Set("rapid.checks", strconv.Itoa(n)) // rapid has defined the flag
+	}
+}
+
+// SequencesOf is Sequences for one test whose sequences are longer than the package's. The flag is one for the whole
+// process, so such a test must not run in parallel with others that use rapid.
+func SequencesOf(t testing.TB, n int) {
+	t.Helper()
+	if sequencesGiven() {
+		return
+	}
+	was := flag.Lookup("rapid.checks").Value.String()
+	_ = flag.Set("rapid.checks", strconv.Itoa(n))
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
+}
+
+// sequencesGiven reports whether the command line has -rapid.checks. It must be called before the flag is set.
+var sequencesGiven = sync.OnceValue(func() bool {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	return given
+})
+
+// Shared collects the cleanups of resources that all tests of a package share, such as a server. TestMain calls Close
+// after the last test. It is safe for concurrent use.
+type Shared struct {
+	mu       sync.Mutex
+	cleanups []func()
+}
+
+// For returns t with its cleanups deferred to Close. The first test that needs a shared resource uses it to create the
+// resource for all.
+func (s *Shared) For(t testing.TB) testing.TB { return forAll{t, s} }
+
+// Close runs the cleanups in reverse order.
+func (s *Shared) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range slices.Backward(s.cleanups) {
+		f()
+	}
+	s.cleanups = nil
+}
+
+// forAll is a testing.TB whose cleanups outlive its test.
+type forAll struct {
+	testing.TB
+	s *Shared
+}
+
+// Cleanup implements testing.TB. The embedded test would run fn at its own end.
+func (f forAll) Cleanup(fn func()) {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	f.s.cleanups = append(f.s.cleanups, fn)
+}
+
+// TempDir implements testing.TB. That of the embedded test would be removed at its end, while other tests still use it.
+func (f forAll) TempDir() string {
+	dir, err := os.MkdirTemp("", "comanda-shared-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// Errorf implements testing.TB. It prints instead of failing a test, because Close runs when no test does.
+func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
