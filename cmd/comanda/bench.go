@@ -2,10 +2,17 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +21,7 @@ import (
 	"comanda/internal/app"
 	"comanda/internal/bench"
 	"comanda/internal/keyspace"
+	"comanda/internal/sqldb"
 )
 
 func (c *cli) bench() *cobra.Command {
@@ -107,4 +115,198 @@ func benchEcho() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// benchGround is the temporary environment of one benchmark: a folder, a database, a namespace.
+type benchGround struct {
+	config    app.Config
+	dir       string
+	database  string
+	namespace string
+	site      bench.Site
+	token     string // service token of other systems
+	drop      func()
+	output    *os.File
+}
+
+// newBenchGround creates the environment. After an error nothing of it remains.
+func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
+	dir, err := os.MkdirTemp("", "comanda-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	var id [4]byte
+	_, _ = rand.Read(id[:]) // never fails
+	name := "comanda_bench_" + hex.EncodeToString(id[:])
+	g := &benchGround{config: c, dir: dir, drop: func() {}, database: "sqlite:" + filepath.Join(dir, "bench.db")}
+	g.site = bench.Site{TmnCode: "BENCH001", HashSecret: rand.Text()}
+	g.token = rand.Text() + rand.Text()
+	if c.RedisURL != "" {
+		g.namespace = "bench" + hex.EncodeToString(id[:])
+	}
+	if g.output, err = os.Create(filepath.Join(dir, "server.log")); err != nil {
+		g.remove()
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if !strings.HasPrefix(c.DatabaseURL, "postgres") {
+		return g, nil
+	}
+	if err := g.createDatabase(ctx, name); err != nil {
+		g.remove()
+		return nil, err
+	}
+	return g, nil
+}
+
+// createDatabase creates a database on the configured server.
+func (g *benchGround) createDatabase(ctx context.Context, name string) error {
+	beside, drop, err := sqldb.CreateBeside(ctx, g.config.DatabaseURL, name)
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	g.database = beside
+	// The run's context may have ended by an interrupt; the database must go all the same.
+	g.drop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := drop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "comanda:", err)
+		}
+	}
+	return nil
+}
+
+// seed migrates the new database and loads the benchmark's restaurant. It returns the QR tokens of its tables.
+func (g *benchGround) seed(ctx context.Context) ([]string, error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: g.database})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	return bench.Seed(ctx, db, true)
+}
+
+// benchMembers is the number of members with carts: ordering all of them must take longer than the background loops
+// need to process an order. Each costs two password hashes before the run.
+const benchMembers = 1536
+
+// members creates the accounts of members.
+func (g *benchGround) members(ctx context.Context) ([]bench.Login, error) {
+	c := g.config
+	c.DatabaseURL = g.database
+	logins, accounts := make([]bench.Login, benchMembers), make([]app.NewAccount, benchMembers)
+	for i := range logins {
+		logins[i] = bench.Login{Email: fmt.Sprintf("member%d@bench.example", i), Password: rand.Text()}
+		accounts[i] = app.NewAccount{Role: "user", Email: logins[i].Email, Password: logins[i].Password}
+	}
+	_, err := app.CreateUsers(ctx, c, accounts)
+	return logins, err
+}
+
+// unreachable is an address without a server, so that no real gateway is queried about payments of a benchmark.
+const unreachable = "http://127.0.0.1:1/"
+
+// env returns the server's environment: the configured stores, no rate limits, and access logs as in production.
+func (g *benchGround) env() []string {
+	return []string{
+		"COMANDA_DATABASE_URL=" + g.database, "COMANDA_REDIS_URL=" + g.config.RedisURL,
+		"COMANDA_REDIS_NAMESPACE=" + g.namespace, "COMANDA_AMQP_URL=" + string(g.config.AMQPURL),
+		"COMANDA_AMQP_PREFIX=" + g.config.AMQPPrefix, "COMANDA_DATA_DIR=" + g.dir, "COMANDA_LIMITS=off",
+		"COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_SERVICE_TOKEN=" + g.token,
+		"COMANDA_VNPAY_TMN_CODE=" + g.site.TmnCode, "COMANDA_VNPAY_HASH_SECRET=" + g.site.HashSecret,
+		"COMANDA_VNPAY_PAY_URL=" + unreachable, "COMANDA_VNPAY_API_URL=" + unreachable,
+		"COMANDA_DEBUG_LISTEN=" + g.config.DebugListen,
+	}
+}
+
+func (g *benchGround) log() *os.File { return g.output }
+
+// remove drops the database and deletes the folder. Call it after the children have stopped.
+func (g *benchGround) remove() {
+	if g.output != nil {
+		_ = g.output.Close() // deleted with the folder
+	}
+	g.drop()
+	_ = os.RemoveAll(g.dir) // a temporary folder
+}
+
+// child is this program running as a separate process.
+type child struct {
+	cmd  *exec.Cmd
+	base string
+}
+
+// startChild runs this program with a command and waits until it responds to HTTP.
+func startChild(ctx context.Context, env []string, log *os.File, args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	listen, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, args...) //nolint:noctx,gosec // this program, ended by stop
+	c := &child{cmd: cmd, base: "http://" + listen}
+	// The operator's settings must not reach the child: it would use the real stores.
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "COMANDA_") {
+			c.cmd.Env = append(c.cmd.Env, kv)
+		}
+	}
+	c.cmd.Env = append(append(c.cmd.Env, env...), "COMANDA_LISTEN="+listen)
+	c.cmd.Stdout, c.cmd.Stderr = log, log
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if err := c.await(ctx); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// freeAddress returns a free local address. Another process could take it before the child listens; the start then
+// fails.
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("bench: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// await polls until the process responds with any status.
+func (c *child) await(ctx context.Context) error {
+	// A child that does not respond by then has failed; its log is in the folder.
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	client := http.Client{Timeout: time.Second}
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/livez", nil)
+		if err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+		if answer, err := client.Do(request); err == nil {
+			_ = answer.Body.Close() // any response means that it listens
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("bench: %s does not respond: %w", c.cmd.Args[1], ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends the process; further calls do nothing. It waits for the end, so that its files and database can be removed.
+func (c *child) stop() {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited already
+	_ = c.cmd.Wait()
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -9,11 +10,15 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/account"
+	"comanda/internal/account/accountjwt"
+	"comanda/internal/account/accountredis"
 	"comanda/internal/account/accountsql"
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
@@ -22,6 +27,7 @@ import (
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/limit"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/telemetry"
@@ -218,3 +224,114 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 
 // demoAddress returns an address under .example, which RFC 2606 reserves, so that no mail of a demo reaches a person.
 func demoAddress(name string) string { return name + "@demo.example" }
+
+// accountServices is the account services on their stores.
+type accountServices struct {
+	Accounts      *account.Service
+	Authenticator *account.Authenticator
+	AccountStore  *accountsql.Accounts
+
+	tokens   *accountjwt.Codec
+	tokenKey account.Key // last passed to useTokenKey
+}
+
+// limiter adapts limit.Limiter to account.Limiter. A nil Limiter allows everything.
+type limiter struct{ *limit.Limiter }
+
+// Peek implements account.Limiter.
+func (f limiter) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
+	v := f.Limiter.Peek(ctx, policy, subject)
+	return v.Retry, v.OK
+}
+
+// wireIdentity reads the installation's keys, which the first start creates, and loads the revoked sessions. From then
+// on the guard accepts tokens.
+func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) error {
+	keys, err := accountsql.Keys(ctx, k.DB)
+	if err != nil {
+		return err
+	}
+	key := k.Config.tokenKey(keys)
+	tokens, err := accountjwt.New(key)
+	if err != nil {
+		return err
+	}
+	store, memory := accountsql.NewAccounts(k.DB), accountredis.New(k.Redis)
+	authenticator := account.NewAuthenticator(tokens, store, memory, k.DB.Now, func(int64) {})
+	hasher := account.NewHasher(account.DefaultArgon2Params, runtime.GOMAXPROCS(0))
+	k.Authenticator, k.AccountStore, k.tokens = authenticator, store, tokens
+	k.Accounts = &account.Service{
+		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys,
+		Authenticator: authenticator, Cache: memory, Limits: limiter{k.Limits}, Now: k.DB.Now, Log: k.Log,
+		Incidents: &audit.Incidents{Now: k.DB.Now}, Observer: accountMetrics(reg, hasher),
+	}
+	if err := k.useTokenKey(key); err != nil {
+		return err
+	}
+	// Before the first request: a new process must not accept a session that was revoked while it did not run.
+	return authenticator.SyncRevocations(ctx)
+}
+
+// accountMetrics creates package account's metrics, because that package imports no driver.
+func accountMetrics(reg prometheus.Registerer, hasher *account.Hasher) account.Observer {
+	f := telemetry.Metrics(reg)
+	f.CounterFunc("password_hash_total", "Password hashes computed, also for unknown accounts.",
+		func() float64 { return float64(hasher.Stats().Computed) })
+	f.CounterFunc("password_hash_rejected_total", "Password hashes refused because the queue was full.",
+		func() float64 { return float64(hasher.Stats().Refused) })
+	return account.Observer{
+		Login: f.Counting("auth_login_total", "Login attempts, by result.", "result", account.LoginResults()...),
+		Code:  f.Counting("otp_total", "One-time codes, by event.", "event", account.CodeEvents()...),
+		Reused: f.Counter("auth_refresh_reuse_total",
+			"Sessions ended because a used refresh token was presented again.").Inc,
+	}
+}
+
+// writeIncidents writes refused requests into the audit log.
+func (k *Core) writeIncidents(ctx context.Context) error {
+	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...audit.Entry) error {
+		return auditsql.RecordAlone(ctx, k.DB, all...)
+	})
+}
+
+// Purposes of the keys derived from the token key. Withdrawing the token key withdraws them too.
+const (
+	sealUse   = "comanda redis seal"
+	deviceUse = "comanda device mark"
+)
+
+// tokenKey returns the key that signs tokens in this installation: the operator's, else the one in SQL. An operator's
+// key replaces the one in SQL completely, because that one is in every backup.
+func (c Config) tokenKey(keys account.Keys) account.Key {
+	if c.TokenKey != "" {
+		return account.Key(c.TokenKey)
+	}
+	return keys.Token
+}
+
+// useTokenKey makes this process sign and verify with key. Cached tokens were verified with the key before and are
+// forgotten last.
+func (k *Core) useTokenKey(key account.Key) error {
+	if err := k.tokens.SetKey(key); err != nil {
+		return err
+	}
+	k.tokenKey = key
+	k.Redis.UseSealKey(key.Derive(sealUse))
+	k.Accounts.Devices.SetKey(key.Derive(deviceUse))
+	k.Authenticator.ClearCache()
+	return nil
+}
+
+// syncTokenKey switches to the new key when the one in SQL was withdrawn. Only its loop and the start use k.tokenKey,
+// one after the other, so it needs no lock.
+func (k *Core) syncTokenKey(ctx context.Context) error {
+	keys, err := accountsql.ReadKeys(ctx, k.DB)
+	if err != nil {
+		return err
+	}
+	if key := k.Config.tokenKey(keys); !bytes.Equal(key, k.tokenKey) {
+		k.Log.WarnContext(ctx, "security", "event", audit.ActionKeyWithdrawn)
+		return k.useTokenKey(key)
+	}
+	return nil
+}

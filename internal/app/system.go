@@ -1,14 +1,21 @@
 package app
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
+	"comanda/internal/account"
+	"comanda/internal/document"
+	"comanda/internal/event/rabbit"
+	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/system"
 	"comanda/internal/telemetry"
+	"comanda/internal/visit"
 )
 
 // OpenSystem returns the operators' functions for a command beside running servers, and a function that ends them.
@@ -48,4 +55,66 @@ func (c Config) aboutProcess(build telemetry.Build, roles []ProcessRole, started
 		a.Engines.Broker = "rabbitmq"
 	}
 	return a
+}
+
+// Diagnosis is the results of all checks.
+type Diagnosis struct {
+	Build    telemetry.Build  `json:"build"`
+	Settings []Shown          `json:"settings"`
+	Findings []system.Finding `json:"findings"`
+}
+
+// Healthy reports whether every check passed.
+func (d Diagnosis) Healthy() bool {
+	for _, f := range d.Findings {
+		if !f.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// Diagnose checks configuration, versions, connections and clocks. It changes nothing. It does not need a running
+// server; an embedded Redis is then not checked.
+func Diagnose(ctx context.Context, c Config) Diagnosis {
+	connections := system.Connections{
+		Database: func(ctx context.Context) (*sqldb.DB, error) { return OpenDatabase(ctx, c) },
+		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
+	}
+	if c.AMQPURL != "" {
+		broker := c.rabbit(Consumers(nil), slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil))
+		connections.Broker = &broker
+	}
+	return Diagnosis{
+		Build: telemetry.ReadBuild(), Settings: c.Redacted(), Findings: system.Diagnose(ctx, connections),
+	}
+}
+
+// rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
+// readers that load a missing key from SQL and cache it. A test compares both, so a declaration cannot name a function
+// that is gone.
+var rebuilders = map[string]any{
+	"stock.rebuild":           (*stock.Syncer).Reconcile,
+	"visit.resolve":           (*visit.Guests).Resolve,
+	"document.rebuild":        (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
+	"account.authenticate":    (*account.Authenticator).Authenticate,
+	"account.syncRevocations": (*account.Authenticator).SyncRevocations,
+	"account.requestCode":     (*account.Service).RequestCode,
+}
+
+// LintKeys lists the errors in the declarations of keys and channels.
+func LintKeys() []string {
+	ds := keyspace.Declarations()
+	return append(lintKeys(ds), keyspace.LintChannels(keyspace.Channels(), ds)...)
+}
+
+// lintKeys also checks that a function exists for each key that is said to be restored.
+func lintKeys(ds []keyspace.Decl) []string {
+	found := append([]string{}, keyspace.Lint(ds)...)
+	for _, d := range ds {
+		if _, ok := rebuilders[d.Rebuild]; d.Rebuild != "" && !ok {
+			found = append(found, d.Pattern+": nothing is called "+d.Rebuild)
+		}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"slices"
 	"time"
@@ -144,3 +145,16 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	s.holds, _, err = s.countHolds(ctx, 0)
 	return err
 }
+
+var (
+	//go:embed *.sql
+	files embed.FS
+	//go:embed lua/*.lua
+	scripts embed.FS
+
+	stmts         = sqldb.Load(files)
+	measureScript = redisdb.MustScript(scripts, "lua/measure.lua")
+)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
