@@ -89,7 +89,7 @@ func MayUse(ctx context.Context, k RouteKey) bool {
 }
 
 // ErrInvalidToken refuses an access token. It does not say why: only the bearer of a valid token needs details.
-var ErrInvalidToken = fault.New(fault.Unauthenticated, "unauthenticated", "A valid bearer token is needed.")
+var ErrInvalidToken = fault.New(fault.Unauthenticated, "unauthenticated", "A valid bearer token is required.")
 
 // Errors of administration.
 var (
