@@ -74,7 +74,11 @@ func printReconciliation(w io.Writer, r system.Reconciliation) {
 		fmt.Fprintln(w, r.Note)
 	}
 	if r.Clean {
-		fmt.Fprintf(w, "clean; %d scopes compared with Redis\n", r.Scopes)
+		if r.Cache == system.CacheCompared {
+			fmt.Fprintf(w, "clean; %d scopes compared with Redis\n", r.Scopes)
+		} else {
+			fmt.Fprintln(w, "SQL is clean; nothing was compared with Redis")
+		}
 		return
 	}
 	fmt.Fprintf(w, "%d differences:\n", len(r.Differences))

@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // Status is the state of an account.
@@ -223,7 +224,7 @@ func normalizeExtra(p *Profile) error {
 	var object map[string]json.RawMessage
 	var compact bytes.Buffer
 	if json.Unmarshal(p.Extra, &object) != nil || json.Compact(&compact, p.Extra) != nil ||
-		bytes.Contains(p.Extra, []byte(`\u0000`)) { // PostgreSQL's jsonb cannot store U+0000
+		text.EscapesNUL(p.Extra) { // PostgreSQL's jsonb cannot store U+0000
 		return invalid("profile is a JSON object.")
 	}
 	if compact.Len() > maxExtra {

@@ -82,10 +82,12 @@ func (a *Service) Logout(ctx context.Context, access, refresh string) error {
 		return authz.ErrInvalidToken
 	}
 	if access != "" {
-		// An expired access token does not parse; then the refresh token identifies the session.
-		claims, err := a.Tokens.Parse(access, now)
+		// An expired one still names its session. Ending it is all that the token can do then.
+		claims, err := a.Tokens.ParseExpired(access)
 		if err == nil {
-			_ = a.Cache.BlockToken(ctx, claims.ID, claims.ExpiresAt.Sub(now)) // best effort: the revocation in SQL decides
+			if rest := claims.ExpiresAt.Sub(now); rest > 0 {
+				_ = a.Cache.BlockToken(ctx, claims.ID, rest) // best effort: the revocation in SQL decides
+			}
 			return a.endSession(ctx, claims.UserID, claims.Session, now)
 		}
 	}

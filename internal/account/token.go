@@ -31,6 +31,9 @@ type TokenCodec interface {
 	Sign(c Claims) (string, error)
 	// Parse returns the claims of a token that this installation signed and that is valid at now.
 	Parse(token string, now time.Time) (Claims, error)
+	// ParseExpired returns the claims of a token that this installation signed, also if it has expired. They identify
+	// a session and prove no right to use it.
+	ParseExpired(token string) (Claims, error)
 }
 
 // Sizes of refresh tokens: random bytes, and characters of their base64 text.

@@ -189,11 +189,16 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		k := demoCore(t, db)
 		receive(t, k, "compared", 10)
 		scope := stock.StockScope(1)
+		// An empty cache agrees with everything: the answer says that nothing was compared.
+		r, err := k.systemService().Reconcile(t.Context(), 0)
+		if err != nil || !r.Clean || r.Scopes != 0 || r.Cache != system.CacheNotLoaded || r.Note == "" {
+			t.Fatalf("before the cache is loaded: %+v, %v", r, err)
+		}
 		if err := k.Syncer.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
-		r, err := k.systemService().Reconcile(t.Context(), 0)
-		if err != nil || !r.Clean || r.Scopes != 1 {
+		r, err = k.systemService().Reconcile(t.Context(), 0)
+		if err != nil || !r.Clean || r.Scopes != 1 || r.Cache != system.CacheCompared || r.Note != "" {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		found, err := k.Reservations.Items(t.Context(), 1, []string{"compared"})

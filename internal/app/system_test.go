@@ -47,7 +47,8 @@ func TestSystem_looks(t *testing.T) {
 	var all, one system.Reconciliation
 	f.must(f.ask("owner", "POST", "/api/system/reconcile", "")).into(t, &all)
 	f.must(f.ask("service", "POST", "/api/system/reconcile?branchId=2", "")).into(t, &one)
-	if !all.Clean || !one.Clean || one.Scopes > all.Scopes {
+	cacheOf := map[bool]string{true: system.CacheCompared, false: system.CacheNotLoaded}
+	if !all.Clean || !one.Clean || one.Scopes > all.Scopes || all.Cache != cacheOf[all.Scopes > 0] || one.Cache != cacheOf[one.Scopes > 0] {
 		t.Errorf("reconciled: %+v, %+v", all, one)
 	}
 	testenv.Eventually(t, within, func() bool { // the projector writes the documents concurrently with the start

@@ -158,7 +158,7 @@ func (c *Cell) parseObject(f Field, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &object) != nil || object == nil {
 		return errors.New("it is no object")
 	}
-	if bytes.Contains(raw, []byte(`\u0000`)) {
+	if text.EscapesNUL(raw) {
 		return errNUL
 	}
 	if f.Typed != 0 {

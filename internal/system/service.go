@@ -145,8 +145,16 @@ type Reconciliation struct {
 	Clean       bool     `json:"clean"`
 	Differences []string `json:"differences"`
 	Scopes      int      `json:"scopes" doc:"Compared with Redis."`
+	Cache       string   `json:"cache" enum:"COMPARED,NOT_LOADED,UNAVAILABLE" doc:"Otherwise clean is about SQL only. NOT_LOADED: the admission cache holds nothing yet, as after a start."`
 	Note        string   `json:"note,omitempty"`
 }
+
+// What a reconciliation says about the admission cache.
+const (
+	CacheCompared    = "COMPARED"
+	CacheNotLoaded   = "NOT_LOADED"
+	CacheUnavailable = "UNAVAILABLE"
+)
 
 // Index is the state of the documents in Redis.
 type Index struct {

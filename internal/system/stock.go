@@ -142,13 +142,16 @@ func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, 
 // reconcile keeps only the differences that every round has found, by their text: a difference whose numbers change is
 // still moving. It ends with the first round that leaves none.
 func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64, note string) (Reconciliation, error) {
-	r := Reconciliation{Differences: []string{}, Note: note}
+	r := Reconciliation{Differences: []string{}, Note: note, Cache: CacheUnavailable}
 	for round := range reconcileRounds {
 		found, scopes, err := differences(ctx, s.DB, redis, branch)
 		if err != nil {
 			return r, err
 		}
 		r.Scopes = scopes
+		if redis != nil {
+			r.Cache, r.Note = cacheState(scopes)
+		}
 		if round > 0 {
 			found = slices.DeleteFunc(found, func(d string) bool { return !slices.Contains(r.Differences, d) })
 		}
@@ -166,6 +169,14 @@ func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64
 		}
 	}
 	return r, nil
+}
+
+// cacheState says whether the admission cache was compared. An empty one agrees with everything, which proves nothing.
+func cacheState(scopes int) (state, note string) {
+	if scopes > 0 {
+		return CacheCompared, ""
+	}
+	return CacheNotLoaded, "The admission cache holds nothing yet; only SQL was compared. The next menus and orders load it."
 }
 
 // differences runs one comparison. scopes is the number of scopes compared with Redis.

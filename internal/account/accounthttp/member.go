@@ -128,7 +128,7 @@ func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (grant, error
 type logoutIn struct {
 	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer."`
 	Body          *struct {
-		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used if the access token has expired."`
+		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used without an access token, or with one that is not valid. An expired access token suffices."`
 	}
 }
 

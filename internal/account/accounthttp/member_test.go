@@ -165,6 +165,22 @@ func TestMember_logout_by_refresh_token(t *testing.T) {
 	want(t, s.ask(t, "POST", "/auth/logout", `{}`, "x", nil), 401, "unauthenticated")
 }
 
+// An expired access token alone ends its session, as a client without the refresh token needs. A forged one does not.
+func TestMember_logout_by_expired_access_token(t *testing.T) {
+	s := newTestServer(t, sqldbtest.SQLite(t))
+	s.CreateMember(t, email)
+	p := s.login(t)
+	s.Clock.Advance(time.Hour)
+	s.SyncRevocations(t)
+	forged := p.AccessToken[:len(p.AccessToken)-4] + "AAAA"
+	want(t, s.ask(t, "POST", "/auth/logout", "", forged, nil), 401, "unauthenticated")
+	want(t, s.ask(t, "GET", "/me", "", p.AccessToken, nil), 401, "unauthenticated")
+	for range 2 { // again is fine
+		want(t, s.ask(t, "POST", "/auth/logout", "", p.AccessToken, nil), 204, "")
+	}
+	want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil), 401, "refresh_token_invalid")
+}
+
 func TestMember_change(t *testing.T) {
 	s := newTestServer(t, sqldbtest.SQLite(t))
 	s.CreateMember(t, email)

@@ -170,6 +170,15 @@ func TestParse_refuses(t *testing.T) {
 		if c, err := tok.Parse(text, noon); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
+		if c, err := tok.ParseExpired(text); err == nil && name != "issued later" {
+			t.Errorf("%s, expired: %+v", name, c)
+		}
+	}
+	if _, err := tok.Parse(good, noon.Add(time.Hour)); err == nil {
+		t.Error("a token is accepted after its end")
+	}
+	if c, err := tok.ParseExpired(good); err != nil || c != claims() {
+		t.Errorf("after its end: %+v, %v", c, err)
 	}
 }
 

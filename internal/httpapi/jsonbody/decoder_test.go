@@ -125,6 +125,7 @@ func TestDecode_Accepts(t *testing.T) {
 		`"when":"2026-02-26T05:15:00Z"`:  base(func(o *order) { o.When = at }),
 		`"later":"2026-02-26T05:15:00Z"`: base(func(o *order) { o.Later = &at }),
 		`"later":null,"txn":null`:        base(func(*order) {}),
+		`"raw":"\\u0000"`:                base(func(o *order) { o.Raw = json.RawMessage(`"\\u0000"`) }), // a backslash and u0000
 		`"raw": {"x" : 1.50} `:           base(func(o *order) { o.Raw = json.RawMessage(`{"x" : 1.50}`) }),
 		`"any":[1,{"a":null}]`:           base(func(o *order) { o.Any = []any{1.0, map[string]any{"a": nil}} }),
 		`"bytes":"aGk="`:                 base(func(o *order) { o.Bytes = []byte("hi") }),
@@ -193,6 +194,7 @@ func TestDecode_NamesEachMistake(t *testing.T) {
 		with(`"txn":"a\u0000"`):               {{"body.txn", msgNUL}},
 		with(`"tags":{"\u0000":""}`):          {{"body.tags.\x00", msgNUL}},
 		with(`"raw":"\u0000"`):                {{"body.raw", msgNUL}},
+		with(`"raw":"\\\u0000"`):              {{"body.raw", msgNUL}},
 		with(`"when":"yesterday"`):            {{"body.when", "expected string to be RFC 3339 date-time"}},
 		with(`"unique":["a","a"]`):            {{"body.unique", "expected array items to be unique"}},
 		with(`"unique":["a",1]`):              {{"body.unique[1]", "expected string"}},

@@ -289,7 +289,7 @@ func (n *wholeNode) decode(s *state, v reflect.Value) bool {
 		return false
 	}
 	raw := s.data[begin:s.pos]
-	if bytes.Contains(raw, []byte(`\u0000`)) {
+	if text.EscapesNUL(raw) {
 		s.fail(msgNUL)
 		return true
 	}

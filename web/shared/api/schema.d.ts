@@ -3685,7 +3685,7 @@ export interface components {
             username?: string;
         };
         LogoutInBody: {
-            /** @description Used if the access token has expired. */
+            /** @description Used without an access token, or with one that is not valid. An expired access token suffices. */
             refreshToken?: string;
         };
         MarkInputBody: {
@@ -5298,6 +5298,11 @@ export interface components {
             redis: components["schemas"]["SystemRedis"];
         };
         SystemReconciliation: {
+            /**
+             * @description Otherwise clean is about SQL only. NOT_LOADED: the admission cache holds nothing yet, as after a start.
+             * @enum {string}
+             */
+            cache: "COMPARED" | "NOT_LOADED" | "UNAVAILABLE";
             clean: boolean;
             differences: string[];
             note?: string;
