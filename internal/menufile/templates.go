@@ -11,7 +11,7 @@ import (
 var templates embed.FS
 
 // TemplateLocales are the languages of the embedded templates.
-var TemplateLocales = []string{fallback, "vi", "zh-TW"}
+var TemplateLocales = []string{fallback, "vi", "zh-TW", "ja"}
 
 // fallback is the language that stands in for one that a template does not have.
 const fallback = "en"

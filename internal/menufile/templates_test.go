@@ -3,7 +3,9 @@ package menufile
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
 
 	"comanda/internal/money"
 )
@@ -53,6 +55,27 @@ func TestTemplateRows(t *testing.T) {
 	bar, _ := TemplateRows("bar", Options{money.SAR, []string{"en"}})
 	if slices.ContainsFunc(bar, func(r DishRow) bool { return r.Key == "bar-negroni" }) {
 		t.Error("the bar sells cocktails in Saudi Arabia")
+	}
+}
+
+// A branch in Japan gets a menu in Japanese: no English stands in for a name or a description.
+func TestTemplateRows_in_Japanese(t *testing.T) {
+	for _, name := range TemplateNames() {
+		rows, err := TemplateRows(name, Options{money.JPY, []string{"ja", "en"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			for what, texts := range map[string]map[string]string{"category": r.Category, "name": r.Name, "description": r.Description} {
+				ja := texts["ja"]
+				if ja == "" && texts["en"] == "" {
+					continue // a dish without a description
+				}
+				if !strings.ContainsFunc(ja, func(c rune) bool { return unicode.In(c, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+					t.Errorf("%s, %s: the %s is %q", name, r.Key, what, ja)
+				}
+			}
+		}
 	}
 }
 
