@@ -17,6 +17,7 @@ import (
 	"comanda/internal/demo"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitsql"
 	"comanda/internal/visit/visittest"
@@ -66,7 +67,7 @@ type fixture struct {
 	db      *sqldb.DB
 	store   *counted
 	redis   *visittest.MemoryBindings
-	clock   *visittest.Clock
+	clock   *testenv.Clock
 	guests  *visit.Guests
 	landing *visit.Landing
 	floor   *visit.Floor
@@ -78,7 +79,7 @@ func open(t testing.TB, db *sqldb.DB) *fixture {
 		t.Fatal(err)
 	}
 	h := &fixture{
-		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemoryBindings(), clock: visittest.NewClock(),
+		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemoryBindings(), clock: testenv.NewClock(),
 	}
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	h.guests = visit.NewGuests(h.store, h.redis, menus, h.clock.Now)

@@ -1,5 +1,5 @@
-// Package accounttest has fixtures for tests that need accounts: an environment with users on a database, a settable
-// clock, the queued e-mails, and a session cache with the suite that every cache passes.
+// Package accounttest has fixtures for tests that need accounts: an environment with users on a database,
+// the queued e-mails, and a session cache with the suite that every cache passes.
 package accounttest
 
 import (
@@ -17,30 +17,8 @@ import (
 	"comanda/internal/account/accountsql"
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
-
-// Clock is a clock that a test sets. It is safe for concurrent use.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// NewClock returns a clock set to noon of a Thursday in Hà Nội.
-func NewClock() *Clock { return &Clock{now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)} }
-
-// Now returns the clock's time.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance moves the clock forward.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // EventCounts counts the events of an account.Observer. It is safe for concurrent use.
 type EventCounts struct {
@@ -73,7 +51,7 @@ type Env struct {
 
 	DB     *sqldb.DB
 	Store  *accountsql.Accounts
-	Clock  *Clock
+	Clock  *testenv.Clock
 	Events *EventCounts
 }
 
@@ -99,11 +77,11 @@ func Open(t testing.TB, db *sqldb.DB, memory account.SessionCache) *Env {
 			t.Fatal(err)
 		}
 	}
-	return OpenAnother(t, db, memory, NewClock())
+	return OpenAnother(t, db, memory, testenv.NewClock())
 }
 
 // OpenAnother returns the environment of another process on the same database.
-func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock *Clock) *Env {
+func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock *testenv.Clock) *Env {
 	t.Helper()
 	keys, err := accountsql.Keys(t.Context(), db)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
@@ -18,6 +17,7 @@ import (
 	"comanda/internal/document/documenttest"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // Stmts are the statements of this package.
@@ -50,7 +50,7 @@ type TB interface {
 type Fixture struct {
 	*orderingtest.Restaurant
 
-	Clock *accounttest.Clock
+	Clock *testenv.Clock
 	Left  *catalogtest.Levels // the levels that menus show; the ledger uses its own counters
 	Menus *catalog.MenuCache
 	Store *cartsql.Store
@@ -61,11 +61,11 @@ type Fixture struct {
 func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *Fixture {
 	t.Helper()
 	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, authz.RoleUser))
-	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), accounttest.NewClock())
+	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), testenv.NewClock())
 }
 
 // OpenProcess creates the cart service of another process on the same stores.
-func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *accounttest.Clock) *Fixture {
+func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *testenv.Clock) *Fixture {
 	t.Helper()
 	h := &Fixture{Restaurant: r, Clock: clock, Left: &catalogtest.Levels{}, Store: cartsql.New(r.DB, clock.Now)}
 	t.Cleanup(h.Store.Stop)

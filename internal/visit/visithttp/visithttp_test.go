@@ -22,6 +22,7 @@ import (
 	"comanda/internal/limit"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
 	"comanda/internal/visit/visitsql"
@@ -36,7 +37,7 @@ const serviceToken = "0123456789abcdef0123456789abcdef"
 type site struct {
 	http.Handler
 	db    *sqldb.DB
-	clock *visittest.Clock
+	clock *testenv.Clock
 	log   *bytes.Buffer
 }
 
@@ -46,7 +47,7 @@ func newSite(t *testing.T) *site {
 	if err := demo.Load(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{db: db, clock: visittest.NewClock(), log: &bytes.Buffer{}}
+	s := &site{db: db, clock: testenv.NewClock(), log: &bytes.Buffer{}}
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
 	server, err := httpapi.New(conf, slog.New(slog.NewTextHandler(s.log, nil)), prometheus.NewRegistry())

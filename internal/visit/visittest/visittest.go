@@ -1,4 +1,4 @@
-// Package visittest has a settable clock, an in-memory visit.Bindings, and the conformance suite of visit.Bindings.
+// Package visittest has an in-memory visit.Bindings and the conformance suite of visit.Bindings.
 package visittest
 
 import (
@@ -11,29 +11,6 @@ import (
 	"comanda/internal/uid"
 	"comanda/internal/visit"
 )
-
-// Clock is a clock that tests set. It is safe for concurrent use.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// NewClock returns a clock that stands at noon in Hà Nội, on a Thursday.
-func NewClock() *Clock { return &Clock{now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)} }
-
-// Now returns the current time of the clock.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance moves the clock forward.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // MemoryBindings is an in-memory visit.Bindings. While down it fails like an unavailable Redis and keeps its contents.
 type MemoryBindings struct {
