@@ -219,7 +219,7 @@ func (c *cli) changeBranch(
 func (c *cli) copyBranch() *cobra.Command {
 	var r catalog.BranchCopy
 	cmd := &cobra.Command{
-		Use: "copy ID", Short: "Create a branch like another", Args: cobra.ExactArgs(1),
+		Use: "copy ID", Short: "Copy a branch", Args: cobra.ExactArgs(1),
 		Long:    "Creates a branch with the settings, opening hours and menu of another, without tables, people and stock.",
 		Example: "  comanda branch copy 1 --name \"Quán Hoa 2\" --json",
 		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (_ result, err error) {

@@ -47,7 +47,7 @@ func (c *cli) menuImport() *cobra.Command {
 		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
-	cmd.Flags().StringVar(&template, "template", "", "menu of this program, instead of a file")
+	cmd.Flags().StringVar(&template, "template", "", "built-in menu, instead of a file")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "check only, write nothing")
 	cmd.Flags().BoolVar(&o.Publish, "publish", false, "publish the draft")
 	_ = cmd.MarkFlagRequired("branch") // the flag exists

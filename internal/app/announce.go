@@ -69,7 +69,7 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 		return
 	}
 	if err := c.writeURL(); err != nil {
-		k.Log.WarnContext(ctx, "the public address could not be noted for commands", "err", err)
+		k.Log.WarnContext(ctx, "could not write the public URL for commands", "err", err)
 	}
 	if o.Out == nil {
 		return

@@ -231,7 +231,7 @@ func (r Report) limits(w io.Writer) {
 
 // costs writes the CPU time and memory per order.
 func (r Report) costs(w io.Writer) {
-	fmt.Fprintf(w, "\nwhat an order takes\n")
+	fmt.Fprintf(w, "\ncost of an order\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "connections\torders per commit\tper TRY\tper HELD\twithout Redis\tdrained after s\t")
 	for _, c := range r.Best().CPU {

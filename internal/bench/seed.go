@@ -28,8 +28,8 @@ const (
 // Errors of Seed.
 var (
 	ErrConsent = fault.New(fault.Forbidden, "not_for_benchmarks",
-		"A benchmark writes real orders by the hundred thousand; say that this database is meant for it.")
-	ErrTaken = fault.New(fault.Conflict, "branch_taken", "Branch 9000 is another restaurant's; use a database of its own.")
+		"A benchmark writes hundreds of thousands of orders. Confirm that this database is meant for it.")
+	ErrTaken = fault.New(fault.Conflict, "branch_taken", "Branch 9000 belongs to another restaurant. Use a separate database.")
 )
 
 // Seed creates the benchmark's restaurant in a migrated database and returns the QR tokens of its tables. Data of an

@@ -32,7 +32,7 @@ type BranchStore interface {
 // ErrBizDay refuses a start hour that would change the business date at this moment (I14): today's sales would be
 // counted on another date.
 var ErrBizDay = fault.New(fault.Conflict, "biz_day_running",
-	"This would change today's business date. Change the hour at a time that falls on the same date with both hours.")
+	"This would change today's business date. Try again at a time that has the same business date with either hour.")
 
 // The refusals of a branch with orders or guests.
 var (

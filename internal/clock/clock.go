@@ -148,7 +148,7 @@ func (c *Clock) tell(parted time.Duration) {
 	c.mu.Lock()
 	log, onDoubt := c.log, c.onDoubt
 	c.mu.Unlock()
-	log.Warn("the clocks of this machine have parted; nothing ends until the time is measured", "wall_ahead", parted)
+	log.Warn("the wall clock of this machine has jumped; nothing expires until the time is measured", "wall_ahead", parted)
 	onDoubt()
 }
 

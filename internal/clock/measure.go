@@ -86,7 +86,7 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	margin := Step + old.uncertainty + next.uncertainty
 	if parted.Abs() >= Step {
 		c.steps.Machine++
-		c.log.WarnContext(ctx, "the clocks of this machine have parted, and the time was measured", "wall_ahead", parted,
+		c.log.WarnContext(ctx, "the wall clock of this machine has jumped, and the time was measured", "wall_ahead", parted,
 			"deciding_moved", jump)
 	}
 	// After a suspension the deciding clock seems to have jumped by the time that the machine missed. A server on this

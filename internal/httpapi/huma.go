@@ -169,7 +169,7 @@ func cleanQuery(params []typedQuery, input reflect.Value) error {
 
 // newInvalid returns the problem of a request that does not fit its schema; the caller adds the fields.
 func newInvalid() *Problem {
-	return newProblem(http.StatusUnprocessableEntity, "invalid", "The request does not fit its contract.")
+	return newProblem(http.StatusUnprocessableEntity, "invalid", "The request is not valid.")
 }
 
 // showTyped marks the typed parameters in the OpenAPI document.

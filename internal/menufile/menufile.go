@@ -39,7 +39,7 @@ type DishRow struct {
 	Category, Name, Description map[string]string
 	Price                       int64 // in minor units
 	Quota                       QuotaCell
-	Image                       string // file name in the archive or URL; empty was empty; Clear removes the picture
+	Image                       string // file name in the archive or URL; empty leaves the picture; Clear removes it
 }
 
 // QuotaCell is the cell of a daily quota.

@@ -181,7 +181,7 @@ var (
 // actual result. It has kind Unavailable, which callers test for: a provisional hold must then stay, because the order
 // may exist.
 var ErrRetry = &fault.Error{
-	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
+	Kind: fault.Unavailable, Code: "try_again", Detail: "Temporarily unavailable. Please send the request again.",
 	RetryAfter: time.Second,
 }
 

@@ -365,7 +365,7 @@ func (b *BoardHub) closeFeed(branch int64, w *boardFeed) {
 // logPanic logs a panic while reading a board, so that it ends the streams of one branch and not the process.
 func (b *BoardHub) logPanic(ctx context.Context) {
 	if p := recover(); p != nil {
-		b.Log.ErrorContext(ctx, "looking at a board panicked", "panic", p, "stack", string(debug.Stack()))
+		b.Log.ErrorContext(ctx, "reading a board panicked", "panic", p, "stack", string(debug.Stack()))
 	}
 }
 

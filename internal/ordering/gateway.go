@@ -217,7 +217,7 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was 
 // logGatewayError logs an error unless it is nil. It is a warning, because the attempt is checked again later.
 func (s *Service) logGatewayError(ctx context.Context, what string, a payment.Attempt, err error) {
 	if err != nil {
-		s.Log.WarnContext(ctx, "a talk with a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
+		s.Log.WarnContext(ctx, "a call to a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Service) parallel(ctx context.Context, n int, do func(i int)) {
 func (s *Service) recoverPanic(ctx context.Context, do func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.ErrorContext(ctx, "a talk with a gateway panicked", "panic", p, "stack", string(debug.Stack()))
+			s.Log.ErrorContext(ctx, "a call to a gateway panicked", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	do()

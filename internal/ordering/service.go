@@ -54,7 +54,7 @@ func (c Config) Validate() error {
 	}
 	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
 		return fault.InField("expiry_grace", "grace_range",
-			fault.New(fault.Invalid, "invalid", "The expiry grace is between nothing and an hour."))
+			fault.New(fault.Invalid, "invalid", "The expiry grace is between zero and an hour."))
 	}
 	return nil
 }

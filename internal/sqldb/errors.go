@@ -32,7 +32,7 @@ var (
 // ErrUnavailable means that the database cannot be reached or cannot answer now. It is a fault.Error, so that the API
 // answers 503 with Retry-After.
 var ErrUnavailable = &fault.Error{
-	Kind: fault.Unavailable, Code: "unavailable", Detail: "The database is out of reach. Nothing was lost; ask again.",
+	Kind: fault.Unavailable, Code: "unavailable", Detail: "The database is unavailable. Nothing was lost; please try again.",
 	RetryAfter: unavailableRetry,
 }
 

@@ -16,7 +16,7 @@ var ErrStopped = fault.New(fault.Unavailable, "shutting_down", "The server is re
 
 // ErrOverloaded is returned for operations that arrive when the queue is full.
 var ErrOverloaded = &fault.Error{
-	Kind: fault.Unavailable, Code: "overloaded", Detail: "Too much is waiting to be written; ask again.",
+	Kind: fault.Unavailable, Code: "overloaded", Detail: "Too many changes are waiting. Please try again.",
 	RetryAfter: unavailableRetry,
 }
 

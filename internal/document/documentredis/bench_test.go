@@ -21,7 +21,7 @@ const (
 	benchOrders = 20_000 // of three lines
 )
 
-// benchRig is PostgreSQL and Redis with documents of a fair number.
+// benchRig is PostgreSQL and Redis with enough documents for a benchmark.
 func benchRig(b *testing.B) *fixture {
 	b.Helper()
 	debug.SetGCPercent(300) // as the program does

@@ -322,7 +322,7 @@ func (m *machine) byValue(t *rapid.T) {
 	}
 }
 
-// find: every account found by values has them.
+// find: every account that a search returns has the values searched for.
 func (m *machine) find(t *rapid.T) {
 	f := m.filter(t)
 	docs, _, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people})

@@ -42,7 +42,7 @@ func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 	}
 	page, err := r.orders.PageOf(ctx, o.ID, d.from)
 	if err != nil {
-		r.orders.Log.WarnContext(ctx, "there is no page to pay on yet", "order", o.ID, "method", o.Method, "err", err)
+		r.orders.Log.WarnContext(ctx, "the payment page could not be created", "order", o.ID, "method", o.Method, "err", err)
 	}
 	return page
 }

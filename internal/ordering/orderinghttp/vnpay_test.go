@@ -307,7 +307,7 @@ func TestVNPay_databaseDown(t *testing.T) {
 func (h *testServer) wantFailures(attempts ...string) {
 	h.t.Helper()
 	lines := strings.SplitAfter(h.log.String(), "\n")
-	lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "a notice could not be taken") })
+	lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "a payment notification could not be processed") })
 	if len(lines) != len(attempts) {
 		h.t.Fatalf("the log says %q", lines)
 	}
