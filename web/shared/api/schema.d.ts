@@ -964,7 +964,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Computes discounts, service, taxes and total of a bill */
+        /** Compute discounts, service, taxes and total of a bill */
         post: operations["price-quote"];
         delete?: never;
         options?: never;
@@ -1601,7 +1601,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets another user's PIN and ends their sessions */
+        /** Reset the PIN of an account and log it out everywhere */
         put: operations["user-pin"];
         post?: never;
         delete?: never;
