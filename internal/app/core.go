@@ -110,13 +110,14 @@ type Core struct {
 	authorization
 	documents
 
-	Settings  *settings.Service
-	Brand     *brand.Service
-	gateways  *gateways
-	house     atomic.Pointer[houseSettings] // in force; see house.go
-	followers []func(*houseSettings) error  // see onSettings
-	applying  sync.Mutex                    // held while changed settings are applied
-	process   system.About
+	Settings    *settings.Service
+	Brand       *brand.Service
+	gateways    *gateways
+	house       atomic.Pointer[houseSettings] // in force; see house.go
+	followers   []func(*houseSettings) error  // see onSettings
+	startWindow time.Duration                 // the payment window when this process started
+	applying    sync.Mutex                    // held while changed settings are applied
+	process     system.About
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }

@@ -212,6 +212,7 @@ func (k *Core) newHouseSettings(v settings.Values) (*houseSettings, error) {
 func (k *Core) wireSettings(ctx context.Context) error {
 	k.Settings = k.Config.settingsService(k.DB, func() Config { return k.house.Load().config }, k.syncSettings)
 	k.Settings.Testers = k.testers()
+	k.Settings.NeedsRestart = k.needsRestart
 	v, err := k.Settings.Load(ctx)
 	if err != nil {
 		return err
@@ -221,7 +222,14 @@ func (k *Core) wireSettings(ctx context.Context) error {
 		return fmt.Errorf("stored settings: %w", err)
 	}
 	k.house.Store(h)
+	k.startWindow = h.config.PaymentWindow
 	return nil
+}
+
+// needsRestart reports whether a part of this process works with the value that a setting had at the start: the arguments
+// of the timer queue at RabbitMQ are declared once. Orders expire by the value in force nevertheless.
+func (k *Core) needsRestart(name string) bool {
+	return name == "payment_window" && k.Config.AMQPURL != "" && k.house.Load().config.PaymentWindow != k.startWindow
 }
 
 // onSettings registers a function that applies changed settings to something that cannot ask for them. Call it before

@@ -246,3 +246,42 @@ func TestSettings_lost_key(t *testing.T) {
 		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))
 	}
 }
+
+// With RabbitMQ a changed payment window is in force at once, and the setting says that the timer queue follows with the
+// next start. A process that starts with the stored value has nothing to catch up on.
+func TestSettings_needs_restart(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	broker := map[string]string{"COMANDA_AMQP_URL": "amqp://127.0.0.1:1"}
+	k := houseCore(t, db, broker)
+	for _, c := range []struct {
+		window string
+		want   bool
+	}{{"20m", true}, {"15m", false}, {"20m", true}} {
+		if err := change(t, k, map[string]string{"payment_window": c.window, "ticket_late": "25m"}); err != nil {
+			t.Fatal(err)
+		}
+		if s := settingOf(t, k, "payment_window"); s.Restart != c.want {
+			t.Errorf("%s: %+v", c.window, s)
+		}
+		if s := settingOf(t, k, "ticket_late"); s.Restart {
+			t.Errorf("%+v", s)
+		}
+	}
+	if w := k.Orders.Settings().PaymentWindow; w != 20*time.Minute {
+		t.Errorf("the window in force is %v", w)
+	}
+	again := houseCore(t, db, broker)
+	if s := settingOf(t, again, "payment_window"); s.Restart {
+		t.Errorf("after a restart: %+v", s)
+	}
+	if w := again.house.Load().config.rabbit(nil, nil, nil).PaymentWindow; w != 20*time.Minute {
+		t.Errorf("the timer queue is declared with %v", w)
+	}
+	without := houseCore(t, db, nil)
+	if err := change(t, without, map[string]string{"payment_window": "30m"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := settingOf(t, without, "payment_window"); s.Restart {
+		t.Errorf("without RabbitMQ: %+v", s)
+	}
+}

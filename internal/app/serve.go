@@ -308,7 +308,8 @@ func (p *process) relay(
 		close(now)
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
 	}
-	rc := c.rabbit(Consumers(p.core.Reservations), log, rabbit.NewMetrics(reg))
+	// With the stored payment window: the queues have its time as an argument.
+	rc := p.core.house.Load().config.rabbit(Consumers(p.core.Reservations), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
 	if err != nil {
 		return nil, err

@@ -83,6 +83,7 @@ type Setting struct {
 	Source     Source
 	Set        bool // the value is not empty
 	Unreadable bool
+	Restart    bool      // a part of the installation follows the value with its next start
 	At         time.Time // of the stored value; zero if there is none
 	By         string
 }
@@ -99,6 +100,9 @@ type Service struct {
 	Check func(Values) error
 	// InForce returns the values in force in this process, by name.
 	InForce func() map[string]string
+	// NeedsRestart reports whether a part of this process still works with the value that a setting had at its start; nil
+	// for none.
+	NeedsRestart func(name string) bool
 	// Changed is called after a commit, so that this process applies the change at once. Others poll.
 	Changed func(ctx context.Context) error
 	Testers map[TestSubject]Tester
@@ -155,7 +159,7 @@ func (s *Service) List(ctx context.Context) ([]Setting, error) {
 	for i, d := range s.Definitions {
 		one := Setting{
 			Definition: d, Value: values[d.Name], Set: values[d.Name] != "", Source: FromDefault,
-			Unreadable: slices.Contains(stored.Unreadable, d.Name),
+			Unreadable: slices.Contains(stored.Unreadable, d.Name), Restart: s.NeedsRestart != nil && s.NeedsRestart(d.Name),
 		}
 		if j := slices.IndexFunc(rows, func(r Row) bool { return r.Name == d.Name }); j >= 0 {
 			one.Source, one.At, one.By = FromStore, rows[j].At, rows[j].By

@@ -32,6 +32,7 @@ type setting struct {
 	IsSecret     bool       `json:"isSecret"`
 	IsSet        bool       `json:"isSet"`
 	IsUnreadable bool       `json:"isUnreadable" doc:"Stored, but the sealing key does not open it: set it again, or bring the key back."`
+	NeedsRestart bool       `json:"needsRestart" doc:"In force, but a part of the installation follows with the next start: with payment_window the timer queue at RabbitMQ."`
 	Help         string     `json:"help"`
 	UpdatedAt    *time.Time `json:"updatedAt" doc:"null: not stored."`
 	UpdatedBy    *string    `json:"updatedBy"`
@@ -53,7 +54,7 @@ func (r routes) all(ctx context.Context) (settingList, error) {
 func settingOf(s settings.Setting) setting {
 	out := setting{
 		Name: s.Name, Variable: s.Variable, Value: s.Value, Default: s.Default, Source: string(s.Source),
-		IsSecret: s.Secret, IsSet: s.Set, IsUnreadable: s.Unreadable, Help: s.Help,
+		IsSecret: s.Secret, IsSet: s.Set, IsUnreadable: s.Unreadable, NeedsRestart: s.Restart, Help: s.Help,
 	}
 	if !s.At.IsZero() {
 		out.UpdatedAt, out.UpdatedBy = &s.At, &s.By

@@ -5052,6 +5052,8 @@ export interface components {
             isUnreadable: boolean;
             /** @description Such as payment_window. */
             name: string;
+            /** @description In force, but a part of the installation follows with the next start: with payment_window the timer queue at RabbitMQ. */
+            needsRestart: boolean;
             /**
              * @description PROCESS: fixed by a flag, the environment or a file; it cannot be changed here.
              * @enum {string}

@@ -4,7 +4,7 @@ import { restoreLanguage } from '../shell/i18n'
 import { changes, refusal, refusals, resultText, secondsOf, shown, valueOf, type Setting } from './settings'
 
 const setting = (name: string, value: string, source: Setting['source'] = 'DEFAULT'): Setting => ({
-  name, value, source, variable: '', default: '', help: '', isSecret: false, isSet: value !== '', isUnreadable: false, updatedAt: null, updatedBy: null,
+  name, value, source, variable: '', default: '', help: '', isSecret: false, isSet: value !== '', isUnreadable: false, needsRestart: false, updatedAt: null, updatedBy: null,
 })
 
 describe('durations', () => {
