@@ -53,7 +53,7 @@ $(DIST): web/node_modules/.package-lock.json $(shell find web -type f -not -path
 	$(NPM) run --silent build
 
 web/node_modules/.package-lock.json: web/package-lock.json
-	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) ci --ignore-scripts
+	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) ci --ignore-scripts --loglevel=error # npm warns about engines of tools that are not used here
 	@touch $@
 
 .PHONY: web-dev
