@@ -180,12 +180,18 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 	return nil
 }
 
+// demoPassword returns a random password of 75 bits, in lower-case groups because it is typed on tablets.
+func demoPassword() string {
+	s := strings.ToLower(rand.Text())
+	return s[:5] + "-" + s[5:10] + "-" + s[10:15]
+}
+
 // createDemoUsers creates one account for each role, all with one password: the configured one, or a random one.
 // Existing accounts stay as they are.
 func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	password := os.Getenv("COMANDA_DEMO_PASSWORD")
 	if password == "" {
-		password = rand.Text()
+		password = demoPassword()
 	}
 	branches, err := k.Branches.Branches(ctx, authz.System())
 	if err != nil {
