@@ -15,7 +15,6 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByRole('link', { name: 'Create account' }).click()
   await page.getByLabel('E-mail', { exact: true }).fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByLabel('Username (optional)').fill('lan')
   await page.getByRole('button', { name: 'Create account' }).click()
 
   await expect(page.getByText(`We’ve sent a code to ${email}`)).toBeVisible()
