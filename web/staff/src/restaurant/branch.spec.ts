@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { bodyOf, emptyBranch, isComplete, type Country } from './branch'
+import { bodyOf, emptyBranch, missingOf, type Country } from './branch'
 
 const vn: Country = { code: 'VN', currency: 'VND', timezones: ['Asia/Ho_Chi_Minh'], bizDayStartHour: 4, locales: ['vi', 'en'] }
 const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/New_York', 'America/Chicago'] }
@@ -13,16 +13,16 @@ describe('a new branch', () => {
   })
 
   it('needs a name, a known country and a language', () => {
-    expect(isComplete(full, vn)).toBe(true)
-    expect(isComplete({ ...full, name: ' ' }, vn)).toBe(false)
-    expect(isComplete({ ...full, locales: [] }, vn)).toBe(false)
-    expect(isComplete(full, undefined)).toBe(false)
+    expect(missingOf(full, vn)).toEqual([])
+    expect(missingOf({ ...full, name: ' ' }, vn)).toEqual(['branch_name'])
+    expect(missingOf({ ...full, locales: [] }, vn)).toEqual(['locales'])
+    expect(missingOf(full, undefined)).toEqual(['country'])
   })
 
   it('needs a time zone where the country has several', () => {
-    expect(isComplete(full, us)).toBe(false)
-    expect(isComplete({ ...full, timezone: 'America/Chicago' }, us)).toBe(true)
-    expect(isComplete({ ...full, timezone: 'Asia/Taipei' }, us)).toBe(false)
+    expect(missingOf(full, us)).toEqual(['timezone'])
+    expect(missingOf({ ...full, timezone: 'America/Chicago' }, us)).toEqual([])
+    expect(missingOf({ ...full, timezone: 'Asia/Taipei' }, us)).toEqual(['timezone'])
   })
 
   it('sends only what is stated', () => {

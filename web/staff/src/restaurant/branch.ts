@@ -28,10 +28,15 @@ function regionOf(tag: string): string {
   }
 }
 
-/** Reports whether nothing is missing that the country does not determine. */
-export function isComplete(b: NewBranch, profile: Country | undefined): boolean {
-  if (b.name.trim() === '' || !profile || b.locales.length === 0) return false
-  return profile.timezones.length < 2 || profile.timezones.includes(b.timezone)
+/** The fields that are missing and that the country does not determine. */
+export function missingOf(b: NewBranch, profile: Country | undefined): ('branch_name' | 'country' | 'timezone' | 'locales')[] {
+  const fields = {
+    branch_name: b.name.trim() !== '',
+    country: profile !== undefined,
+    timezone: !profile || profile.timezones.length < 2 || profile.timezones.includes(b.timezone),
+    locales: !profile || b.locales.length > 0,
+  }
+  return (Object.keys(fields) as (keyof typeof fields)[]).filter((f) => !fields[f])
 }
 
 /** The request that creates a branch. The same id makes a second press harmless. */
