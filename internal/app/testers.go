@@ -81,8 +81,8 @@ func credentialResult(r payment.CredentialReport, err error) settings.TestResult
 	return result
 }
 
-// testMail sends a message to the actor's own address, with the sender that letters of the house or of a branch have. It goes past the queue: the queue would retry for hours, and the
-// owner waits for the result.
+// testMail sends a message to the actor's own address, with the sender that letters of the house or of a branch have. It
+// goes past the queue: the queue would retry for hours, and the owner waits for the result.
 func (k *Core) testMail(ctx context.Context, by authz.Actor, o settings.TestOptions) (settings.TestResult, error) {
 	h := k.house.Load()
 	if h.config.SMTPURL == "" {

@@ -166,9 +166,11 @@ var (
 	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "There is no such order.")
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
-	ErrDayOver       = fault.New(fault.Conflict, "day_over", "This order is from an earlier business day. Please place a new one.")
-	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "This order has already been paid.")
-	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay this way. Please order again.")
+	ErrDayOver       = fault.New(fault.Conflict, "day_over",
+		"This order is from an earlier business day. Please place a new one.")
+	ErrAlreadyPaid = fault.New(fault.Conflict, "already_paid", "This order has already been paid.")
+	ErrTooLate     = fault.New(fault.Conflict, "too_late",
+		"There is not enough time left to pay this way. Please order again.")
 	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is in progress. Wait for its result.")
 	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "A different amount is already recorded for this reference.")
 	ErrRefundKey     = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another refund.")

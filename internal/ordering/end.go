@@ -30,7 +30,8 @@ func (s *Service) Cancel(ctx context.Context, by Requester, id string) (Order, e
 	switch by := by.(type) {
 	case Guest:
 		if d.GuestHash != by.Hash {
-			return Order{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can cancel it.")
+			return Order{}, fault.New(fault.Forbidden, "not_your_order",
+			"Only the phone that placed the order can cancel it.")
 		}
 	case Staff:
 		e.Reason, e.By = StaffCanceled, authz.Actor(by)
@@ -183,7 +184,8 @@ func (s *Service) ExtendDeadline(ctx context.Context, by Requester, id string, p
 		return Detail{}, err
 	}
 	if g, ok := by.(Guest); ok && d.GuestHash != g.Hash {
-		return Detail{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can ask for more time.")
+		return Detail{}, fault.New(fault.Forbidden, "not_your_order",
+			"Only the phone that placed the order can ask for more time.")
 	}
 	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: id, PayBy: payBy})
 	if err != nil {

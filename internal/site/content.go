@@ -118,14 +118,16 @@ func (p page) date(text string) string {
 	if err != nil {
 		return text // dates were checked when they were stored
 	}
-	return strings.NewReplacer("{day}", p.t.Days[d.Weekday()], "{d}", strconv.Itoa(d.Day()), "{m}", strconv.Itoa(int(d.Month())),
-		"{month}", p.t.Months[d.Month()-1]).Replace(p.t.Date)
+	return strings.NewReplacer("{day}", p.t.Days[d.Weekday()], "{d}", strconv.Itoa(d.Day()),
+		"{m}", strconv.Itoa(int(d.Month())), "{month}", p.t.Months[d.Month()-1]).Replace(p.t.Date)
 }
 
 // restaurant describes a branch as schema.org/Restaurant.
 func (p page) restaurant(b catalog.Branch, menu string) map[string]any {
 	base := p.URL()
-	r := map[string]any{"@type": "Restaurant", "@id": base + "/#/menu/" + httpapi.FormatID(b.ID), "name": b.Name, "url": base + "/"}
+	r := map[string]any{
+		"@type": "Restaurant", "@id": base + "/#/menu/" + httpapi.FormatID(b.ID), "name": b.Name, "url": base + "/",
+	}
 	set := func(property, value string) {
 		if value != "" {
 			r[property] = value

@@ -155,7 +155,8 @@ func (g gateways) handleVNPay(ctx context.Context, v VNPay, query, headers strin
 // failed logs the cause and returns the code that makes VNPay repeat the call. It never logs the query: its signature
 // would allow a replay.
 func (g gateways) failed(ctx context.Context, ref string, err error) string {
-	g.orders.Log.WarnContext(ctx, "a payment notification could not be processed", "attempt", ref, "method", payment.VNPay, "err", err)
+	g.orders.Log.WarnContext(ctx, "a payment notification could not be processed",
+		"attempt", ref, "method", payment.VNPay, "err", err)
 	return ipnError
 }
 

@@ -23,7 +23,8 @@ func Board(a *httpapi.API, boards *ordering.BoardHub) {
 	httpapi.RegisterOutput(ops, "board-get", "GET /api/boards/{branchId}",
 		"View the order board", b.get)
 	httpapi.RegisterStream[boardEventsInput, board](ops, "board-events", "GET /api/boards/{branchId}/events",
-		"Follow the order board live: the board as it is, then the whole board after every change; the event id is the board's", b.events)
+		"Follow the order board live: the board as it is, then the whole board after every change; the event id is the board's",
+		b.events)
 }
 
 // boardRoutes handles the board's requests. It is safe for concurrent use, like the hub.

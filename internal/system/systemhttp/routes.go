@@ -31,7 +31,8 @@ func Register(a *httpapi.API, service *system.Service) {
 	httpapi.Register(ops, "system-about", "GET /api/system/about", "View the version and the parts of this process", r.about)
 	httpapi.Register(ops, "system-outbox", "GET /api/system/outbox",
 		"View the queues and the failed events", r.outbox)
-	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters", "List failed events (dead letters), newest first", r.letters)
+	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters",
+		"List failed events (dead letters), newest first", r.letters)
 	httpapi.Register(ops, "system-replay", "POST /api/system/dead-letters/{id}/replay",
 		"Retry a failed event", r.replay)
 	httpapi.Register(ops, "system-replay-all", "POST /api/system/dead-letters/replay-all",
