@@ -31,7 +31,7 @@ func (s *Service) Cancel(ctx context.Context, by Requester, id string) (Order, e
 	case Guest:
 		if d.GuestHash != by.Hash {
 			return Order{}, fault.New(fault.Forbidden, "not_your_order",
-			"Only the phone that placed the order can cancel it.")
+				"Only the phone that placed the order can cancel it.")
 		}
 	case Staff:
 		e.Reason, e.By = StaffCanceled, authz.Actor(by)
