@@ -264,7 +264,7 @@ func TestRoutes_permissions(t *testing.T) {
 		}
 	}
 	slices.Sort(modules)
-	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES INVENTORY MEMBERS MENUS ORDERS PAYMENTS RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES USERS VISITS" {
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES INVENTORY MEMBERS MENUS ORDERS PAYMENTS PRICES RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES USERS VISITS" {
 		t.Errorf("the modules are %s", got)
 	}
 }

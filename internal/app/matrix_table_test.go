@@ -201,6 +201,10 @@ var matrix = map[string]cell{
 		path: "/api/orders/{remoteorder}/payments/{payment}/mismatch", body: `{"reason":"given back"}`,
 		wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
+	"POST /api/price/quote": {
+		body:  `{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","lines":[{"qty":1,"unitPrice":1}]}`,
+		wants: staff("ff", "ff", "ff", "++", "+++"),
+	},
 	"GET /api/reports/day": {path: "/api/reports/day?branchId={branch}&date=2026-02-26", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/reports/sales-hours": {
 		path: "/api/reports/sales-hours?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
