@@ -12,11 +12,11 @@ CREATE UNIQUE INDEX branch_slug_current ON branch_slug (branch_id) WHERE is_curr
 ALTER TABLE branch ADD COLUMN mail_from TEXT NOT NULL DEFAULT ''; -- a mailbox; empty: the branch's name, the address of the house
 ALTER TABLE mail_outbox ADD COLUMN branch_id BIGINT;              -- the branch that it is about; NULL: none
 CREATE INDEX order_info_hold ON order_info (hold_id);
-INSERT INTO schema_floor (version, oldest) VALUES (33, 20);
+INSERT INTO schema_floor (version, oldest) VALUES (32, 20);
 
 -- +goose Down
 DROP INDEX order_info_hold;
 ALTER TABLE mail_outbox DROP COLUMN branch_id;
 ALTER TABLE branch DROP COLUMN mail_from;
 DROP TABLE branch_slug;
-DELETE FROM schema_floor WHERE version = 33;
+DELETE FROM schema_floor WHERE version = 32;
