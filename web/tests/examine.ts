@@ -68,14 +68,18 @@ async function prepare(page: Page): Promise<void> {
   if (!there) await page.evaluate(source)
 }
 
-/** Waits until nothing moves on a page, such as a colour on its way to that of another theme. */
+/**
+ * Waits until nothing moves on a page, such as a colour on its way to that of another theme. A label that floats above its
+ * field starts to move some frames after the text has changed, so several frames in a row must be still.
+ */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    for (;;) {
+    for (let still = 0; still < 4; still++) {
       await new Promise(requestAnimationFrame) // a change of the theme has reached the page by then
       const moving = document.getAnimations().filter((a) =>
         a.playState === 'running' && Number.isFinite(a.effect?.getComputedTiming().endTime))
-      if (moving.length === 0) return
+      if (moving.length === 0) continue
+      still = -1
       await Promise.allSettled(moving.map((a) => a.finished))
     }
   })
