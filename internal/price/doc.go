@@ -1,6 +1,5 @@
-// Package price computes what an order or a bill costs: discounts, service charges, taxes and cash rounding. Every amount
-// that is shown, charged, printed, reported or exported comes from Quote. It reads no clock and no store, and uses no
-// floating point.
+// Package price computes what an order or a bill costs: discounts, service charges, taxes and cash rounding. It reads no
+// clock and no store, and uses no floating point. Orders are still the sum of their lines and do not use it yet.
 //
 // Amounts are integers in the smallest unit of the currency, at most money.Max. Percents and tax rates are decimal
 // strings with at most four decimals, such as "8.875"; inside they are integers in millionths (88750), and products are
@@ -17,7 +16,7 @@
 //  5. Cash rounding of the total.
 //
 // P1: the lines' discounts, services and taxes add up to those of the quote, and the taxes per rate to those of the
-// lines. P2: a permutation of the lines permutes the answer's lines and changes nothing else. P3: no amount of a quote is
-// negative, except the rounding. P4: after a discount of 100 %, the total and the taxes are 0 unless a service charge is
-// an amount or is taken before discounts.
+// lines. P2: a permutation of the lines permutes the answer's lines and changes nothing else; equal lines may swap their
+// parts. P3: no amount of a quote is negative, except the rounding. P4: after a discount of 100 %, the total and the taxes
+// are 0 unless a service charge is an amount or is taken before discounts.
 package price

@@ -1,8 +1,7 @@
 package price
 
 // Input is what Quote computes: the lines of an order or a bill, and the rules of the branch. Its JSON is the body of POST
-// /api/price/quote and the input of comanda price quote, and it is stored with an order so that the order can be
-// recomputed.
+// /api/price/quote and the input of comanda price quote.
 type Input struct {
 	Currency         string          `json:"currency" enum:"VND,TWD,JPY,USD,EUR,SAR,THB"`
 	PriceMode        Mode            `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"Whether prices contain the tax."`

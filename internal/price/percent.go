@@ -18,7 +18,7 @@ const decimals = 4
 // millionths returns the percent in millionths; ok is false if it is malformed or above 100.
 func (p Percent) millionths() (n int64, ok bool) {
 	integer, fraction, point := strings.Cut(string(p), ".")
-	if integer == "" || len(integer) > 3 || len(fraction) > decimals || point && fraction == "" {
+	if integer == "" || len(integer) > 2 && integer != "100" || len(fraction) > decimals || point && fraction == "" {
 		return 0, false
 	}
 	digits := integer + fraction + strings.Repeat("0", decimals-len(fraction))

@@ -126,7 +126,7 @@ func TestPercent(t *testing.T) {
 			t.Errorf("%q is %d, %t", text, n, ok)
 		}
 	}
-	for _, text := range []Percent{"", ".", "8.", ".5", "100.0001", "101", "-1", "+1", "8,5", "1e1", "8.12345", "1000", " 8"} {
+	for _, text := range []Percent{"", ".", "8.", ".5", "100.0001", "101", "-1", "+1", "8,5", "1e1", "8.12345", "1000", "008", " 8"} {
 		if n, ok := text.millionths(); ok {
 			t.Errorf("%q is read as %d", text, n)
 		}
