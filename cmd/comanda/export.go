@@ -13,7 +13,7 @@ import (
 	"comanda/internal/system"
 )
 
-// export writes documents for import on another installation. It is no backup.
+// export writes documents for import on another installation. It is not a backup.
 func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{

@@ -121,7 +121,7 @@ func (c *cli) withCore(run func(*cobra.Command, *app.Core) (result, error)) runn
 	})
 }
 
-// withSystem is withDatabase with the operators' functions. Commands that need Redis use withRedis.
+// withSystem runs a command with a database and a system.Service. Commands that need Redis use withRedis.
 func (c *cli) withSystem(run func(*cobra.Command, *system.Service) (result, error)) runner {
 	return c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 		s, stop := app.OpenSystem(db, nil)

@@ -18,7 +18,7 @@ var houseExample string
 // maxHouseFile limits a house file in bytes.
 const maxHouseFile = 1 << 20
 
-// setup makes an installation what a file says.
+// setup applies a house file to an installation.
 func (c *cli) setup() *cobra.Command {
 	var file string
 	var dryRun, example bool

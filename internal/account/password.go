@@ -20,7 +20,7 @@ import (
 
 // Lengths of passwords in characters.
 const (
-	// Staff passwords are longer, because staff accounts open the data and the money of others.
+	// Staff passwords are longer, because staff accounts reach other people's data and money.
 	minPassword      = 10
 	minStaffPassword = 15
 	maxPassword      = 128

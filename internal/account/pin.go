@@ -101,7 +101,7 @@ func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin str
 	return a.Pins.SetPin(ctx, who, hash, a.Now())
 }
 
-// RemovePin removes an actor's PIN. It is no error if there is none.
+// RemovePin removes an actor's PIN. If there is none, it does nothing.
 func (a *Service) RemovePin(ctx context.Context, who authz.Actor) error {
 	return a.Pins.SetPin(ctx, who, "", a.Now())
 }

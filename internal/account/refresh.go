@@ -104,7 +104,7 @@ func (a *Service) Logout(ctx context.Context, access, refresh string) error {
 	return a.endSession(ctx, s.UserID, s.ID, now)
 }
 
-// endSession ends a session. It is no error if the session has ended already.
+// endSession ends a session. If the session has ended already, it does nothing.
 func (a *Service) endSession(ctx context.Context, user int64, session string, now time.Time) error {
 	if _, err := a.SessionStore.End(ctx, user, session, EndLogout, now); err != nil {
 		return err

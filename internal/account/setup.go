@@ -36,8 +36,7 @@ type Setup struct {
 }
 
 // NewCode returns a set-up code of 256 bits, or an empty one if an owner exists. Only its hash is stored, so every
-// start without an owner prints a new code; earlier ones stay valid until
-// SetupLifetime has passed.
+// start without an owner prints a new code; earlier ones stay valid until SetupLifetime has passed.
 func (s *Setup) NewCode(ctx context.Context) (code string, err error) {
 	code = NewRefreshToken()
 	needed, err := s.Store.AddCode(ctx, TokenHash(code), s.Now())

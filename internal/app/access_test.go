@@ -120,7 +120,7 @@ func (f *fixture) beside() *fixture {
 	return f.with(c)
 }
 
-// A right revoked in one process is gone there at once, and in another within five seconds.
+// A permission revoked in one process is invalid there immediately, and in other processes within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
 	f := newFixture(t)
 	far := f.beside()
@@ -192,7 +192,7 @@ func TestAnnounceAccess(t *testing.T) {
 	}
 	out.Reset()
 	err = p.core.announceAccess(t.Context(), &out, false)
-	// Without a web app in the binary the line says so instead of naming the console.
+	// Without a web app in the binary, the line says so instead of showing the URL of the console.
 	if said := out.String(); err != nil || strings.Contains(said, "Set up") || strings.Count(said, "\n") != 1 {
 		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, said)
 	}
@@ -257,7 +257,7 @@ func TestRoutes_permissions(t *testing.T) {
 			modules = append(modules, r.Module)
 		}
 	}
-	// Sets cover every permission once, and one's own account is apart from what roles are given.
+	// Every permission belongs to one set. Those on one's own account belong to SetOwn.
 	for i, p := range authzhttp.Permissions(api.Routes()) {
 		if set := authz.SetOf(p); set == "" || (set == authz.SetOwn) != p.Own {
 			t.Errorf("permission %d, %s %s of %s, is in the set %q", i, p.Method, p.Path, p.Module, set)
@@ -269,7 +269,7 @@ func TestRoutes_permissions(t *testing.T) {
 	}
 }
 
-// What a new installation's roles have of each set: whole, or in part with an asterisk.
+// The sets of a new installation's roles, in whole, or in part with an asterisk.
 func TestPermissionSets_of_roles(t *testing.T) {
 	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 )
 
 // The settings of the house are stored in SQL and change while servers run. Each process overlays its own
-// configuration with them: what it got from a flag, the environment or its file takes precedence.
+// configuration with them: values from a flag, the environment or its file take precedence.
 
 // houseSettings are the settings in force in a process. A change replaces all of them at once.
 type houseSettings struct {
@@ -118,7 +118,7 @@ func (c Config) WithStored(ctx context.Context, db *sqldb.DB) (Config, error) {
 	return c.withStored(v)
 }
 
-// settingsUse is the purpose of sealed settings.
+// settingsUse is the authenticated purpose of sealed settings.
 const settingsUse = "comanda setting "
 
 // keyFile returns the file with the sealing key.

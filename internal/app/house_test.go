@@ -198,7 +198,7 @@ func TestSettings_environment_wins(t *testing.T) {
 	}
 }
 
-// A lost sealing key turns off what it sealed and nothing else, until it is back.
+// Without the sealing key only the settings that it sealed are off, until it is restored.
 func TestSettings_lost_key(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
 	here := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": folder})

@@ -68,7 +68,7 @@ func (p *houseSetup) planBranches(ctx context.Context) error {
 	return nil
 }
 
-// planEdit plans what differs of a branch. Country, currency and time zone of a branch never change, because orders and
+// planEdit plans the changes of a branch. Country, currency and time zone of a branch never change, because orders and
 // reports depend on them.
 func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
 	file := p.parsedHouse.Branches[i]

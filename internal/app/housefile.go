@@ -134,7 +134,7 @@ func readHouse(dir, name string, limit int64) ([]byte, error) {
 	return raw, err
 }
 
-// parsedHouse is a house file with what was found wrong so far.
+// parsedHouse is a house file with the problems found so far.
 type parsedHouse struct {
 	houseFile
 
@@ -235,7 +235,7 @@ func (b houseBranch) request() catalog.NewBranchRequest {
 	return r
 }
 
-// tables returns the labels of a branch's tables and what each table is like.
+// tables returns the labels of a branch's tables and the properties of each.
 func (h *parsedHouse) tables(i int) (labels []string, like map[string]visit.Table) {
 	like = map[string]visit.Table{}
 	for j, t := range h.Branches[i].Tables {

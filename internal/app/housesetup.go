@@ -69,8 +69,8 @@ func detail(err error) string {
 	return err.Error()
 }
 
-// SetUpHouse makes an installation what a house file says, and changes nothing that it does not mention. The whole file
-// is checked before the first change. It migrates an empty database; a dry run uses a temporary one instead.
+// SetUpHouse applies a house file to an installation. It changes nothing that the file does not mention. The whole
+// file is checked before the first change. It migrates an empty database; a dry run uses a temporary one instead.
 func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, error) {
 	result := HouseSetupResult{DryRun: s.DryRun, Steps: []HouseStep{}, Problems: []HouseProblem{}}
 	h := parseHouse(s.File, s.Dir)
@@ -271,7 +271,7 @@ func (p *houseSetup) planPeople(ctx context.Context) error {
 	return nil
 }
 
-// planPerson plans an account. An account that exists keeps its password: a file must not take it back.
+// planPerson plans an account. An existing account keeps its password: a file must not reset it.
 func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind string, path []any) error {
 	at := func(field string) []any { return append(slices.Clone(path), field) }
 	email, ok := account.NormalizeEmail(person.Email)
@@ -343,7 +343,7 @@ func (p *houseSetup) assignment(role authz.Role, person housePerson) account.Ass
 	return a
 }
 
-// changePerson plans what differs of an account that exists. A role is changed only here, and never the owner's.
+// changePerson plans the changes of an existing account. A role is changed only here, and never the owner's.
 func (p *houseSetup) changePerson(
 	u account.User, person housePerson, profile account.Profile, role authz.Role, kind string,
 ) {

@@ -190,7 +190,8 @@ func TestLive_cut_off(t *testing.T) {
 	}
 }
 
-// Without Redis no process notifies another, no request fails because of it, and streams are as late as they poll.
+// Without Redis processes do not notify each other. No request fails because of it, and streams see changes with their
+// next poll.
 func TestLive_without_redis(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	a, b := twins(t, 0, redis.Addr(), redis.Addr())

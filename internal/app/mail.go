@@ -75,7 +75,7 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 }
 
 // mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails. A
-// server that stays away is tried every half minute.
+// server that is unreachable is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{

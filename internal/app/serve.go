@@ -246,7 +246,7 @@ func (p *process) services(
 	p.core.DB.Clock().MoveWith(p.core.moveDeadlines)
 	p.core.DB.Clock().Watch(log, measuring.Wake)
 	services = append(services, measuring)
-	// Every process that may commit keeps the admission cache. Every process that consumes from the broker may wake the
+	// Every process that may commit updates the admission cache. Every process that consumes from the broker may wake the
 	// sweeper.
 	syncers := add(nil, p.core.syncerLoops()...)
 	wakeSyncer(p.core.Redis, syncers)

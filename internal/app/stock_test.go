@@ -39,7 +39,7 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	return k
 }
 
-// A menu shows of a dish the lower of what its quota leaves and what the stock suffices for.
+// A menu shows for a dish the lower of its remaining quota and the portions that the stock suffices for.
 func TestMenu_followsStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

@@ -242,7 +242,7 @@ func TestTesters_mail(t *testing.T) {
 	}
 }
 
-// The message has the sender that letters will have: the restaurant's name, or that of a branch with its own address.
+// The message has the sender that e-mails will have: the restaurant's name, or that of a branch with its own address.
 func TestTesters_mail_sender(t *testing.T) {
 	server := mailtest.New(t)
 	f := newFixture(t)

@@ -18,8 +18,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestRules shows that every rule bites: testdata/broken is a small module that breaks each of them, and testdata/sound
-// one that comes as close as is allowed.
+// TestRules checks every rule: testdata/broken is a small module that violates each of them, and testdata/sound one
+// that only just satisfies them.
 func TestRules(t *testing.T) {
 	small := limits{code: 30, test: 30, lua: 3}
 	t.Run("broken", func(t *testing.T) {

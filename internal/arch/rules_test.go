@@ -96,7 +96,7 @@ func (tr tree) arrows(f file, t *table, covered map[string]bool) []finding {
 	return found
 }
 
-// mayUse adds to what a row allows that tests may use other test packages.
+// mayUse reports whether a row allows an import; tests may also use other test packages.
 func (f file) mayUse(t *table, m match, target string) bool {
 	return t.allows(m, target) || f.inTest() && testPackage(target)
 }
@@ -157,7 +157,7 @@ func (tr tree) clocks(f file, t *table) []finding {
 // instant is an option or a command of Redis by which a key ends at an instant of Redis's own clock.
 var instant = regexp.MustCompile(`\b(P?EXPIREAT|PXAT|EXAT)\b`)
 
-// instants is the second half of A9. Text in test files only looks at what others have written.
+// instants is the second half of A9. Test files are exempt, because they only inspect commands.
 func (f file) instants() []finding {
 	if !strings.HasSuffix(f.path, ".lua") && (f.ast == nil || f.inTest()) {
 		return nil

@@ -14,7 +14,7 @@ type table struct {
 	rows   []row
 }
 
-// row says what some packages may import.
+// row lists the imports that some packages may have.
 type row struct {
 	line     int
 	packages []string // names, or patterns with <ctx>
@@ -83,7 +83,7 @@ func (t *table) enter(head string, cells []string, line int) error {
 	return nil
 }
 
-// stranger returns a bare word of a cell that is no group. Without backquotes a name would allow nothing.
+// stranger returns a bare word of a cell that is not a group. Without backquotes a name would allow nothing.
 func (t *table) stranger(cell string) string {
 	for part := range strings.SplitSeq(cell, ", ") {
 		_, group := t.groups[part]
@@ -94,7 +94,7 @@ func (t *table) stranger(cell string) string {
 	return ""
 }
 
-// names lists what stands in a cell: packages and modules in backquotes, groups as bare words.
+// names returns the entries of a cell: packages and modules in backquotes, groups as bare words.
 func names(cell string) []string {
 	var all []string
 	for part := range strings.SplitSeq(cell, ", ") {

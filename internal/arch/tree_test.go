@@ -27,7 +27,7 @@ type file struct {
 // textEndings are the files that rules about text look at; Go is among them.
 var textEndings = []string{".go", ".sql", ".lua", ".ts", ".vue", ".md", ".yaml", ".yml", ".json", "Makefile", "/run"}
 
-// skipped are directories that hold no source of ours: what a run leaves behind, and what tests feed to parsers.
+// skipped are directories without source code of this project: output of runs, and input of parser tests.
 var skipped = []string{".git", "bin", "data", "testdata", "node_modules", "dist"}
 
 // read loads every text file below the root.

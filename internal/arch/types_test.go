@@ -15,16 +15,16 @@ import (
 var shared = func() map[string]bool {
 	all := map[string]bool{}
 	for _, list := range []string{
-		// What a package has one of: sqldb.DB, cart.Service, rabbit.Config.
+		// Types of which a package has one: sqldb.DB, cart.Service, rabbit.Config.
 		"Cache Client Config DB Error Event Group Kind Memory Metrics Options Page Policy Reader Report Result Server Service " +
 			"Source State Status Store Type View",
-		// What the things of a package have: document.Field, visit.Filter.
+		// Parts of the types of a package: document.Field, visit.Filter.
 		"Cell Change Documents Entry Field Filter Finding Index Key Limits Outbox Outcome Publisher Size Table",
 		// The product's terms where each context has its own part: cart.Line is a cart's, stock.Line a hold's.
 		"Command Counter Day Dish Guest Item Line Refund Shortage Ticket",
-		// The same thing of two gateways.
+		// Types that both gateways have.
 		"Merchant Payment Simulator",
-		// What a package needs, as an interface of its own over what another has.
+		// Interfaces that a package declares for what it needs of another.
 		"Admission Authenticator Branches Limiter LiveMenus Observer",
 	} {
 		for name := range strings.FieldsSeq(list) {

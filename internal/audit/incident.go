@@ -144,7 +144,7 @@ func (i *Incidents) due(now time.Time) (taken map[incident]incidentCount, entrie
 		if t := i.pending[in]; i.spend(in.action, now) {
 			taken[in] = *t
 			entries = append(entries, in.entry(t, now))
-			// The entry stays with its time, so that the next refusal within incidentEvery waits.
+			// The empty entry keeps its time, so that the next refusal within incidentEvery waits.
 			*t = incidentCount{from: map[string]int64{}, written: now}
 		}
 	}

@@ -103,8 +103,8 @@ var (
 	ErrLastOwner = fault.New(fault.Conflict, "last_owner", "At least one owner must be able to log in.")
 )
 
-// Principal is what the rules of administration need of an account. It is read within the transaction that it
-// authorizes, so that a permission revoked a moment ago no longer counts.
+// Principal has the fields of an account that the rules of administration check. It is read within the transaction
+// that it authorizes, so that a permission revoked a moment ago no longer counts.
 type Principal struct {
 	ID       int64 // 0 is the operator at the command line, who may do everything
 	Role     Role  // with its permissions

@@ -117,8 +117,8 @@ func containsAll(all, some []int64) bool {
 	})
 }
 
-// RoleStore stores roles, normally authzsql. Each change is one transaction that
-// checks the rules of Principal and writes the audit log.
+// RoleStore stores roles, normally authzsql. Each change is one transaction that checks the rules of Principal and
+// writes the audit log.
 type RoleStore interface {
 	Roles(ctx context.Context) ([]Role, error)
 	Role(ctx context.Context, id int64) (Role, error)

@@ -43,7 +43,7 @@ type Palette struct{ Light, Dark Shades }
 var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 // NewPalette derives the shades of a colour such as #a8321f. Colours that are too light or too dark for a theme are
-// mixed with black or white until the contrasts suffice. It fails with ErrColour only for text that is no colour.
+// mixed with black or white until the contrasts suffice. It fails with ErrColour only for text that is not a colour.
 func NewPalette(accent string) (Palette, error) {
 	if !hexColour.MatchString(accent) {
 		return Palette{}, ErrColour
@@ -58,7 +58,7 @@ func shades(chosen, toward rgb, surfaces []string) Shades {
 		return lowest(c, surfaces) >= minControl && contrast(c, parse(textOn(c))) >= minText
 	})
 	on := textOn(accent)
-	// Away from the text, so that it stays readable under the pointer.
+	// Deep is mixed away from the text colour, so that text on it stays readable.
 	away := white
 	if on == lightText {
 		away = black

@@ -2,7 +2,7 @@
 // welcome page, address and telephone number. Guests see it on their phones and on the public page.
 //
 // The brand is one row of the settings of the house (package settings), so it is stored, locked, audited and followed by
-// other processes like a setting. It is no setting by itself, because it has pictures and texts in several languages and
+// other processes like a setting. It is not itself a setting, because it has pictures and texts in several languages and
 // no variable of the environment.
 //
 // Invariants:

@@ -63,7 +63,7 @@ func TestCache_deletes(t *testing.T) {
 	}
 }
 
-// However many keys are stored, so many values are kept and no more. A key that is read stays.
+// The cache keeps a bounded number of values, however many keys are stored. A key that is read stays.
 func TestCache_is_bounded(t *testing.T) {
 	const most = 1000
 	c := cache.Cache[int, int]{Max: most}

@@ -182,7 +182,7 @@ func (p *planner) image(row menufile.DishRow, d *Dish) bool {
 	return changed
 }
 
-// category returns the place of a row's category among those of the change.
+// category returns the index of a row's category in change.Categories. It appends the category if it is missing.
 func (p *planner) category(row menufile.DishRow, it MenuItemState) int {
 	base := string(p.base())
 	folded := menufile.Fold(row.Category[base])

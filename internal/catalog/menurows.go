@@ -62,8 +62,8 @@ type ChangedRow struct {
 	RowState
 }
 
-// WriteRows changes dishes with their prices and quotas in one transaction. A repeated request changes nothing more: a
-// row that is as asked for is left alone, and a new dish is the one on the menu that equals it.
+// WriteRows changes dishes with their prices and quotas in one transaction. A repeated request changes nothing: rows
+// that already have the requested values are skipped, and a new dish that equals one on the menu is that dish.
 //
 // Prices and quotas are written to a draft; names and categories belong to the dish, so guests see them at once.
 func (m *MenuFiles) WriteRows(ctx context.Context, by authz.Actor, branch int64, w MenuRows) (MenuRowsResult, error) {

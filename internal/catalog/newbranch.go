@@ -106,9 +106,9 @@ type BranchCopy struct {
 }
 
 // Copy creates a branch with the settings, opening hours and menu of another, without tables, people and stock, and
-// without its sender of e-mails. A
-// repetition returns the first result, and completes it if its menu is missing. The menu is the published one: what is
-// still being edited stays with the original. A menu that was never published is copied as a draft.
+// without its sender of e-mails. A repeated request returns the first result, and completes it if its menu is missing.
+// The copy has the published menu; drafts stay with the original. A menu that was never published is copied as a
+// draft.
 func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles, r BranchCopy) (Branch, error) {
 	if !by.AllBranches {
 		return Branch{}, authz.ErrForbidden

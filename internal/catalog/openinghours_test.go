@@ -149,7 +149,7 @@ func modelPeriods(h OpeningHours, date time.Time) []Period {
 	return h.Weekly[Weekday(strings.ToLower(date.Weekday().String()[:3]))]
 }
 
-// minutes returns the local minutes of periods, counted with the fingers.
+// minutes returns the local minutes of periods, counted one by one.
 func minutes(date time.Time, periods []Period) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range periods {

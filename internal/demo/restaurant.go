@@ -85,7 +85,7 @@ type stockItem struct {
 	branch int64
 }
 
-// recipeLine is what one portion of a menu item takes of a stock item.
+// recipeLine is the quantity of a stock item that one portion of a menu item uses.
 type recipeLine struct{ menuItem, item, qty int64 }
 
 type table struct {

@@ -70,8 +70,8 @@ func exportAll(
 	return total, nil
 }
 
-// exportBatch writes documents in the order of ids. HTML escaping is off, because exporting
-// an import must reproduce the file.
+// exportBatch writes documents in the order of ids. HTML escaping is off, because exporting an import must reproduce
+// the file.
 func exportBatch(ctx context.Context, source Source, e *Entity, ids []string, w io.Writer) (int, error) {
 	docs, err := readInOrder(ctx, source, e, ids)
 	if err != nil {

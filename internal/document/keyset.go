@@ -24,7 +24,7 @@ func NewKeySet(most int) *KeySet {
 	return &KeySet{seed: maphash.MakeSeed(), limit: most, keys: map[uint64]int32{}}
 }
 
-// Add adds keys; members is the number of members of each set, nil for keys that are no sets.
+// Add adds keys; members is the number of members of each set, nil for keys that are not sets.
 func (s *KeySet) Add(keys []string, members []int) {
 	if s == nil {
 		return

@@ -28,7 +28,7 @@ var (
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
 
-// trail is what most models end with.
+// trail returns the fields with which most models end.
 func trail(fs ...Field) fields {
 	return append(fs,
 		Field{Name: "createdAt", Kind: Instant}, Field{Name: "updatedAt", Kind: Instant},
@@ -74,7 +74,7 @@ var User = define(Entity{
 	},
 })
 
-// Role is what accounts may do, by its permissions.
+// Role is a named set of permissions of accounts.
 var Role = define(Entity{
 	Name: "role", Keys: keyspace.RoleDocuments, Numeric: true,
 	Fields: trail(
@@ -107,8 +107,9 @@ var Category = define(Entity{
 		Field{Name: "descriptions", Kind: Object, Optional: true, Typed: text.Lines}),
 })
 
-// Dish is what a house cooks. Its price is that of the published menu of the branch that comes first, in that branch's
-// currency. What is left of it depends on the branch and the day, so that stock and soldToday are always null here.
+// Dish is a dish of the restaurant. Its price is that of the published menu of the branch that comes first, in that
+// branch's currency. What is left of it depends on the branch and the day, so that stock and soldToday are always null
+// here.
 var Dish = define(Entity{
 	Name: "dish", Keys: keyspace.DishDocuments, Numeric: true,
 	Fields: trail(

@@ -13,8 +13,8 @@ import (
 	"comanda/internal/queue"
 )
 
-// What was deleted and nothing else is written without a look at its row; whatever else happened to it in the same round,
-// its row is read, and the deletion's version stands by.
+// A document that was only deleted is written without reading its row. If anything else happened to it in the same
+// run, the row is read, and the deletion's version is kept as a fallback.
 func TestNewProjection(t *testing.T) {
 	claim := func(e *Entity, dead map[string]int64, ids ...string) Claimed {
 		return Claimed{ID: "row", Entity: e, IDs: ids, Deleted: dead}
@@ -58,7 +58,7 @@ func TestNewProjection(t *testing.T) {
 	}
 }
 
-// busy is an outbox that is never empty, and a Redis that takes its time. Each row deletes some carts.
+// busy is an outbox that is never empty and a slow Redis. Each row deletes some carts.
 type busy struct {
 	now      time.Time
 	each     int           // documents of a row
@@ -104,8 +104,9 @@ func (b *busy) Apply(_ context.Context, docs []Document) (ApplyResult, error) {
 	return ApplyResult{}, nil
 }
 
-// A run ends by itself however much waits, long before the loop's deadline and before the claim on its rows ends; what it
-// has not projected is released, so that no process waits for it and none projects it twice.
+// A run ends by itself even if much is waiting, long before the loop's deadline and before the claim on its rows
+// expires. It releases what it has not projected, so that other processes need not wait and nothing is projected
+// twice.
 func TestProjector_RunOnce_ends(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -149,7 +150,7 @@ func TestProjector_RunOnce_clock_set_back(t *testing.T) {
 	}
 }
 
-// However many documents were touched, a run takes some of them, and the next ones the rest.
+// A run takes a bounded number of changed documents, and the next runs take the rest.
 func TestProjector_takeTouched(t *testing.T) {
 	p := &Projector{}
 	for i := range 2*maxTouchedPerRun + 5 {

@@ -41,7 +41,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// Two values have the same key exactly when SQL takes them for the same.
+// Two values have the same key exactly if SQL compares them as equal.
 func TestEncode_as_SQL_compares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := &Index{Case: rapid.SampledFrom([]Case{Fold, Escape, Keep}).Draw(t, "case")}
@@ -55,7 +55,8 @@ func TestEncode_as_SQL_compares(t *testing.T) {
 	})
 }
 
-// A document is JSON that says what the row says, whatever stands in it, and a value can be read without reading all.
+// A document is JSON with the values of its row, whatever the row contains, and one value can be read without decoding
+// the rest.
 func TestDocument_any_row(t *testing.T) {
 	text := rapid.String()
 	rapid.Check(t, func(t *rapid.T) {
@@ -100,7 +101,7 @@ func TestDocument_any_row(t *testing.T) {
 	})
 }
 
-// An order without a note has the document that it had before there were notes; a note of nothing is a note.
+// The document of an order without a note is unchanged from before notes existed. An empty note is a note.
 func TestDocument_omitted(t *testing.T) {
 	row := make([]Cell, len(Order.Fields))
 	var buf []byte
@@ -172,7 +173,7 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// What is not remembered is only looked at once more; what is remembered was there.
+// KeySet has no false positives: a key that it remembers was added. A key that it has forgotten is merely read again.
 func TestKeySet(t *testing.T) {
 	s := NewKeySet(4)
 	s.Add([]string{"a", "b"}, nil)

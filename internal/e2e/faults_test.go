@@ -56,7 +56,7 @@ var faults = map[string]func(s *installation, ctx context.Context) error{
 	},
 }
 
-// soonEnough returns how long an order may take during a fault: four seconds on an idle machine.
+// orderDeadline returns how long an order may take during a fault: four seconds on an idle machine.
 func orderDeadline() time.Duration {
 	return time.Duration(testenv.Size(15, 4)) * time.Second
 }

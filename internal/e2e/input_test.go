@@ -172,7 +172,7 @@ var hostile = map[string]string{
 	"much":              strings.Repeat("9", 19),
 }
 
-// mayBeSaid are those that are valid notes to a kitchen.
+// mayBeKept are the names of the texts that are valid notes to a kitchen.
 var mayBeKept = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
 
 // wantSafeText orders with a hostile text in every text field. It must be refused without a trace, or come back

@@ -245,7 +245,7 @@ func (s *installation) run(args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// must is run for a command that must succeed.
+// must runs a command and fails the test if it does not succeed. It returns the output.
 func (s *installation) must(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)

@@ -43,8 +43,8 @@ people:
   - {email: anh@house.example, name: Anh, role: cashier, branches: [Quán Hoa], password: {file: anh.txt}}
 `
 
-// A house file makes an empty folder a restaurant that takes an order. Again it changes nothing, changed only what
-// differs, and with a mistake nothing.
+// A house file turns an empty folder into a restaurant that takes an order. Applied again it changes nothing; an
+// edited file changes only what differs; an invalid one changes nothing.
 func TestSetupFile(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"PASSWORD": "ngoi ben ho uong tra", "SANDBOX_PAYMENTS": "on"})

@@ -94,7 +94,7 @@ func bareOrder(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(place(in))
 }
 
-// The menu of the benchmarks: about 10 KB that have been made before.
+// The menu of the benchmarks: about 10 KB, rendered in advance.
 var (
 	menuJSON = bytes.Repeat([]byte(`{"itemId":"11","name":"Phở bò","price":65000},`), 210)
 	menuETag = ETag(menuJSON)

@@ -94,7 +94,7 @@ func (c Config) Validate() error {
 }
 
 // crossOrigin returns the protection against cross-site request forgery. Requests of the server's own origin and of
-// programs that are no browsers need no entry in TrustedOrigins.
+// programs other than browsers need no entry in TrustedOrigins.
 func (c Config) crossOrigin() (*http.CrossOriginProtection, error) {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range c.TrustedOrigins {

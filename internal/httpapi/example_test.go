@@ -32,7 +32,7 @@ func cancel(_ context.Context, in *cancelIn) (canceled, error) {
 	return canceled{in.ID, "CANCELED"}, nil
 }
 
-// A room has one function that registers all its routes.
+// A package has one function that registers all its routes.
 func ExampleRegister() {
 	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), telemetry.NewRegistry(telemetry.ReadBuild()))
 	if err != nil {

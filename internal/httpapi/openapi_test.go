@@ -81,7 +81,7 @@ func TestOpenAPI_YAMLIsStable(t *testing.T) {
 	}
 }
 
-// The page works without any other host, and its own policy lets nothing else in.
+// The page works without any other host, and its policy allows no other.
 func TestDocs_IsSelfContained(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("GET", "/docs", "")

@@ -12,7 +12,8 @@ import (
 // The Accept header of Chromium for a navigation.
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 
-// A browser runs the script and applies the style of the page: the template leaves both as their hashes name them.
+// A browser runs the script and applies the style of the page, because their hashes in the policy match the rendered
+// page.
 func TestPage_Write_policy(t *testing.T) {
 	w := httptest.NewRecorder()
 	if err := (Page{Language: "en", Heading: "Paid", Return: &PageReturn{Key: "kept", URL: "/app/orders/1"}}).Write(w); err != nil {
@@ -31,7 +32,7 @@ func TestPage_Write_policy(t *testing.T) {
 	}
 }
 
-// People in a browser get a page where there is nothing, in their language and with a way on; programs get a problem.
+// For an unknown path a browser receives a page in its language with a link onwards, and a program receives a problem.
 func TestServer_MissingPage(t *testing.T) {
 	withHome := func(a *API) {
 		a.Handle(Route{Pattern: "GET /{$}", Policy: Public, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})

@@ -42,7 +42,7 @@ func TestStaff_IsClosedWithoutAConfiguredToken(t *testing.T) {
 	}
 }
 
-// keeper knows one account by the token "good", which may use every route but those that are admin's.
+// keeper authenticates the token "good" as an account that may use every route except those of administrators.
 type keeper struct{}
 
 type keptKey struct{}
@@ -79,7 +79,8 @@ func registerKept(a *API) {
 	a.s.SetAuthenticator(keeper{})
 }
 
-// An account may use what its role holds; the service token is no account, and good for staff routes only.
+// An account may use the routes of its role. The service token belongs to no account and is accepted for staff routes
+// only.
 func TestServer_callsTheAuthenticator(t *testing.T) {
 	h := newHarness(t, nil, registerKept)
 	const service, good = "Bearer " + serviceToken, "Bearer good"

@@ -82,7 +82,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return newTooLarge()
 	}
-	// An error that is no fault is internal: it was not foreseen, so its text may contain anything.
+	// Any error other than a fault is internal: it was not foreseen, so its text may contain anything.
 	f := &fault.Error{Kind: fault.Internal}
 	errors.As(err, &f)
 	// Other kinds are decisions of a handler and stand, even if the client has disconnected since.

@@ -117,7 +117,7 @@ func TestServer_ProblemShape(t *testing.T) {
 	}
 }
 
-// What a middleware answers and what huma answers has the same members.
+// Error responses of middleware and of huma have the same members.
 func TestServer_ProblemOfPlainHandler(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {
 		a.Handle(Route{Pattern: "GET /plain", Policy: Public, Handler: http.HandlerFunc(

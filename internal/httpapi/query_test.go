@@ -22,7 +22,7 @@ type searchOut struct {
 	}
 }
 
-// A search finds what was stored, so its words are cleaned like those that are stored.
+// Search terms are cleaned like stored texts, so that a search finds them.
 func TestRegister_CleansQueries(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {
 		register(a, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/search"}, Public,

@@ -35,7 +35,7 @@ func (h *harness) from(client, token string) answer {
 	return h.send(http.MethodGet, "/orders/1", "", headers...)
 }
 
-// A phone has 40 requests at once and then ten a second; another phone of the same network has its own.
+// A phone may send 40 requests at once and then ten a second. Another phone of the same network has its own limit.
 func TestLimit_token(t *testing.T) {
 	h, now := newLimited(t)
 	for i := range 40 {
@@ -62,7 +62,8 @@ func TestLimit_token(t *testing.T) {
 	}
 }
 
-// A network has 400 at once, whatever tokens it makes up; another one has its own, and /64 of IPv6 is one.
+// A network may send 400 requests at once, whatever tokens it makes up. Another network has its own limit; an IPv6 /64
+// is one network.
 func TestLimit_network(t *testing.T) {
 	h, _ := newLimited(t)
 	refused := 0
@@ -90,7 +91,7 @@ func TestLimit_network(t *testing.T) {
 	}
 }
 
-// What a room asks for itself shows in the headers, and nothing is taken by a look.
+// The headers show the limits that a handler applies itself. Reading a limit takes nothing from it.
 func TestTake(t *testing.T) {
 	h, _ := newLimited(t, func(a *API) {
 		register(a, huma.Operation{Method: http.MethodGet, Path: "/scan", OperationID: "scan"}, Public,

@@ -129,7 +129,7 @@ func (a *API) mount(rt *route) {
 	a.s.mux.Handle(rt.Method+" "+rt.Path, rt)
 }
 
-// prepare completes an operation.
+// prepare adds the policy, the size limit and the validation of the body to an operation.
 func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type) {
 	o := &operation{policy: p, maxBody: op.MaxBodyBytes}
 	if o.maxBody == 0 {

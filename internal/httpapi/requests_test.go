@@ -247,7 +247,7 @@ func TestServer_RequestID(t *testing.T) {
 	}
 }
 
-// The id reaches whatever a room logs with the context it was given (T3).
+// Every record that a handler logs with its context has the request id (T3).
 func TestRequestID_TravelsWithTheContext(t *testing.T) {
 	var own journal
 	buf := telemetry.NewBuffer(&own)

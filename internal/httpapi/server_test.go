@@ -42,7 +42,7 @@ func TestServer_PanicIsAnsweredAndLogged(t *testing.T) {
 	}
 }
 
-// Half an answer must not look like a whole one.
+// A truncated response must not look complete.
 func TestServer_PanicWithinTheAnswerCutsTheConnection(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {
 		a.Handle(Route{Pattern: "GET /half", Policy: Public, Handler: http.HandlerFunc(
@@ -262,7 +262,7 @@ func TestServer_LifeCycle(t *testing.T) {
 	}
 }
 
-// A stream outlives the deadlines of ordinary requests and takes none of their places.
+// A stream outlives the deadlines of ordinary requests and does not count against their limit.
 func TestServer_StreamIsNotBounded(t *testing.T) {
 	end := make(chan struct{})
 	h := newHarness(t, func(c *Config) {
@@ -426,7 +426,7 @@ func TestConfig_Validate(t *testing.T) {
 	}
 }
 
-// What has to be sure before something changes is waited for by requests that may change something, and by no other.
+// Only requests that may change something wait for the BeforeChanges check.
 func TestServer_BeforeChanges(t *testing.T) {
 	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {

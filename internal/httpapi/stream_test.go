@@ -14,7 +14,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// news is a feed of which the test decides what it tells.
+// news is a feed whose events the test sends.
 type news struct {
 	tell  chan Event
 	ended chan string // keys of feeds that are over
@@ -163,7 +163,7 @@ func (h *harness) refuses(who, code string) {
 	}
 }
 
-// A stream that has nothing to say shows that it is alive.
+// A stream without events sends keep-alives.
 func TestStream_heartbeat(t *testing.T) {
 	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, func(c *Config) { c.StreamBeat = time.Millisecond }, n.register)
@@ -176,7 +176,7 @@ func TestStream_heartbeat(t *testing.T) {
 	}
 }
 
-// A server that stops ends its streams at once: clients find another one.
+// A server that stops ends its streams immediately, so that clients connect to another one.
 func TestStream_ends_with_the_server(t *testing.T) {
 	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)
@@ -223,7 +223,7 @@ func (h *harness) get(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tenant is let in until the test says otherwise.
+// tenant is authorized until the test revokes it.
 type tenant struct {
 	keeper
 	evicted *atomic.Bool
@@ -236,7 +236,7 @@ func (k tenant) Account(ctx context.Context, token string, l *RouteInfo) (contex
 	return k.keeper.Account(ctx, token, l)
 }
 
-// A stream can ask whether it would still be let in, and as whom.
+// A stream can check whether it is still authorized, and as whom.
 func TestStream_asksAgain(t *testing.T) {
 	var evicted atomic.Bool
 	ask, asked := make(chan struct{}), make(chan error)

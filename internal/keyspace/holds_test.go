@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every key of the documents' room is a document, a list, an index, or one of those that hold no ids.
+// Every key of the document packages is a document, a list, an index, or a key without ids.
 func TestHoldings_are_complete(t *testing.T) {
 	all := Holdings()
 	for i, d := range Declarations() {

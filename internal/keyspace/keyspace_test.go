@@ -11,7 +11,7 @@ import (
 
 const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 
-// every builds one key of each declaration.
+// every returns one key of each declaration.
 func every() []Key {
 	return append(everyDocument(), []Key{
 		QuotaCap(7, "2026-02-26"), QuotaHeld(7, "2026-02-26"), QuotaPaid(7, "2026-02-26"), HoldRecord(7, aUID), LeasesDue(7),
@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every row of the document is one, whatever is said in it.
+// Every row of the document is a single table row, whatever its text contains.
 func TestMarkdown(t *testing.T) {
 	keys, channels, _ := strings.Cut(Markdown(), "# Redis channels")
 	for _, table := range []struct {

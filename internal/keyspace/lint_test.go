@@ -12,7 +12,7 @@ func TestLint_registry(t *testing.T) {
 	}
 }
 
-// sound is a declaration that keeps every rule; each case below breaks one.
+// sound returns a declaration that satisfies every rule; each case below breaks one.
 func sound() Decl {
 	return Decl{
 		Pattern: "a:%id%:b", Segments: []Segment{{"id", digits, 10}}, Type: String, TTL: TTL{time.Second, time.Minute},

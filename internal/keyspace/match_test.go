@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// expression writes a pattern as a regular expression: what Find must agree with, found in another way.
+// expression converts a pattern to a regular expression, an independent implementation that Find must agree with.
 func expression(d Decl) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteByte('^')

@@ -57,7 +57,7 @@ func (s *Sender) RunOnce(ctx context.Context) error {
 		}
 		whole := len(messages) < claimBatch
 		for i, m := range messages {
-			// A slow server may take the whole claim for some of the batch. The rest is claimed anew.
+			// A slow server may take the whole claim for some of the batch. The rest is claimed again.
 			if until.Sub(s.Now()) < minLease {
 				if err := s.release(ctx, messages[i:]); err != nil {
 					return err

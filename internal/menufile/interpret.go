@@ -215,7 +215,7 @@ type reader struct {
 	categories map[string]seen
 }
 
-// seen is what the rows so far say about a category.
+// seen has the values of a category in the rows read so far.
 type seen struct {
 	number int // of the first row
 	names  map[string]string
@@ -259,7 +259,7 @@ var refused = []struct {
 	{text.ErrEncoding, Encoding, "This text is not in UTF-8. " + saveAsUTF8},
 }
 
-// outcome is what a cell of text was.
+// outcome is the result of reading a cell of text.
 type outcome int
 
 const (
@@ -460,7 +460,7 @@ func (in *reader) image(d dish, row *DishRow) {
 		row.Image = path.Base(s)
 		return
 	}
-	// What is stored already has a path or URL; only the store knows it.
+	// An image that is stored already has a path or a URL, and only the store can verify it.
 	if !strings.Contains(s, "/") {
 		in.addf(d, "image", ImageMissing,
 			"There is no picture %q in the archive. Send the file and its pictures in one .zip file.", clip(s))

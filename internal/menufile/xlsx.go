@@ -130,8 +130,8 @@ type scan struct {
 	formulas    bool
 }
 
-// part reads a part up to its end or the first problem. What is no XML, such as a picture, ends the scan; the library
-// refuses it where it must not be.
+// part reads a part up to its end or the first problem. A part other than XML, such as a picture, ends the scan; the
+// library refuses it where it is not allowed.
 func (s *scan) part(content io.Reader) error {
 	d := xml.NewDecoder(content)
 	d.Strict = false

@@ -42,7 +42,7 @@ type archive struct {
 	left int64 // bytes that may still be unpacked
 }
 
-// open returns the entries of a ZIP file, or nil after a report.
+// open returns the entries of a ZIP file, or nil after reporting a problem.
 func (a *archive) open(raw []byte) []*zip.File {
 	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	switch {
@@ -87,8 +87,8 @@ func (a *archive) read(f *zip.File, limit int64) (content []byte, ok bool) {
 	return content, ok
 }
 
-// stream passes the unpacked content of an entry to use, and then counts what use has left. ok is false after a report,
-// also of use.
+// stream passes the unpacked content of an entry to use, and then counts what use has left. ok is false if it or use
+// has reported a problem.
 func (a *archive) stream(f *zip.File, limit int64, use func(io.Reader) error) (ok bool) {
 	from, err := f.Open()
 	if err != nil {

@@ -136,7 +136,7 @@ func TestArithmetic_IsExactOrRefused(t *testing.T) {
 	})
 }
 
-// Max is what a float64, and with it JavaScript and Lua, still counts one by one.
+// Max is the largest integer up to which a float64, and therefore JavaScript and Lua, is exact.
 func TestMax_IsExactInAFloat(t *testing.T) {
 	if float64(Max) == float64(Max-1) || strconv.FormatFloat(float64(Max), 'f', -1, 64) != strconv.FormatInt(Max, 10) {
 		t.Error("Max is not exact as a float64")

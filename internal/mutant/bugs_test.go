@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mistake is a bug to be planted: in a file, some text is replaced by another one.
+// mistake is a bug to be planted: a replacement of a text in a file.
 type mistake struct {
 	name string
 	file string // from the root of the module
@@ -117,7 +117,7 @@ func (m mistake) plant(t *testing.T) string {
 	return strings.Replace(string(text), m.was, m.is, 1)
 }
 
-// A mistake whose place has changed must be planted anew, and its tests must still be there.
+// A bug whose code has changed must be planted again, and its tests must still exist.
 func TestMistakes_can_be_planted(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes {

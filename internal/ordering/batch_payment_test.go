@@ -34,7 +34,7 @@ func newPaymentStory(t *testing.T, story string) *paymentStory {
 	return p
 }
 
-// do decides a command. A nil command, as of "pass", changes nothing.
+// do runs a command. A nil command, such as that of "pass", changes nothing.
 func (p *paymentStory) do(c ordering.Command) {
 	if p.r = (ordering.Result{}); c != nil {
 		p.r = p.b.Decide([]ordering.Command{c})[0]

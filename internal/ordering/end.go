@@ -71,7 +71,7 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 		}
 		results, failures := s.Ledger.DoAll(ctx, commands)
 		for i := range results {
-			// A conflict is no failure: the order was paid in the meantime.
+			// A conflict is not a failure: the order was paid in the meantime.
 			if failures[i] == nil && results[i].Changed {
 				total++
 				s.Metrics.ended(Expired)

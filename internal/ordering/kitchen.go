@@ -220,7 +220,7 @@ func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 // Target implements Command.
 func (m *MarkItem) Target() string { return m.OrderID }
 
-// decide sets or removes the mark of one line. A mark that is set already is no error, even with an old version:
+// decide sets or removes the mark of one line. A mark that is set already is not an error, even with an old version:
 // another screen was first.
 func (m *MarkItem) decide(b *Batch) Result {
 	o := b.Orders[m.OrderID]

@@ -140,7 +140,7 @@ func (c *Refund) decide(b *Batch) Result {
 		return Result{Order: *o, Refund: r, Err: err}
 	}
 	a, ok := b.paidAttempt(o)
-	// What is left bounds the sum of all refunds by the staff, not each alone.
+	// The remaining amount bounds the sum of all refunds by the staff, not only each of them.
 	left := o.Total - o.Refunded
 	amount := c.Amount
 	if amount == 0 {
@@ -223,7 +223,7 @@ func (f *RecordRefundResult) Target() string { return f.OrderID }
 
 // decide records the result of a refund. The staff may send a refused refund again or record that they refunded it by
 // hand. Results of gateways and decisions by the staff may cross, so DONE is final and a state that does not change is
-// no error.
+// not an error.
 func (f *RecordRefundResult) decide(b *Batch) Result {
 	o := b.Orders[f.OrderID]
 	i := slices.IndexFunc(b.RefundsByOrder[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })

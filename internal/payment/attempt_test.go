@@ -89,7 +89,7 @@ func TestAttempt_failedOnce(t *testing.T) {
 	}
 }
 
-// A gateway is checked less and less often, and finally no more.
+// A gateway is checked at growing intervals, and finally not at all.
 func TestAttempt_NextCheck(t *testing.T) {
 	made := time.UnixMilli(0)
 	for _, c := range []struct {

@@ -202,10 +202,10 @@ func encode(img image.Image, limit int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// resize returns the picture upright with at most the given width, in front of the given ground: white for JPEG, which has
-// no transparency, and transparent where it is kept.
-// It first averages down by a whole factor and then scales smoothly: CatmullRom alone would take time and memory in
-// proportion to the source, and rotating comes last because it is cheaper on a small picture.
+// resize returns the picture upright with at most the given width, in front of the given ground: white for JPEG, which
+// has no transparency, and transparent where it is kept. It first averages down by a whole factor and then scales
+// smoothly: CatmullRom alone would take time and memory in proportion to the source, and rotating comes last because
+// it is cheaper on a small picture.
 func resize(src image.Image, width int, o rotation, ground color.Color) *image.RGBA {
 	b := src.Bounds()
 	w, h := fit(b.Dx(), b.Dy(), width, o)

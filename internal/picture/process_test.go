@@ -55,7 +55,7 @@ func asPNG(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// tiff is what a camera writes about how it was held, with a secret behind it.
+// tiff returns Exif data with an orientation, followed by a secret.
 func tiff(order binary.ByteOrder, mark string, o uint16) []byte {
 	b := []byte(mark)
 	b = append(b, make([]byte, 26-len(b))...)
@@ -85,7 +85,7 @@ func pngWithExif(raw, exif []byte) []byte {
 	return bytes.Join([][]byte{raw[:header], chunk, raw[header:]}, nil)
 }
 
-// made is what comes of a file, decoded again.
+// made processes a file and decodes the results.
 func made(t *testing.T, raw []byte, want ...Size) []image.Image {
 	t.Helper()
 	_, files, err := NewProcessor().Process(t.Context(), raw, want...)
@@ -136,7 +136,7 @@ func TestDevelop_sizes(t *testing.T) {
 	}
 }
 
-// TestDevelop_orientation writes the picture as a camera held in each way would, and wants it upright again.
+// TestDevelop_orientation writes the picture in each camera orientation and expects it upright.
 func TestDevelop_orientation(t *testing.T) {
 	upright := scene(250, 150)
 	for o := straight; o <= 8; o++ {
@@ -222,7 +222,7 @@ func TestDevelop_transparency_is_white(t *testing.T) {
 	}
 }
 
-// A menu of photos must be quick to load: a thumb of something busy stays small.
+// A menu with photos must load quickly: the thumbnail of a detailed picture stays small.
 func TestDevelop_bytes(t *testing.T) {
 	img := scene(2000, 1500)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -244,7 +244,7 @@ func TestDevelop_bytes(t *testing.T) {
 	}
 }
 
-// claimed is a PNG that says it is of some size and holds nothing.
+// claimed returns a PNG that claims a size and has no content.
 func claimed(t *testing.T, w, h uint32) []byte {
 	t.Helper()
 	raw := asPNG(t, scene(1, 1))
@@ -292,7 +292,7 @@ func TestDarkroom_one_at_a_time(t *testing.T) {
 	}
 }
 
-// FuzzDevelop feeds files that are nearly pictures: each is either refused by a fault of ours or becomes two pictures.
+// FuzzDevelop feeds files that are nearly pictures: each is refused with a fault or becomes two pictures.
 func FuzzDevelop(f *testing.F) {
 	small := scene(24, 16)
 	f.Add(asJPEG(f, small))

@@ -86,7 +86,7 @@ func drawInput(t *rapid.T) Input {
 	return in
 }
 
-// P1 and P3, and that the total is what its parts say.
+// P1 and P3, and that the parts add up to the total.
 func TestQuote_adds_up(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)

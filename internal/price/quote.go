@@ -24,7 +24,7 @@ func Quote(in Input) (Result, error) {
 	return b.result()
 }
 
-// bill is a quote in the making. Its amounts are not negative.
+// bill is a quote that is being computed. Its amounts are not negative.
 type bill struct {
 	Input
 
@@ -34,7 +34,7 @@ type bill struct {
 	taxes     []Tax
 }
 
-// line is a line of a bill in the making.
+// line is a line of a bill.
 type line struct {
 	index     int // in the input
 	input     Line

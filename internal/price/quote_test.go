@@ -198,7 +198,7 @@ func TestQuote_refuses(t *testing.T) {
 	}
 }
 
-// All mistakes of an input are answered together.
+// All errors of an input are reported together.
 func TestQuote_refuses_all(t *testing.T) {
 	_, err := Quote(Input{Lines: []Line{{Rate: "x"}}})
 	f, _ := errors.AsType[*fault.Error](err)

@@ -31,7 +31,7 @@ func adding(branch int64, n string) redisdb.Cmd {
 	return add.Command([]keyspace.Key{keyspace.MenuActive(branch)}, n)
 }
 
-// The groups of a series are answered in their places, whatever stands between them and however many share a call.
+// The replies are in the order of the commands, whatever is between the groups and however many share a call.
 func TestDB_DoMulti_series(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		server, err := db.Server(t.Context())
@@ -85,7 +85,7 @@ func TestDB_DoMulti_series(t *testing.T) {
 	})
 }
 
-// A group that fails is not taken for one that has succeeded, nor is one that was not answered.
+// A failed or unanswered group is never reported as successful.
 func TestDB_DoMulti_series_that_fails(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		replies, err := db.DoMulti(t.Context(), adding(1, "1"), adding(2, "x"))
@@ -106,7 +106,8 @@ func TestDB_DoMulti_series_that_fails(t *testing.T) {
 	})
 }
 
-// What a series saves a single server: as many small scripts, in one exchange either way.
+// BenchmarkDoMulti measures what grouping scripts saves on a single server. Both variants run the same scripts in one
+// exchange.
 func BenchmarkDoMulti(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	for name, s := range map[string]*redisdb.Script{"series": add, "scripts": one} {

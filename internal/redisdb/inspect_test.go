@@ -16,7 +16,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Several pages of keys on every master are all seen, each on the master that holds it, and only those that match.
+// Walk visits all pages of matching keys on every master, and each key on the master that holds it.
 func TestDB_Walk(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		want := map[string]bool{}
@@ -169,7 +169,7 @@ func TestDB_Walk_namespace(t *testing.T) {
 	}
 }
 
-// Questions that do not suit the type of a key are answered with the type alone.
+// A lookup that does not fit the type of a key returns only the type.
 func TestMaster_Walk(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
@@ -227,7 +227,7 @@ func TestInspector_server_down(t *testing.T) {
 	}
 }
 
-// The raw speed of what an audit is made of: pages of keys, alone, and with the type and the TTL or the text of each.
+// The raw speed of the parts of an audit: pages of keys, alone, and with the type and the TTL or the value of each.
 func BenchmarkMaster_Walk(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	const n = 200_000

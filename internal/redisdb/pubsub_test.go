@@ -11,7 +11,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// ears listen in the background and hand over what they hear.
+// ears receives messages in the background and passes them on.
 type ears struct {
 	begun chan struct{}
 	heard chan string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A year of a busy house, as it is put together twice for the report about tickets.
+// A year of orders in a busy restaurant, as the ticket report reads it.
 func BenchmarkPace(b *testing.B) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {

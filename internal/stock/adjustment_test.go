@@ -12,7 +12,7 @@ import (
 
 var sack = stock.Key{Scope: stock.StockScope(7), Item: 1}
 
-// sacks is a book of one stock item of which 2 are reserved and 3 sold.
+// sacks returns the balances of one stock item, of which 2 are reserved and 3 sold.
 func sacks(available, lowAt int64) *stock.Balances {
 	b := stock.NewBalances()
 	b.LoadItem(stock.Item{ID: 1, Branch: 7, SKU: "rice", LowAt: lowAt}, stock.Count{
@@ -21,7 +21,7 @@ func sacks(available, lowAt int64) *stock.Balances {
 	return b
 }
 
-// What can be had afterwards is never less than nothing and, where units come, never more than anybody counts.
+// The available quantity is never negative afterwards and, for a receipt, never above the maximum that can be counted.
 func TestBalances_Adjust(t *testing.T) {
 	const most = stock.MaxAvailable
 	for name, c := range map[string]struct {
@@ -62,7 +62,7 @@ func TestBalances_Adjust(t *testing.T) {
 	}
 }
 
-// An alarm is raised when it begins to stand: because units went, or because the mark was raised.
+// A low-stock event is published when the alarm begins: because units were taken, or because the threshold was raised.
 func TestBalances_LowStockEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		available, lowAt int64
@@ -124,7 +124,7 @@ func TestAdjustment_Validate(t *testing.T) {
 	}
 }
 
-// Whatever of an adjustment is another makes it another one; the key itself is not part of what is asked.
+// The digest differs if any field of an adjustment differs, except the idempotency key.
 func TestAdjustment_Digest(t *testing.T) {
 	a := stock.Adjustment{Branch: 1, SKU: "rice", Kind: stock.Received, Units: 12, Note: "of today", ClientTxnID: "k"}
 	again := a

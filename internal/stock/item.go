@@ -29,7 +29,7 @@ const NoAlarm int64 = -1
 // MaxExternalID is the maximum length of an id that another system chooses: of items and reservations.
 const MaxExternalID = 64
 
-// ValidateExternalID returns a fault for an id that no item or reservation may have. Such ids stand in keys, paths
+// ValidateExternalID returns a fault for an id that no item or reservation may have. Such ids are part of keys, paths
 // and messages, so only characters that need no escaping anywhere are accepted.
 func ValidateExternalID(field, id string) error {
 	ok := id != "" && len(id) <= MaxExternalID
@@ -44,7 +44,7 @@ func ValidateExternalID(field, id string) error {
 	return fault.Newf(fault.Invalid, "invalid", rule, field, MaxExternalID).With("field", field)
 }
 
-// low reports whether the alarm stands at a number of available units.
+// low reports whether a number of available units is at or below the alarm threshold.
 func (t Item) low(available int64) bool { return t.LowAt >= 0 && available <= t.LowAt }
 
 // LowStockEvents returns an event, by item number, for every item that reached its alarm threshold in this batch,

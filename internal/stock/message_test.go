@@ -125,7 +125,7 @@ func TestMessageCommand_ResolveItems(t *testing.T) {
 	}
 }
 
-// A message that does not name a branch means the only one that has all of its items.
+// A message without a branch belongs to the only branch that has all of its items.
 func TestMessageCommand_ResolveItems_without_branch(t *testing.T) {
 	t.Parallel()
 	north, south := map[string]int64{"rice": 3, "salt": 4}, map[string]int64{"rice": 5}

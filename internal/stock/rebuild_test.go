@@ -108,7 +108,7 @@ func (h *fakeStore) syncer() *Syncer {
 	return NewSyncer(SyncerConfig{Cache: emptyCache{store: h}, Store: h, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
-// requestRebuilds has orders ask for the scope ten times a second, of every process.
+// requestRebuilds requests the scope ten times a second from every process, as orders do.
 func requestRebuilds(span time.Duration, syncers ...*Syncer) {
 	for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		for _, k := range syncers {
@@ -127,7 +127,7 @@ func pauses(at []time.Time) []time.Duration {
 	return between
 }
 
-// A scope that is lost again and again is rebuilt at once, and then every ten seconds, however many processes miss it.
+// A scope that keeps being lost is rebuilt at once, and then every ten seconds, however many processes request it.
 func TestSyncer_rebuilds_every_ten_seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeStore{}
@@ -147,7 +147,7 @@ func TestSyncer_rebuilds_every_ten_seconds(t *testing.T) {
 	})
 }
 
-// What fails is tried less and less often.
+// A rebuild that keeps failing is retried at growing intervals.
 func TestSyncer_rebuild_backs_off(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeStore{err: errDown}
@@ -166,8 +166,8 @@ func TestSyncer_rebuild_backs_off(t *testing.T) {
 	})
 }
 
-// While the cache is out of reach, a rebuild would help nothing: none is claimed. It begins as soon as the cache says that
-// it knows nothing.
+// While the cache is unreachable a rebuild would be useless, so none is claimed. It begins as soon as the cache
+// reports an unknown scope.
 func TestSyncer_no_rebuild_while_cache_is_down(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeStore{down: true}

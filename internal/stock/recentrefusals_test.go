@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was refused a moment ago is refused again, and nothing else: not another item, not fewer units than are left, not
-// later, and not after something was given back.
+// A demand that was refused a moment ago is refused again. Other demands are not: another item, no more units than are
+// left, a later request, or one after units were released.
 func TestRecentRefusals(t *testing.T) {
 	scope, now := Scope{Branch: 1, Date: "2026-02-26"}, time.UnixMilli(1000)
 	hold := func(lines ...Line) Hold { return Hold{ID: "h", Scope: scope, Lines: lines} }

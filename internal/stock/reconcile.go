@@ -168,7 +168,8 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 	if err != nil {
 		return 0, nil //nolint:nilerr // out of reach; the connection's own metrics show it
 	}
-	// A scope of stock is renewed long before its TTL ends, because no end of a day ever replaces it.
+	// A stock scope is renewed long before its TTL ends, because unlike a business date it is never replaced by the next
+	// one.
 	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.cfg.Now()) < stockRenewBefore {
 		k.rebuildSoon(s)
 		return 0, nil

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A refusal is refuted when every line fits by SQL's counters, and only then. Lines that do fit are not taken for
-// sold out because the cache has said so of a hold whose other lines are.
+// A refusal is refuted when every line fits by SQL's counters, and only then. Lines that fit are not reported as sold
+// out if the cache refused the hold because of its other lines.
 func TestRefusalCheck_shortages(t *testing.T) {
 	scope := Scope{Branch: 1, Date: "2026-02-26"}
 	counts := []Count{{Item: 1, Cap: 10, Held: 3, Used: 4}, {Item: 2, Cap: Unlimited}, {Item: 3, Cap: 5, Held: 9}}
@@ -50,7 +50,7 @@ func TestRefusalCheck_shortages(t *testing.T) {
 	}
 }
 
-// A storm of refusals reads the counters once in a moment, and anew after it.
+// Many refusals at once read the counters once, and a later one reads them again.
 func TestRefusalCheck_shares_one_read(t *testing.T) {
 	var mu sync.Mutex
 	now, readings := time.UnixMilli(1000), 0
@@ -88,7 +88,7 @@ func TestRefusalCheck_shares_one_read(t *testing.T) {
 	}
 }
 
-// What an operation may have made available is read at once; what an operation takes lets a reading stand.
+// An operation that may release units invalidates a cached reading; an operation that takes units does not.
 func TestRefusalCheck_invalidate(t *testing.T) {
 	scope := Scope{Branch: 1, Date: "2026-02-26"}
 	h := Hold{Scope: scope, Lines: []Line{{1, 2}}}

@@ -28,7 +28,7 @@ const (
 	ReasonRefused  = "REFUSED"
 )
 
-// statuses are the states and reasons of holds that the statuses stand for.
+// statuses maps each status of a reservation to the state and reason of its hold.
 var statuses = []struct {
 	status Status
 	state  State

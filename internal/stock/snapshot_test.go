@@ -111,7 +111,7 @@ func TestSnapshotService(t *testing.T) {
 	}
 }
 
-// What is counted is bounded, whatever is asked for.
+// The number of items that are counted is bounded, however many are requested.
 func TestSnapshotService_bounds_counted_items(t *testing.T) {
 	s := &fakeRanking{kept: map[string]stock.LevelSnapshot{}}
 	w := &stock.SnapshotService{Cache: s, Store: s, Now: time.Now}

@@ -78,7 +78,7 @@ func diagnoseDatabase(ctx context.Context, c Connections, add func(string, strin
 	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.Clock().State().Offset.Round(time.Millisecond)), err)
 }
 
-// diagnoseRedis checks the connection and the version. A store in a server that does not run is no fault.
+// diagnoseRedis checks the connection and the version. An embedded store of a server that does not run is not a fault.
 func diagnoseRedis(ctx context.Context, c Connections, add func(string, string, error)) {
 	redis, err := c.Redis(ctx)
 	if errors.Is(err, redisdb.ErrNotRunning) {

@@ -149,7 +149,7 @@ type Reconciliation struct {
 	Note        string   `json:"note,omitempty"`
 }
 
-// What a reconciliation says about the admission cache.
+// The states of the admission cache in a reconciliation.
 const (
 	CacheCompared    = "COMPARED"
 	CacheNotLoaded   = "NOT_LOADED"

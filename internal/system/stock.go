@@ -200,8 +200,8 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 	return append(all, cached...), scopes, err
 }
 
-// cacheDifferences compares each scope that the admission cache holds. A scope that it does not hold is no difference:
-// the cache answers nothing for it and rebuilds it when needed.
+// cacheDifferences compares each scope that the admission cache holds. A scope that it does not hold is not a
+// difference: the cache answers nothing for it and rebuilds it when needed.
 func cacheDifferences(
 	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {

@@ -12,7 +12,7 @@ const (
 	maxAddress = 254
 )
 
-// ErrMailbox refuses a text that is no mailbox.
+// ErrMailbox refuses a text that is not a mailbox.
 var ErrMailbox = errors.New("must be an e-mail address, or a name with one, such as House <no-reply@house.example>")
 
 // Mailbox is the sender of e-mails (RFC 5322, section 3.4).

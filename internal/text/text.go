@@ -163,8 +163,8 @@ func trim(s string) string {
 	return s
 }
 
-// isEdge reports whether trim removes a character. Refused characters are no edge, so that they are reported and not
-// dropped in silence.
+// isEdge reports whether trim removes a character. Refused characters are not an edge, so that they are reported and
+// not dropped in silence.
 func isEdge(r rune) bool {
 	if r == '\t' || r == '\n' || r == '\r' || unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp) {
 		return true

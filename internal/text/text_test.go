@@ -110,7 +110,8 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// What was accepted is its own clean form, is NFC, and holds nothing that a terminal or a printer obeys.
+// An accepted text is unchanged by a second cleaning, is NFC, and contains no control sequences of terminals or
+// printers.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"Phở", " a\r\nb ", "👨‍👩‍👧", "\u200b", "അവന്\u200d", "a\u0301\u202e", "\x1b[0m", "o\u031b\u0309"} {
 		f.Add(s)

@@ -36,8 +36,8 @@ func tooManyTables() error {
 		With("field", "labels")
 }
 
-// expandLabel returns the labels of a range, or the label itself if it is none. Labels may contain hyphens: Bar-1 is no
-// range.
+// expandLabel returns the labels of a range, or the label itself if it is none. Labels may contain hyphens: Bar-1 is
+// not a range.
 func expandLabel(part string) ([]string, error) {
 	left, right, hyphen := strings.Cut(part, "-")
 	prefix, first := splitNumber(strings.TrimSpace(left))

@@ -67,7 +67,7 @@ func (c *content) zip() {
 	})
 }
 
-// in returns the content in a coding, or nil where that is no gain.
+// in returns the content in a coding, or nil where that saves nothing.
 func (c *content) in(coding string) []byte {
 	if coding == "gzip" && c.gzipped != nil {
 		return c.gzipped()

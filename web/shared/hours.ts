@@ -12,7 +12,7 @@ export function openingOf(opensAt: string, timeZone = 'UTC', now = serverNow()):
   const time = clock(opensAt, timeZone)
   const date = (d: Date) => d.toLocaleDateString('sv', { timeZone })
   if (date(at) === date(new Date(now))) return { time }
-  // The name of the weekday is ambiguous from the same weekday on.
+  // From the same weekday on, the name of the weekday is ambiguous.
   const format: Intl.DateTimeFormatOptions = at.getTime() - now < 6 * day ? { weekday: 'long' } : { weekday: 'long', day: 'numeric', month: 'long' }
   return { time, day: new Intl.DateTimeFormat(language.value, { ...format, timeZone }).format(at) }
 }

@@ -58,7 +58,7 @@ export async function sendRefresh<T>(send: () => Promise<T>, pause = pauseBetwee
   }
 }
 
-/** Runs one refresh at a time, in one tab at a time. Callers that come meanwhile share its result. */
+/** Runs one refresh at a time, in one tab at a time. Concurrent callers share its result. */
 export class RefreshFlight<T> {
   private flight: Promise<T> | undefined
 

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A server that answers with these bodies, one after the other, and keeps what it was asked with. */
+/** A fake server that responds with these bodies in order and records the requests. */
 function serve(...answers: (() => Response)[]): Headers[] {
   const asked: Headers[] = []
   vi.stubGlobal('fetch', (_: string, init: RequestInit) => {

@@ -6,7 +6,7 @@ export function noteServerTime(date: string | null, now = Date.now()): void {
   const at = date ? Date.parse(date) : NaN
   if (Number.isNaN(at)) return
   const seen = at + 500 - now
-  // Answers differ by what was cut off and how long they took; only a real difference replaces what is known.
+  // Responses differ by rounding and by network delay. Only a larger difference replaces the known offset.
   if (ahead === undefined || Math.abs(seen - ahead) > 1500) ahead = seen
 }
 
@@ -15,7 +15,7 @@ export function serverNow(now = Date.now()): number {
   return now + (ahead ?? 0)
 }
 
-/** Forgets what was learned; for tests. */
+/** Resets the measured offset, for tests. */
 export function forgetServerTime(): void {
   ahead = undefined
 }

@@ -35,7 +35,7 @@ export async function examine(page: Page, what: string): Promise<void> {
   const found: string[] = []
   for (const [n, language] of languages.entries()) {
     await show(page, language)
-    // Every second language starts with the theme of the one before, which saves a change of the theme.
+    // Every second language starts with the theme of the previous one, which saves a change of the theme.
     const themes = n % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
     for (const theme of themes) {
       await page.emulateMedia({ colorScheme: theme })
@@ -58,7 +58,7 @@ export async function wrongAsItIs(page: Page): Promise<string[]> {
 async function prepare(page: Page): Promise<void> {
   const there = await page.evaluate(() => {
     if (window.axe) return true
-    // An inherited colour changes from parent to child in a transition each, and thousands of them take seconds.
+    // An inherited colour changes in one transition per element, and thousands of them take seconds.
     const still = new CSSStyleSheet()
     still.replaceSync('*, ::before, ::after { transition: none !important }')
     document.adoptedStyleSheets.push(still)
@@ -99,11 +99,11 @@ async function violations(page: Page, options: axe.RunOptions): Promise<string[]
   }, options)
 }
 
-/** Shows a page in a language, and waits for what it fetches in that language. A dialog that is open stays open. */
+/** Shows a page in a language, and waits for the requests in that language. A dialog that is open stays open. */
 async function show(page: Page, language: string): Promise<void> {
   await page.evaluate(async (l) => {
     if (location.pathname.startsWith('/console')) {
-      // As if the language was chosen in another window.
+      // As if the language had been chosen in another window.
       dispatchEvent(new StorageEvent('storage', { key: 'comanda.staff.language', newValue: l }))
     } else {
       const select = document.querySelector<HTMLSelectElement>('.language select')

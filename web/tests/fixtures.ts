@@ -20,7 +20,7 @@ interface WorkerFixtures {
  * put in order after each of them. A page that logs an error, such as a breach of the policy, fails its story.
  */
 export const test = base.extend<Fixtures, WorkerFixtures>({
-  // A file of screenshots names itself: it has a server of its own, which is not put in order between its tests.
+  // A file of screenshots has its own server, which is not reset between its tests.
   file: ['', { option: true, scope: 'worker' }],
   server: [
     async ({}, use) => {
@@ -37,13 +37,13 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
-  // A server without the demo, as a newcomer starts it.
+  // A server without the demo, as a new restaurant starts it.
   empty: async ({}, use) => {
     const server = await new Server({}, true).start()
     await use(server)
     await server.remove()
   },
-  // Starts a server of the story's own: for a story that stops its server, or needs other settings.
+  // Starts a server for one story, which stops its server or needs other settings.
   another: async ({}, use) => {
     const servers: Server[] = []
     await use(async (settings) => {
@@ -58,7 +58,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const errors: string[] = []
       page.on('pageerror', (e) => errors.push(String(e)))
       page.on('console', (m) => {
-        // A network that was cut on purpose is no mistake of the page.
+        // A network that was cut on purpose is not an error of the page.
         if (m.type() === 'error' && !m.text().includes('Failed to load resource')) errors.push(m.text())
       })
       listen(page)
@@ -77,7 +77,7 @@ export async function sitDown(page: Page, server: Server, label: string): Promis
   await expect(page.getByRole('article').first()).toBeVisible()
 }
 
-/** Orders what is in the cart of a table, to be paid in a way. */
+/** Orders the cart of a table with a payment method. */
 export async function orderCart(page: Page, method = /Test payment/): Promise<void> {
   await page.getByRole('link', { name: /View cart/ }).click()
   await page.getByRole('radio', { name: method }).check()

@@ -13,7 +13,7 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   await add(page, 'Chicken pho')
   await expect(page.getByRole('link', { name: /View cart · 2 items/ })).toBeVisible()
 
-  // A note is changed where it stands.
+  // A note is edited in place.
   await page.getByRole('link', { name: /View cart/ }).click()
   await page.getByRole('button', { name: 'Edit note Beef pho' }).click()
   await page.getByLabel('Note for the kitchen: Beef pho').fill('no onion, more lime')

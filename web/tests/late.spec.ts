@@ -8,7 +8,7 @@ test('an order whose time is over gives its dishes back', async ({ page, another
   await page.getByRole('link', { name: /View cart/ }).click()
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
-  // Between the end that is shown and the real one nothing can be done.
+  // Between the displayed deadline and the actual one, the guest can do nothing.
   await expect(page.getByRole('heading', { name: 'Time’s up' })).toBeVisible()
   await expect(page.getByRole('button', { name: /test payment|more minutes|another payment|Cancel/ })).toHaveCount(0)
   await expect(page.getByRole('heading', { name: 'Your order timed out' })).toBeVisible({ timeout: 20_000 })
@@ -67,7 +67,7 @@ test('the menu is there soon on a slow phone with a slow network', async ({ page
     offline: false, latency: 150, downloadThroughput: throughput, uploadThroughput: throughput,
   })
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-  // The page itself looks at the clock, so that how long the test takes to ask does not count.
+  // The page itself measures the time, so that the delay of the test does not count.
   await page.addInitScript(() => {
     const seen = new MutationObserver(() => {
       if (!document.querySelector('article img')) return

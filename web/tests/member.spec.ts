@@ -45,7 +45,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await expect(page.getByText('Gate code 4711')).toBeVisible()
   expect(await page.getByText('Gate code 4711').innerText()).toContain('4711\nThird floor, ring twice')
 
-  // What the kitchen does is seen at once.
+  // The page shows the kitchen's steps immediately.
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
   await server.staff('POST', `/api/orders/${id}/start`)
   await expect(page.getByRole('listitem').filter({ hasText: 'Being prepared' })).toBeVisible({ timeout: 1000 })
@@ -55,7 +55,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByRole('link', { name: 'My orders' }).last().click()
   await expect(page.getByRole('article')).toHaveCount(1)
 
-  // Ordered again, fetched this time, by whom the last order was for.
+  // Orders again, this time for pickup, with the receiver of the last order.
   await page.getByRole('button', { name: /Order again/ }).click()
   await expect(page.getByRole('group', { name: 'Quantity: Beef pho' })).toContainText('2')
   await page.getByRole('button', { name: 'Go to checkout' }).click()
@@ -108,7 +108,7 @@ test('all tabs may be reloaded at once', async ({ page, context, server }) => {
     await Promise.all(tabs.map((tab) => tab.goto(`${server.url}/shop/account`)))
     for (const tab of tabs) await expect(tab.getByText('Logged in as tam@house.example')).toBeVisible()
   }
-  // None of that was two logins, nor one token shown twice.
+  // None of that counted as two logins or as a reused token.
   await expect(page.getByText('This device')).toHaveCount(1)
   await expect(page.getByRole('button', { name: /Log out device/ })).toHaveCount(0)
 })
@@ -152,7 +152,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await page.getByRole('button', { name: 'Remove Chicken pho' }).click()
   await expect(page.getByText('Your cart is empty.')).toBeVisible()
 
-  // Another price.
+  // The price changes.
   await page.goto(`${server.url}/shop`)
   await choose(page, 'Rolled pho')
   await page.goto(`${server.url}/shop/checkout`)
@@ -218,7 +218,7 @@ test('a new password leaves all other devices outside', async ({ page, browser, 
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved.')).toBeVisible()
 
-  // The other device is out as soon as it asks for something, and is told why.
+  // The other device is logged out at its next request, and shows why.
   await elsewhere.getByRole('link', { name: 'My orders' }).click()
   await expect(elsewhere.getByRole('heading', { name: 'Log in' })).toBeVisible()
   await expect(elsewhere.locator('main').getByText('been logged out. Please')).toBeVisible()

@@ -10,7 +10,7 @@ export async function codeFor(server: Server, email: string, before = 0): Promis
   return server.codes(email).at(-1) ?? ''
 }
 
-/** Makes an account whose address is proved, without a browser. */
+/** Creates an account with a verified e-mail address, without a browser. */
 export async function join(server: Server, email: string, more: Record<string, string> = {}): Promise<void> {
   const post = async (path: string, body: unknown) => {
     const response = await fetch(server.url + path, {
@@ -38,7 +38,7 @@ export async function choose(page: Page, name: string): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0)
 }
 
-/** Says who gets an order. */
+/** Fills in the receiver of an order. */
 export async function receiver(page: Page): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('Nguyễn Lan')
   await page.getByLabel('Phone').fill('0901234567')

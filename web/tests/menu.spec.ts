@@ -11,7 +11,7 @@ test('a scan opens the menu, and a tap adds a dish', async ({ page, server }) =>
   await expect(page).toHaveURL(/\/app\/order$/)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Comanda Hà Nội')
   await expect(page.getByText('Welcome to table A1')).toBeVisible()
-  // Who has just sat down has no orders to look at, but may call.
+  // Guests who have just sat down have no orders yet, but may call the staff.
   await expect(page.getByRole('link', { name: 'Your table’s orders' })).toHaveCount(0)
   await page.getByRole('link', { name: 'Call a server' }).click()
   await examine(page, 'call')
@@ -44,7 +44,7 @@ test('a tap on a card adds a dish for a member', async ({ page, server }) => {
   await logIn(page, server, 'thu@house.example')
   const stepper = page.getByRole('group', { name: 'Quantity: Chicken pho' })
 
-  // A tap that does not get through says so, and adds nothing.
+  // A tap that fails shows an error and adds nothing.
   await page.route('**/cart/add-dish', (route) => route.abort(), { times: 1 })
   await stepper.getByRole('button', { name: 'Add to cart: Chicken pho' }).click()
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible()
@@ -58,7 +58,7 @@ test('a tap on a card adds a dish for a member', async ({ page, server }) => {
   await page.reload()
   await expect(stepper).toContainText('2') // the server has it
 
-  // Another restaurant's menu has no quick way: its dishes replace the cart, which is asked first.
+  // Another restaurant's menu has no quick add: its dishes would replace the cart, so the guest is asked first.
   await page.getByLabel('Restaurant').selectOption('2')
   await expect(page.getByRole('link', { name: 'Danzai noodles', exact: true })).toBeVisible()
   await expect(page.getByRole('group')).toHaveCount(0)

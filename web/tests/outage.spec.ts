@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { add, expect, sitDown, test } from './fixtures'
 import { join, logIn } from './member'
 
-// These stories are about phones that keep no files; worker.spec.ts is about the others.
+// These stories are about phones without a service worker; worker.spec.ts is about the others.
 test.use({ serviceWorkers: 'block' })
 
 /** Waits until all parts of the app and all languages have been fetched; the languages come last. */

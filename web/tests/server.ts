@@ -33,7 +33,7 @@ interface Counted {
   eightySixedUntil: string | null
 }
 
-/** A restaurant of its own, the demo unless it is empty, on a free port and in a folder that goes with it. */
+/** A separate restaurant, the demo unless it is empty, on a free port and in a temporary folder. */
 export class Server {
   url = ''
   private readonly folder = mkdtempSync(join(tmpdir(), 'comanda-web-'))
@@ -102,7 +102,7 @@ export class Server {
     return (text ? JSON.parse(text) : undefined) as T
   }
 
-  /** The table with that name; a new one may be had by each test. */
+  /** The table with that name; each test may create a new one. */
   async table(label: string): Promise<{ id: string; link: string }> {
     const { items } = await this.staff<{ items: { id: string; label: string; link: string }[] }>('GET', '/api/tables')
     const found = items.find((t) => t.label === label)

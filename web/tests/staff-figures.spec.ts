@@ -170,13 +170,13 @@ test('colleagues change places at a tablet by PIN', async ({ page, server }) => 
   await examine(page, 'a PIN')
   for (const digit of '4071') await dialog.getByRole('button', { name: digit, exact: true }).click()
   await dialog.getByRole('button', { name: 'Continue' }).click()
-  // The kitchen sees no reports: it is led to where it works.
+  // The kitchen sees no reports: it is redirected to the board.
   await expect(page).not.toHaveURL(/reports/)
   const back = page.getByRole('button', { name: /^Back to/ })
   await expect(back).toBeVisible()
   await examine(page, 'taken over')
 
-  // From colleague to colleague by keyboard; a reload keeps the user.
+  // Switches users by keyboard; a reload keeps the user.
   await page.getByRole('button', { name: 'Switch user' }).click()
   await dialog.getByRole('button', { name: /STAFF/ }).click()
   await page.keyboard.type('8024')

@@ -32,7 +32,7 @@ async function shoot(page: Page, name: string, size: string, open?: (page: Page)
 
 let draft = ''
 
-// What there is to be seen, at every size.
+// Screenshots of every page in every size.
 test.beforeAll(async ({ server }) => {
   draft = (await server.staff<{ id: string }>('POST', '/api/menus/1/versions')).id
   await order(server, 'A1', 'COUNTER')

@@ -99,7 +99,7 @@ test('a draft is thrown away, and categories are kept', async ({ page, server })
   await expect(page.getByText('Draft', { exact: true })).toHaveCount(0)
   await examine(page, 'menus')
   await page.goto(`${server.url}/console/categories`)
-  // A manager of one branch could not: categories are those of all branches.
+  // A manager of only one branch could not: categories belong to all branches.
   await page.getByRole('button', { name: 'New category' }).click()
   await page.getByRole('dialog').getByLabel('Name · English').fill('Ice')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()

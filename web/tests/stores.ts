@@ -7,13 +7,13 @@ import { freePort } from './server'
 
 const postgres = process.env.COMANDA_TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 
-/** A database and a Redis of a test's own, and how a server is told of them. */
+/** A database and a Redis for one test, with the environment that a server needs to use them. */
 export interface Stores {
   settings: Record<string, string>
   remove: () => Promise<void>
 }
 
-/** Makes a database beside the one that tests are told of, and starts a Redis that keeps nothing. */
+/** Creates a database beside the configured one, and starts a Redis without persistence. */
 export async function stores(): Promise<Stores> {
   const name = `comanda_web_${String(process.pid)}_${String(Date.now())}`
   const ask = (sql: string) => execFileSync('psql', [postgres, '-qc', sql])

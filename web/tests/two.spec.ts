@@ -24,7 +24,7 @@ async function twoProcesses(work: (guests: Server, staff: Server) => Promise<voi
   }
 }
 
-/** Orders what is in the cart, to be paid at the counter, and gives the order's number. */
+/** Orders the cart, to be paid at the counter, and returns the order's number. */
 async function orderAtCounter(phone: Page): Promise<string> {
   await phone.getByRole('link', { name: /View cart/ }).click()
   await phone.getByRole('radio', { name: /Pay at the counter/ }).check()
@@ -41,7 +41,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     await add(phone, 'Beef pho', 'no onion')
     await add(phone, 'Chicken pho')
 
-    // The kitchen takes a dish off while it lies in the guest's cart.
+    // The kitchen 86es a dish that is in the guest's cart.
     const tablet = await (await browser.newContext({ viewport: sizes.desktop, locale: 'en' })).newPage()
     await enter(tablet, staff, 'kitchen', 'availability')
     await tablet.getByRole('button', { name: '86 Chicken pho' }).click()
@@ -64,7 +64,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     const ticket = tablet.getByRole('article', { name: number })
     await expect(ticket).toContainText('no onion', soon)
 
-    // What the kitchen does is on the guest's phone, also what it takes back.
+    // The guest's phone shows the kitchen's steps, and when one is undone.
     const progress = phone.getByRole('list', { name: 'Order status' })
     await ticket.getByRole('button', { name: /Start/ }).click()
     await expect(progress).toContainText('Being prepared', soon)
@@ -77,7 +77,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     await ticket.getByRole('button', { name: 'Undo' }).click()
     await expect(progress.getByRole('listitem').filter({ hasText: /^Ready/ })).toHaveCount(0, soon)
 
-    // The process of the guests goes away and comes back: the phone finds everything again by itself.
+    // The guests' server stops and starts again: the phone restores everything by itself.
     await guests.stop()
     await expect(phone.getByText('No connection to the restaurant').first()).toBeVisible()
     await ticket.getByRole('button', { name: /Ready/ }).click()

@@ -45,7 +45,7 @@ func syncRoles(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// entries returns the number of entries of the audit log, which must be sound.
+// entries returns the number of entries of the audit log, whose hash chain must be valid.
 func entries(t *testing.T, db *sqldb.DB) int64 {
 	t.Helper()
 	r, err := auditsql.Verify(t.Context(), db)
@@ -328,7 +328,7 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 				t.Errorf("%s: %t, %v", code, got, err)
 			}
 		}
-		// A code ends with its hour.
+		// A code expires after an hour.
 		stored := syncAt.Add(15 * time.Second)
 		if got, err := people.HasCode(t.Context(), "code15", stored); got || err != nil {
 			t.Errorf("a code that was stored then: %t, %v", got, err)

@@ -15,7 +15,7 @@ import (
 // keyNames are the keys that every installation has.
 var keyNames = []string{account.TokenKey, account.CodeKey, account.MailKey}
 
-// newSecret returns a new key as it is stored.
+// newSecret returns a new key in its stored form.
 func newSecret() string { return base64.StdEncoding.EncodeToString(account.NewKey()) }
 
 // Keys returns the installation's keys and creates missing ones. When several processes start at once, one creates them

@@ -60,7 +60,7 @@ func entryOf(e audit.Entry, names map[string]string) entry {
 	}
 }
 
-// localized returns a name by locale. One that is no JSON object is the same in all languages.
+// localized returns a name by locale. A text that is not a JSON object is the same in all languages.
 func localized(name string) map[string]string {
 	names := map[string]string{}
 	if strings.HasPrefix(name, "{") && json.Unmarshal([]byte(name), &names) == nil {
@@ -75,7 +75,7 @@ func localized(name string) map[string]string {
 // undetermined is BCP 47's tag for a text whose language is unknown.
 const undetermined = "und"
 
-// rawOf returns stored JSON. Text that is no JSON, as after manual changes of the log, is returned as a string.
+// rawOf returns stored JSON. Text that is not JSON, as after manual changes of the log, is returned as a string.
 func rawOf(s string) json.RawMessage {
 	switch {
 	case s == "":

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// What an intruder with a connection to the database could do.
+// Changes that an intruder with a connection to the database could make.
 var intrusions = sqldb.Load(fstest.MapFS{
 	"change.sql": {Data: []byte(`UPDATE audit_log SET after = '{"price":1}' WHERE seq = 3`)},
 	"actor.sql":  {Data: []byte(`UPDATE audit_log SET actor = 'user:9' WHERE seq = 3`)},
@@ -33,7 +33,7 @@ var intrusions = sqldb.Load(fstest.MapFS{
 	"head.sql":    {Data: []byte(`UPDATE audit_head SET seq = 0, hash = ''`)},
 })
 
-// entry makes an entry, every other one as releases wrote it that kept no address.
+// entry returns an entry, every second one as written by releases that stored no address.
 func entry(n int) audit.Entry {
 	a := authz.Actor{Kind: authz.Account, UserID: 7, Request: "request-1"}
 	if n%2 == 0 {
@@ -192,7 +192,7 @@ var named = sqldb.Load(fstest.MapFS{
 		VALUES (903, 'lan', 901, 'ACTIVE', 'Lan', 'Nguyễn', 1, 1)`)},
 })
 
-// Names are those of today; what is unknown, deleted or of no known kind has none.
+// Names are the current ones. Subjects that are unknown, deleted or of an unknown kind have none.
 func TestNames(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, q := range []string{"branch", "table", "role", "user"} {

@@ -45,7 +45,7 @@ func (d Authenticator) Account(ctx context.Context, token string, l *httpapi.Rou
 	// Cached actors are shared by requests. a is a copy, so the request's data does not leak into the cache.
 	a.Request, a.Address = httpapi.RequestID(ctx), httpapi.ClientAddress(ctx)
 	ctx = authz.WithMayUse(ctx, func(k authz.RouteKey) bool {
-		// A key that is no route is refused, so that a misspelt one hides a field instead of showing it.
+		// A key that is not a route is refused, so that a misspelt one hides a field instead of showing it.
 		place, ok := d.Places[k]
 		return ok && d.Routes.Authorize(&a, place) == nil
 	})

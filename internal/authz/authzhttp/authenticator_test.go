@@ -37,7 +37,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// newAuthenticator returns an authenticator as a server has it, and the access token of a cashier.
+// newAuthenticator returns an authenticator like that of a server, and the access token of a cashier.
 func newAuthenticator(t testing.TB, denied func(*httpapi.RouteInfo)) (authzhttp.Authenticator, string) {
 	t.Helper()
 	db := sqldbtest.SQLite(t)

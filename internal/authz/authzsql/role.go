@@ -315,7 +315,7 @@ func (b *Roles) SetPermissions(
 	return r, err
 }
 
-// checkPermissions returns an error if an id is no permission.
+// checkPermissions returns an error if an id is not a permission's.
 func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
 	// Read under the lock of the roles, so none of them can vanish before the commit.
 	all, err := selectPermissions(ctx, tx)

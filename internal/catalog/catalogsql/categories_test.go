@@ -15,7 +15,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// peeks are what tests look at behind the store's back.
+// peeks are statements with which tests read the tables directly.
 var peeks = sqldb.Load(fstest.MapFS{
 	"documents.sql": {Data: []byte(`SELECT entity || ' ' || ids FROM document_outbox WHERE created_at = $1 ORDER BY entity, ids`)},
 	"version.sql":   {Data: []byte(`SELECT version FROM dish WHERE id = $1`)},

@@ -273,8 +273,8 @@ func TestMenuFiles_copy(t *testing.T) {
 	})
 }
 
-// A copy of a branch has what guests of the original see, and not what is being edited there. What was never published
-// is not in the copy's force either.
+// A copy of a branch has the original's published menu, not its drafts. A menu that was never published is not
+// published in the copy either.
 func TestBranchAdmin_Copy_drafts(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files, unpublished, by := menuFiles(s), emptyBranch(t, db), authz.System()
@@ -358,7 +358,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 	})
 }
 
-// A dish that was retired does not come back; its key goes to the new one.
+// An archived dish is not restored; its key is assigned to the new one.
 func TestMenuFiles_retired_dishes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)

@@ -138,7 +138,7 @@ func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
 		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
 			t.Errorf("a refused change wrote: %s", d)
 		}
-		// What is stored already is no conflict, so a request whose answer was lost can be repeated.
+		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
 		second.Rows[1] = row(pho, 70_000)
 		if r := written(t, s, branchID, second); r.Updated != 1 {
 			t.Errorf("%+v", r)

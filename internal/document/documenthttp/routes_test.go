@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cold has all reads go to SQL, as they do before the documents are in Redis. What Redis answers is the same:
+// cold makes all reads use SQL, as before the documents are in Redis. Reads from Redis return the same:
 // documentredis.TestReader_finds.
 type cold struct{}
 

@@ -74,7 +74,7 @@ func BenchmarkVerify(b *testing.B) {
 	report(b, n)
 }
 
-// BenchmarkSampler looks for losses where nothing is lost, and shows what a pass costs the server.
+// BenchmarkSampler measures what a sampling pass costs the server while nothing is lost.
 func BenchmarkSampler(b *testing.B) {
 	r := benchRig(b)
 	r.project(b)
@@ -105,7 +105,7 @@ func BenchmarkSampler(b *testing.B) {
 	b.ReportMetric(usec/float64(n)/1000, "redis-ms/pass")
 }
 
-// BenchmarkBy reads accounts by their e-mail addresses, and compares with the two commands alone.
+// BenchmarkBy reads accounts by their e-mail addresses, and compares with only the two Redis commands.
 func BenchmarkBy(b *testing.B) {
 	r := benchRig(b)
 	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	redisdbtest.VerifyMain(m)
 }
 
-// fixture is all that documents need, on one database and one Redis.
+// fixture has the components that documents need, on one database and one Redis.
 type fixture struct {
 	db        *sqldb.DB
 	redis     *redisdb.DB
@@ -59,7 +59,7 @@ func (r *fixture) sampler(observe func(context.Context, document.Sample)) *docum
 	}
 }
 
-// project brings everything to Redis that has changed.
+// project writes all pending changes to Redis.
 func (r *fixture) project(t testing.TB) {
 	t.Helper()
 	documenttest.Must(t, r.projector.RunOnce(t.Context()))
@@ -75,7 +75,7 @@ func (r *fixture) verify(t testing.TB) document.Verification {
 	return found
 }
 
-// clean fails the test when SQL and Redis differ.
+// clean fails the test if SQL and Redis differ.
 func (r *fixture) clean(t testing.TB) {
 	t.Helper()
 	if v := r.verify(t); !v.Clean {

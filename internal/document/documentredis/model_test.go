@@ -19,8 +19,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// machine writes rows of all kinds at random and projects them in any order, again, or not at all, through two processes;
-// it loses Redis, rebuilds, and reads. A plain model says what every answer must be.
+// machine writes rows of all kinds at random and projects them in any order, again, or not at all, through two
+// processes; it loses Redis, rebuilds, and reads. A simple model predicts every result.
 type machine struct {
 	*fixture
 	sub   *testing.T
@@ -42,7 +42,7 @@ type orderRow struct {
 	ref  string
 }
 
-// TestModel: after any history Redis and SQL say the same, and at any moment readers never see what is not in SQL.
+// TestModel: after any history Redis and SQL agree, and readers never see anything that is not in SQL.
 func TestModel(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(12, 400)) // each empties two stores and fills them again
 	each(t, func(t *testing.T, r *fixture) {
@@ -64,7 +64,7 @@ const (
 	baskets = 4
 )
 
-// begin empties what the run before has left.
+// begin deletes what the previous run has left.
 func (m *machine) begin(t *rapid.T) {
 	ctx := m.sub.Context()
 	m.users, m.dishes, m.carts = map[int64]documenttest.User{}, map[int64]int64{}, map[int64]int64{}
@@ -80,7 +80,7 @@ func (m *machine) begin(t *rapid.T) {
 	m.look(t)
 }
 
-// oneOf does one of some things.
+// oneOf runs one of several actions.
 func oneOf(t *rapid.T, things ...func(*rapid.T)) { rapid.SampledFrom(things).Draw(t, "what")(t) }
 
 func (m *machine) write(t *rapid.T) {
@@ -207,7 +207,7 @@ func (m *machine) putOrder(t *rapid.T) {
 	m.orders[id] = row
 }
 
-// project is what the loop of one of the processes does.
+// project runs the projector of one of the processes once.
 func (m *machine) project(t *rapid.T) {
 	p := m.projector
 	if rapid.Bool().Draw(t, "other process") {
@@ -216,7 +216,7 @@ func (m *machine) project(t *rapid.T) {
 	must(t, p.RunOnce(m.sub.Context()))
 }
 
-// holdBack has a process read documents and wait with writing them.
+// holdBack makes a process read documents and delays writing them.
 func (m *machine) holdBack(t *rapid.T) {
 	claimed, err := m.sql.Claim(m.sub.Context(), m.db.Now(), m.db.Now().Add(time.Millisecond), rapid.IntRange(1, 5).Draw(t, "rows"))
 	must(t, err)
@@ -278,7 +278,7 @@ func (m *machine) repeat(t *rapid.T) {
 
 func (m *machine) flush(*rapid.T) { flush(m.sub, m.fixture) }
 
-// lose deletes some key, as an eviction does; the document's next reader may find nothing, but nothing wrong.
+// lose deletes some key, as an eviction does; the document's next reader may find nothing, but never a wrong value.
 func (m *machine) lose(t *rapid.T) {
 	key := fmt.Sprintf(rapid.SampledFrom([]string{"user:%d", "memo:{user:%d}", "cart:index:user:%d", "cart:%d"}).Draw(t, "key"),
 		rapid.Int64Range(1, people).Draw(t, "id"))
@@ -294,7 +294,7 @@ func (m *machine) look(t *rapid.T) {
 	must(t, m.other.plane.Reconcile(m.sub.Context()))
 }
 
-// byID: a document that is there is of a row that was there.
+// byID: every document that is found belongs to a row that existed.
 func (m *machine) byID(t *rapid.T) {
 	id := rapid.Int64Range(1, people).Draw(t, "id")
 	d, found, err := m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10))
@@ -352,7 +352,7 @@ func (m *machine) filter(t *rapid.T) document.Filter {
 	return f
 }
 
-// quiet ends the run: when nothing is under way any more, Redis is what SQL is, and every reader says what the model says.
+// quiet ends the run. When nothing is pending any more, Redis equals SQL, and every reader returns what the model has.
 func (m *machine) quiet(t *rapid.T) {
 	for len(m.held) > 0 {
 		m.late(t)
@@ -369,7 +369,7 @@ func (m *machine) quiet(t *rapid.T) {
 	m.compare(t)
 }
 
-// compare asks for everything, of Redis and of SQL.
+// compare reads everything from Redis and from SQL.
 func (m *machine) compare(t *rapid.T) {
 	f := m.filter(t)
 	var want []string

@@ -34,7 +34,7 @@ func TestProjector_deletion_overtakes(t *testing.T) {
 	})
 }
 
-// A line of a cart whose total no number could hold is projected, and with it whatever was changed at the same time.
+// A cart line whose total would overflow is projected, and so are the other changes of its transaction.
 func TestProjector_total_too_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		ctx, must := t.Context(), documenttest.Must

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// asked counts the queries of SQL.
+// asked is a Source that counts the queries to SQL.
 type asked struct {
 	document.Source
 	n int
@@ -65,7 +65,7 @@ func idsOf(docs []document.Document) []string {
 	return ids
 }
 
-// What is whole is read from Redis alone, by id and by every unique index, whatever the case of the value.
+// Complete documents are read from Redis alone, by id and by every unique index, ignoring case.
 func TestReader_warm(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
@@ -96,7 +96,7 @@ func TestReader_warm(t *testing.T) {
 	})
 }
 
-// Nothing in Redis is proof that there is nothing.
+// A missing key in Redis does not prove that a document is missing.
 func TestReader_absent(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		reader, _ := reading(t, r)
@@ -123,7 +123,7 @@ func TestReader_absent(t *testing.T) {
 	})
 }
 
-// What Redis has lost or shows wrongly is taken from SQL, and is right again afterwards.
+// Documents that Redis has lost or stores wrongly are read from SQL and repaired.
 func TestReader_repairs(t *testing.T) {
 	byEmail := func(t *testing.T, reader *document.Reader) string {
 		d, _, err := reader.FindUnique(t.Context(), document.User, "email", "user@example.com")
@@ -168,7 +168,7 @@ func TestReader_repairs(t *testing.T) {
 	})
 }
 
-// A member of a set that does not belong there is left out and healed; one that is gone is too.
+// A wrong member of a set is left out and removed. A missing one is restored.
 func TestReader_repairs_sets(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		reader, _ := reading(t, r)

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// flush loses every key of the test's.
+// flush deletes all keys of the test.
 func flush(t testing.TB, r *fixture) {
 	t.Helper()
 	var cmds []redisdb.Cmd
@@ -34,7 +34,7 @@ func flush(t testing.TB, r *fixture) {
 	documenttest.Must(t, err)
 }
 
-// watch looks once, as the loop of a server does.
+// watch runs one check, as the loop of a server does.
 func (r *fixture) watch(t testing.TB) {
 	t.Helper()
 	documenttest.Must(t, r.plane.Reconcile(t.Context()))
@@ -82,7 +82,8 @@ func TestRebuild(t *testing.T) {
 	})
 }
 
-// interrupted begins a rebuild and ends it after some documents. Time flies, so that each batch is noted.
+// interrupted begins a rebuild and stops it after some documents. The clock advances, so that the progress of each
+// batch is stored.
 func interrupted(ctx context.Context, t *testing.T, r *fixture, after int, end func()) error {
 	t.Helper()
 	b := r.builder()
@@ -100,7 +101,7 @@ func interrupted(ctx context.Context, t *testing.T, r *fixture, after int, end f
 	return b.Build(ctx)
 }
 
-// A rebuild that is stopped half-way goes on where it was, and ends as sound as any.
+// A rebuild that is stopped half-way continues where it was, and ends complete.
 func TestRebuild_resumes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
@@ -120,7 +121,7 @@ func TestRebuild_resumes(t *testing.T) {
 	})
 }
 
-// Where Redis has lost keys since then, the next rebuild begins from the beginning.
+// If Redis has lost keys since then, the next rebuild starts over.
 func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
@@ -135,7 +136,7 @@ func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	})
 }
 
-// A rebuild in whose middle Redis loses its keys is none; the next one is.
+// A rebuild during which Redis loses its keys does not count; the next one does.
 func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
@@ -153,7 +154,7 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 	})
 }
 
-// Only one rebuilds at a time; a builder that is gone without a word is waited for as long as its claim.
+// Only one process rebuilds at a time. If it dies, the others wait until its claim expires.
 func TestRebuild_one_at_a_time(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
@@ -180,7 +181,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 	})
 }
 
-// A rebuild beside writers who are not waiting for it.
+// A rebuild runs beside writers that do not wait for it.
 func TestRebuild_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
@@ -210,8 +211,8 @@ func TestRebuild_during_writes(t *testing.T) {
 	})
 }
 
-// After a backup was restored Redis knows versions, deletions and documents that SQL never had, or has no more. A rebuild
-// makes it say what SQL says, and what comes next is taken in.
+// After a backup was restored, Redis has versions, deletions and documents that SQL does not have. A rebuild makes it
+// equal SQL, and later changes are applied.
 func TestRebuild_after_a_restored_backup(t *testing.T) {
 	each(t, func(t *testing.T, later *fixture) {
 		ctx := t.Context()

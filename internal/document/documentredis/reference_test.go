@@ -15,7 +15,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// wanted is a key as the reference documents show it: its type there and what it must hold.
+// wanted is a key of the reference documents, with its type and its expected value.
 type wanted struct {
 	key  string
 	kind keyspace.Type
@@ -23,7 +23,7 @@ type wanted struct {
 }
 
 // TestReference goes through the nine models of the reference document, section by section: after its flows, its keys
-// are there with the types that it says.
+// exist with the documented types.
 func TestReference(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		order := anOrder(1)
@@ -105,7 +105,7 @@ func TestReference(t *testing.T) {
 	})
 }
 
-// says compares values of a document.
+// says checks values of a document.
 func says(t testing.TB, doc string, values map[string]string) {
 	t.Helper()
 	for name, want := range values {
@@ -176,7 +176,7 @@ func TestReference_flows(t *testing.T) {
 	})
 }
 
-// queries asks the questions of section 5.5 of the room's reader, with Redis alone.
+// queries runs the queries of section 5.5 against the reader, with Redis alone.
 func queries(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	r.watch(t)
@@ -253,7 +253,7 @@ func keyOf(t testing.TB, raw string) keyspace.Key {
 	return k.Key
 }
 
-// fieldsOf lists the fields of a document; secrets would show here.
+// fieldsOf lists the fields of a document, so that a test notices a secret among them.
 func fieldsOf(t testing.TB, doc string) string {
 	t.Helper()
 	var all map[string]any

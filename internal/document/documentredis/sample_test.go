@@ -21,7 +21,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// watched is a rig whose losses are looked for, with what the last pass has found.
+// watched is a fixture with a sampler and the result of its last pass.
 type watched struct {
 	*fixture
 	sampler *document.Sampler
@@ -46,7 +46,7 @@ func (w *watched) pass(t testing.TB) {
 	documenttest.Must(t, w.sampler.RunOnce(t.Context()))
 }
 
-// quiet fails the test unless the last pass has looked and found nothing.
+// quiet fails the test unless the last pass ran and found nothing.
 func (w *watched) quiet(t testing.TB) {
 	t.Helper()
 	if len(w.last.Lost) > 0 || w.last.Evicted || w.last.Documents == 0 {
@@ -57,7 +57,7 @@ func (w *watched) quiet(t testing.TB) {
 	}
 }
 
-// keys lists all keys of documents but the marks, whose loss makes the plane cold.
+// keys lists all keys of documents except the markers, whose loss makes readers use SQL.
 func keysOf(t testing.TB, r *fixture) (all []keyspace.Key) {
 	t.Helper()
 	documenttest.Must(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
@@ -82,8 +82,7 @@ func unlink(t testing.TB, r *fixture, keys ...keyspace.Key) {
 	documenttest.Must(t, err)
 }
 
-// Each key of documents that is lost, of whatever kind, is found in the next pass and is there again after it. People are
-// told until a pass has found nothing.
+// The next pass detects and restores each lost key, of any kind. The loss is reported until a pass finds nothing.
 func TestSampler_finds_each_lost_key(t *testing.T) {
 	r := newFixture(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_repairs_random_losses
 	fill(t, r, anOrder(1))
@@ -110,8 +109,7 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 	r.clean(t)
 }
 
-// After any loss, however many keys of whatever kind it took and whatever was written before anybody noticed, two passes
-// bring back what SQL says.
+// After any loss of keys, and any writes before it is detected, two passes restore what SQL has.
 func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
 	each(t, func(t *testing.T, r *fixture) {
@@ -148,8 +146,8 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 	})
 }
 
-// A list of more documents than a pass compares is found to be gone by what is in it, and by how many are in it when only
-// some have gone.
+// The loss of a list with more documents than a pass compares is detected by its members, and a partial loss by its
+// length.
 func TestSampler_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		documenttest.Must(t, r.data.Fill(t.Context(), 450, 300))
@@ -195,7 +193,7 @@ func lastOrder(t testing.TB, r *fixture) string {
 	return ids[len(ids)-1]
 }
 
-// A projector that is behind, or that has stopped in the middle, is no loss, however long it takes.
+// A projector that is behind or has stopped in the middle does not count as a loss, however long it takes.
 func TestSampler_projector_behind(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
@@ -236,7 +234,7 @@ func (m *interferingSource) Pending(ctx context.Context, limit int) (map[documen
 	return waiting, ok, err
 }
 
-// A document that was on its way when Redis was looked at, and changes again before the second look, is not lost.
+// A document that was pending during the first check, and changes again before the second one, does not count as lost.
 func TestSampler_ignores_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
@@ -257,7 +255,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 	})
 }
 
-// Beside writers and projectors nothing is found while nothing is lost, and what is lost comes back.
+// Beside writers and projectors the sampler reports no false loss, and restores real ones.
 func TestSampler_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
@@ -293,7 +291,7 @@ func TestSampler_during_writes(t *testing.T) {
 	})
 }
 
-// write changes accounts, and makes and empties carts, as one of several.
+// write changes accounts, and fills and empties carts; several run concurrently.
 func (w *watched) write(t *testing.T, k, n int64) {
 	t.Helper()
 	ctx := t.Context()
@@ -345,7 +343,7 @@ func TestSampler_readers(t *testing.T) {
 }
 
 // A database whose documents do not fit into Redis loses some all the time. No reader misses a document meanwhile, and
-// once there is room everything is back.
+// once there is enough memory all documents are restored.
 func TestSampler_evictions(t *testing.T) {
 	redis, server := evicting(t)
 	r := newFixture(sqldbtest.Postgres(t), redis)
@@ -376,7 +374,7 @@ func TestSampler_evictions(t *testing.T) {
 	r.clean(t)
 }
 
-// tries is pass where Redis loses keys all the time: a rebuild that has lost its marks ends with an error.
+// tries runs a pass while Redis loses keys all the time: a rebuild that has lost its markers ends with an error.
 func (w *watched) tries(t testing.TB) {
 	t.Helper()
 	if err := w.sampler.RunOnce(t.Context()); err != nil {

@@ -86,7 +86,7 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	return len(cmds)
 }
 
-// texts is Texts in exchanges of bounded size.
+// texts reads the values of keys like redisdb.DB.Texts, in exchanges of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	all := make([]string, 0, len(keys))
 	for some := range slices.Chunk(keys, s.step) {
@@ -118,7 +118,7 @@ func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Repl
 	return all, nil
 }
 
-// lenientTexts is texts with "" for keys of another type.
+// lenientTexts reads like texts, but returns "" for keys of another type.
 func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	texts, err := s.texts(ctx, keys)
 	if !isWrongType(err) {

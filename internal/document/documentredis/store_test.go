@@ -50,7 +50,8 @@ func apply(t testing.TB, s *Store, docs ...document.Document) {
 	}
 }
 
-// held is what a key holds: a string as it is, the members of a set in their order with commas; "" of no key.
+// held returns the value of a key: a string as it is, the members of a set sorted and joined with commas, "" for a
+// missing key.
 func held(t testing.TB, s *Store, raw string) string {
 	t.Helper()
 	k, ok := keyspace.ParseDocument(raw)
@@ -84,7 +85,7 @@ func wantKeys(t testing.TB, s *Store, want map[string]string) {
 	}
 }
 
-// D1: what is older than what is there changes nothing.
+// D1: an older version than the stored one changes nothing.
 func TestStore_stale_writes_are_dropped(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		newer := user(t, "1", 7, documenttest.Values{"email": "new@example.com", "city": "hue"})
@@ -104,7 +105,7 @@ func TestStore_stale_writes_are_dropped(t *testing.T) {
 	})
 }
 
-// D1: a deletion outlives every version before it, and nothing but a newer version ends it.
+// D1: a deletion wins over every earlier version, and only a newer version replaces it.
 func TestStore_tombstones(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		at := func(version int64) document.Document {
@@ -151,7 +152,7 @@ func TestStore_deletes_without_a_version(t *testing.T) {
 	})
 }
 
-// D2: an update removes the entries of a version that is gone.
+// D2: an update removes the index entries of the previous version.
 func TestStore_updates_need_no_old_document(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		apply(t, s, user(t, "4", 1, documenttest.Values{
@@ -171,7 +172,7 @@ func TestStore_updates_need_no_old_document(t *testing.T) {
 	})
 }
 
-// D3: a value that goes from one document to another is the other's, whichever is written first.
+// D3: a value that moves from one document to another belongs to the other one, whichever is written first.
 func TestStore_unique_values_move(t *testing.T) {
 	const email = "user:index:email:moved@example.com"
 	from := func(t *testing.T) document.Document {
@@ -245,7 +246,7 @@ func TestStore_lists_relations_counters(t *testing.T) {
 	})
 }
 
-// A writer that dies between its exchanges leaves nothing that the next one does not make good.
+// The next writer repairs everything that a writer leaves behind when it dies between its exchanges.
 func TestStore_interrupted_writers(t *testing.T) {
 	old := documenttest.Values{"email": "old@example.com", "city": "old"}
 	dying := documenttest.Values{"email": "dying@example.com", "city": "dying"}
@@ -288,7 +289,7 @@ func exactly(t testing.TB, s *Store, docs ...document.Document) {
 	}
 }
 
-// strays is what Redis holds beyond the documents.
+// strays returns the keys in Redis that belong to no document.
 func strays(t testing.TB, s *Store, docs []document.Document, seen *document.KeySet) (all []document.Difference) {
 	t.Helper()
 	expected := map[document.Ref]document.Document{}
@@ -309,7 +310,7 @@ func strays(t testing.TB, s *Store, docs []document.Document, seen *document.Key
 	return all
 }
 
-// A slow writer that is overtaken takes back what it has added, and says that it has lost.
+// A slow writer that is overtaken removes what it has added, and reports that it has lost.
 func TestStore_overtaken_writers(t *testing.T) {
 	slow := documenttest.Values{"email": "slow@example.com", "city": "slow"}
 	quick := documenttest.Values{"email": "quick@example.com", "city": "quick"}
@@ -343,8 +344,8 @@ func TestStore_overtaken_writers(t *testing.T) {
 	}
 }
 
-// A slow writer adds an entry that a newer one has just removed, before that one has ended: it is the slow one's to take
-// back, because the newer one will not look at it again.
+// A slow writer adds an entry that a newer one has just removed, before that one has ended: the slow writer must
+// remove it, because the newer one will not read it again.
 func TestStore_overtaken_in_the_middle(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		slow := s.newApplyRun([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
@@ -358,7 +359,7 @@ func TestStore_overtaken_in_the_middle(t *testing.T) {
 	})
 }
 
-// D5: whatever order writers of many versions come in, in the end there is the newest with what belongs to it.
+// D5: writers of many versions in any order leave the newest version with its entries.
 func TestStore_racing_writers(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		const documents, versions, writers = 5, 12, 4
@@ -399,7 +400,7 @@ func TestStore_racing_writers(t *testing.T) {
 
 func digit(n int) string { return string(rune('0' + n)) }
 
-// What goes to Redis at once is bounded, in commands and in bytes, and nothing is left out.
+// An exchange with Redis is bounded in commands and bytes, and no command is left out.
 func TestStore_exchangeSize(t *testing.T) {
 	s := &Store{step: stepServer}
 	cmds := func(n, size int) []redisdb.Cmd {

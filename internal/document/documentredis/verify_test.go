@@ -10,7 +10,7 @@ import (
 	"comanda/internal/document/documenttest"
 )
 
-// tell sends commands past the store, as another program does: the verb, the key, the arguments.
+// tell sends commands without the store, as another program does: the verb, the key, the arguments.
 func tell(t testing.TB, r *fixture, cmds ...[]string) {
 	t.Helper()
 	for _, c := range cmds {
@@ -18,7 +18,7 @@ func tell(t testing.TB, r *fixture, cmds ...[]string) {
 	}
 }
 
-// planted is every kind of difference with what brings it about after fill, and how it is shown.
+// planted has every kind of difference, with the commands that cause it after fill and the expected report.
 var planted = []struct {
 	name string
 	kind string
@@ -66,7 +66,7 @@ var planted = []struct {
 	{"in the list without a row", document.OrphanList, [][]string{{"SADD", "category:list", "99"}}, "category:99 (category:list)"},
 }
 
-// Every kind of difference is found as what it is, alone, and a rebuild mends it.
+// Each kind of difference is detected as exactly that kind, and a rebuild repairs it.
 func TestVerify_finds(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
@@ -93,8 +93,7 @@ func TestVerify_finds(t *testing.T) {
 	})
 }
 
-// What is there for good reason is no difference: a deleted document's memo, a counter that has run ahead, and keys of
-// others.
+// Expected keys are not differences: a deleted document's memo, a counter that is ahead, and other packages' keys.
 func TestVerify_ignores_expected_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
@@ -108,7 +107,7 @@ func TestVerify_ignores_expected_keys(t *testing.T) {
 	})
 }
 
-// A change on its way during a check is none either.
+// A change that is pending during a check is not a difference either.
 func TestVerify_rechecks(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))

@@ -77,8 +77,8 @@ func (w *walk) implied(key string) (members int, ok bool) {
 	return w.seen.Has(key)
 }
 
-// lookup selects what to read about a key. Most keys are implied by SQL, and most of them are no sets: they were
-// compared already.
+// lookup selects what to read about a key. Most keys are implied by SQL and are not sets, so they were compared
+// already.
 func (w *walk) lookup(key string) redisdb.Lookup {
 	members, known := w.implied(key)
 	if known && members == 0 {
@@ -219,7 +219,7 @@ func (s *Store) StillPresent(ctx context.Context, found []document.Difference) (
 	return still, nil
 }
 
-// isPresent reports whether a reply shows that a difference still exists. The memo of a deleted document is no
+// isPresent reports whether a reply shows that a difference still exists. The memo of a deleted document is not a
 // difference. A document or memo of another type is one.
 func isPresent(d document.Difference, r redisdb.Reply) (bool, error) {
 	switch {

@@ -18,8 +18,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// Rows that are dead leave one tombstone for each entity, and with those that have changed one row for the projector, both
-// with the versions behind the last; those of a transaction that fails leave nothing.
+// Deleted rows leave one tombstone for each entity, and together with the changed rows one row for the projector, both
+// with the version after the last; those of a transaction that fails leave nothing.
 func TestQueue(t *testing.T) {
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	graves := sqldb.Load(fstest.MapFS{"graves.sql": {

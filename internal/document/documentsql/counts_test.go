@@ -32,7 +32,8 @@ func sizes(t *testing.T, s *documentsql.Store, e *document.Entity, index string,
 	}
 }
 
-// Every set index is counted as documents are found by it, whatever the size of a page; what has no value is in no set.
+// Counting a set index agrees with finding documents by it, whatever the page size. Documents without a value are in
+// no set.
 func TestSizes(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -75,7 +76,8 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// The projector stands before the oldest transaction that waits, claimed or not, and what waits is all that they name.
+// Pending returns every document that a waiting transaction names, claimed or not; the projector's position is before
+// the oldest of them.
 func TestPending(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()

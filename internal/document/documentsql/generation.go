@@ -14,7 +14,7 @@ func (s *Store) Generation(ctx context.Context) (document.GenerationState, error
 	if err != nil || found {
 		return p, err
 	}
-	// The first process to come creates the only row; the conflict of a second one is ignored.
+	// The first process creates the only row; the conflict of a second one is ignored.
 	if _, err := s.db.Exec(ctx, stmt("generation_ensure")); err != nil {
 		return p, err
 	}

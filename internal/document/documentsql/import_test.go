@@ -22,7 +22,7 @@ import (
 	"comanda/internal/text"
 )
 
-// furnish fills a house with some of everything that can be imported, and an order.
+// furnish inserts some rows of every entity that can be imported, and an order.
 func furnish(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	ctx := t.Context()
@@ -54,7 +54,7 @@ func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConfl
 	return im.Run(t.Context(), strings.NewReader(lines))
 }
 
-// What is exported and imported elsewhere is exported there byte for byte, whichever engine it comes from and goes to.
+// An imported export is exported again byte for byte, from either engine to either engine.
 func TestImport_then_export_is_identical(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -88,7 +88,8 @@ func TestImport_then_export_is_identical(t *testing.T) {
 	})
 }
 
-// What comes and goes while a house is exported is not seen at all: whatever a line of the file refers to stands in it.
+// An export is one snapshot: rows that are added or deleted meanwhile do not appear, and every reference in the file
+// has its line.
 func TestExport_is_one_snapshot(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -118,7 +119,7 @@ func TestExport_is_one_snapshot(t *testing.T) {
 	})
 }
 
-// fresh fails unless ids go on behind those that were imported.
+// fresh fails unless new ids continue after the imported ones.
 func fresh(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	for table, want := range map[string]int64{"role": 3, "app_user": 13, "dish": 7} {
@@ -137,7 +138,7 @@ func fresh(t *testing.T, h documenttest.Writer) {
 	}
 }
 
-// Orders are exported where asked for, and never imported.
+// Orders are exported on request, and never imported.
 func TestImport_no_orders(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -168,7 +169,7 @@ const (
 	permStart = `{"entity":"permission","id":"51","document":{"id":"51","name":"n","module":"m","createdAt":null,"updatedAt":null,"version":1,`
 )
 
-// refused is what an import does not take, each behind a line that is sound and must not be written.
+// refused are lines that an import refuses. Each follows a valid line, which must not be written either.
 var refused = []struct{ name, line, code, detail string }{
 	{"no JSON", `hello`, "import_invalid", "Line 2: invalid character"},
 	{"half a line", `{"entity":"user"`, "import_invalid", "Line 2: unexpected EOF"},
@@ -222,7 +223,7 @@ var refused = []struct{ name, line, code, detail string }{
 	},
 }
 
-// What is wrong with any line is said, with its number, and nothing at all is written.
+// Every invalid line is reported with its number, and nothing is written.
 func TestImport_refuses(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -243,8 +244,8 @@ func TestImport_refuses(t *testing.T) {
 	})
 }
 
-// What people type is kept as the routes keep it: trimmed, in NFC, its lines divided by line feeds. Two spellings of one
-// username are one.
+// Imported texts are normalized as by the routes: trimmed, in NFC, with line feeds. Two spellings of one username are
+// the same.
 func TestImport_cleans_texts(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -262,7 +263,7 @@ func TestImport_cleans_texts(t *testing.T) {
 	})
 }
 
-// The largest line that a cart can have is taken, so that the bounds are no narrower than those of carts.
+// The largest line that a cart can have is accepted: the bounds of an import are not narrower than those of carts.
 func TestImport_largest_line(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -277,7 +278,7 @@ func TestImport_largest_line(t *testing.T) {
 	})
 }
 
-// Existing rows are kept or replaced by id; unique values of other rows are never taken.
+// Existing rows are kept or replaced by id; unique values of other rows are never taken over.
 func TestImport_on_conflict(t *testing.T) {
 	changed := strings.ReplaceAll(userStart, `"70"`, `"3"`) + `,"email":"new@example.com","city":"Huế"}}` + "\n"
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
@@ -319,7 +320,7 @@ func TestImport_on_conflict(t *testing.T) {
 	})
 }
 
-// meanwhile is a target in which something happens between the last check and the first write.
+// meanwhile is a target that runs a function between the last check and the first write.
 type meanwhile struct {
 	*documentsql.Store
 	happens func(write func() error) error
@@ -356,7 +357,8 @@ func TestImport_cart_deleted_meanwhile(t *testing.T) {
 	}
 }
 
-// whileDeleted writes while another transaction has deleted the cart and is not committed before the writer waits for it.
+// whileDeleted calls write while another transaction, which has deleted the cart, waits to commit until the writer is
+// blocked by it.
 func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error {
 	t.Helper()
 	var written error
@@ -375,7 +377,8 @@ func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error
 	return written
 }
 
-// untilWaiting returns when a session waits for a transaction, or the other one is over; on SQLite all do from the start.
+// untilWaiting returns when a session waits for a lock, or when the other transaction is over. On SQLite the sessions
+// wait from the start.
 func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error {
 	for {
 		if waits, err := sqldbtest.Waits(ctx, db); waits || err != nil {
@@ -389,7 +392,7 @@ func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error
 	}
 }
 
-// A row that was deleted comes back behind its tombstone, so that its documents are taken in.
+// A deleted row is imported with a version after its tombstone, so that its documents are projected.
 func TestImport_behind_a_tombstone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
@@ -404,7 +407,7 @@ func TestImport_behind_a_tombstone(t *testing.T) {
 	})
 }
 
-// Many lines are written in several transactions, and come out as they went in.
+// Many lines are written in several transactions, and exported again unchanged.
 func TestImport_many(t *testing.T) {
 	h := documenttest.Writer{DB: sqldbtest.SQLite(t)}
 	from := documentsql.New(h.DB)

@@ -28,7 +28,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *documentsql.Store, h docume
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, documentsql.New(db), documenttest.Writer{DB: db}) })
 }
 
-// rowsOf is claimed rows as text.
+// rowsOf formats claimed rows as text.
 func rowsOf(claimed []document.Claimed) []string {
 	rows := make([]string, len(claimed))
 	for i, c := range claimed {
@@ -57,7 +57,7 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// What a release does not know stays for one that does.
+// Rows of an entity that this release does not know stay for a release that knows it.
 func TestOutbox_unknown_entity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		must(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
@@ -69,7 +69,7 @@ func TestOutbox_unknown_entity(t *testing.T) {
 	})
 }
 
-// Nothing is noted of a transaction that did not commit.
+// A transaction that is rolled back leaves nothing in the outbox.
 func TestOutbox_shares_the_transaction(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		failure := errors.New("no")
@@ -86,7 +86,7 @@ func TestOutbox_shares_the_transaction(t *testing.T) {
 	})
 }
 
-// A deletion is remembered at the version behind the last one, per entity, until it is purged.
+// A deletion is stored with the version after the last one, per entity, until it is purged.
 func TestTombstones(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -113,7 +113,7 @@ func TestTombstones(t *testing.T) {
 	})
 }
 
-// A process changes the state of the generation only if it is still as the process has read it.
+// A process changes the state of the generation only if it has not changed since the process read it.
 func TestGeneration(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now()
@@ -216,7 +216,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// Every entity is walked through by its ids, each once and in their order; lines of orders by number.
+// Walking an entity returns each id once and in order; lines of orders by number.
 func TestIDs(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -247,7 +247,7 @@ func TestIDs(t *testing.T) {
 	})
 }
 
-// Lines are read by their own ids or by their order's, others by their ids; a text that is no id matches nothing.
+// Lines are read by their own ids or by their order's, others by their ids; a text that is not an id matches nothing.
 func TestRead(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -274,7 +274,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// A line whose total no column could hold is read like others, and does not keep others from being read.
+// A line whose total would overflow a column is read like the others, and does not prevent reading them.
 func TestRead_total_too_large(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -298,7 +298,7 @@ func TestRead_total_too_large(t *testing.T) {
 	})
 }
 
-// Rows are found by every unique value, as it is compared.
+// Rows are found by every unique value, with the comparison rules of its index.
 func TestOwners(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()

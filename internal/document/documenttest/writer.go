@@ -1,5 +1,5 @@
-// Package documenttest writes rows of all nine models, as the rooms that own them do: each in a transaction that notes
-// the change.
+// Package documenttest writes rows of all nine models as the packages that own them do: each in a transaction that
+// also queues the change for the projector.
 package documenttest
 
 import (
@@ -185,7 +185,7 @@ func (h Writer) delete(ctx context.Context, entity, stmt string, row int64) erro
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return h.deleteIn(ctx, tx, entity, stmt, row) })
 }
 
-// deleteIn deletes a row and queues its tombstone. A missing row is no error, so that random histories may delete
+// deleteIn deletes a row and queues its tombstone. A missing row is not an error, so that random histories may delete
 // twice.
 func (h Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
 	version, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmts.Must(stmt), row)

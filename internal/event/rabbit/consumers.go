@@ -40,7 +40,7 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 }
 
 // Loop returns the loop that runs the consumers. It reconnects soon after a connection is lost, and backs off while
-// connecting fails. A lost connection is no error of a round, so Every applies and not the pauses after failures.
+// connecting fails. A lost connection does not fail the round, so Every applies and not the pauses after failures.
 func (c *Consumers) Loop() worker.Loop {
 	return worker.Loop{
 		Name: "rabbit_consumers", Run: c.Run, Every: 200 * time.Millisecond,

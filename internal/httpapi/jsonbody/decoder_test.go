@@ -95,7 +95,7 @@ func decode(t testing.TB, body string) (order, *Error) {
 	return o, e
 }
 
-// with puts more members into an otherwise good order.
+// with adds members to an otherwise valid order.
 func with(members string) string {
 	if members != "" {
 		members = "," + members
@@ -333,7 +333,7 @@ func TestDecode_CleansTexts(t *testing.T) {
 	}
 }
 
-// J6: a text without a kind, and a kind that cannot be kept, show when the program starts.
+// J6: a text without a kind, or with an impossible kind, fails the start of the program.
 func TestNew_AsksForTheKindOfTexts(t *testing.T) {
 	for _, v := range []any{
 		struct{ Name string }{}, struct{ Name *string }{}, struct{ Names []string }{}, struct{ Names map[string]string }{},

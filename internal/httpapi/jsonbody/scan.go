@@ -276,7 +276,7 @@ type state struct {
 	broken string // the syntax error
 	fields []Field
 
-	// State of the validator, here so that it is pooled with the state.
+	// Buffers of the validator. They are fields of state so that the pool reuses them with it.
 	reg huma.Registry
 	pb  huma.PathBuffer
 	res huma.ValidateResult

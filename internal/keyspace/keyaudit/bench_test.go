@@ -44,7 +44,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(float64(keys)/float64(b.N), "keys")
 }
 
-// house writes what n members and n/5 orders of two lines leave in every family that grows.
+// house writes the keys of n members and n/5 orders with two lines, in every family that grows.
 func house(b *testing.B, db *redisdb.DB, n int) {
 	b.Helper()
 	var cmds []redisdb.Cmd

@@ -28,7 +28,7 @@ import (
 	"comanda/internal/visit"
 )
 
-// signal is the time limit for everything that should happen at once.
+// signal is the time limit for everything that should happen immediately.
 const signal = 5 * time.Second
 
 // watches counts open subscriptions and reports each one that ends.

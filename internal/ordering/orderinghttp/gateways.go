@@ -168,7 +168,8 @@ func (g gateways) recordRejected(ctx context.Context, e payment.Event) error {
 	return nil // the limiter counts it; dropping the rest keeps a flood of forgeries from filling the database
 }
 
-// answer writes a response code in VNPay's format. A client that has disconnected is no error: VNPay repeats the call.
+// answer writes a response code in VNPay's format. A client that has disconnected is not an error: VNPay repeats the
+// call.
 func (g gateways) answer(w http.ResponseWriter, v VNPay, code string) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": v.Message(code)})

@@ -21,7 +21,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// shelf is a Listing that records its filters and returns one row of each kind.
+// shelf is a fake Listing that records its filters and returns one row of each kind.
 type shelf struct {
 	orders   ordering.OrderFilter
 	attempts ordering.AttemptFilter

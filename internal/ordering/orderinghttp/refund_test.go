@@ -66,7 +66,7 @@ func (h *testServer) wantBack(m payment.Method, amount string, pieces int) {
 	}
 }
 
-// refunding runs a test with a testServer of each gateway, and with the result of books for a paid order.
+// refunding runs a test with a testServer of each gateway, and with the result of paymentRows for a paid order.
 func refunding(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
 	t.Helper()
 	for _, c := range []struct {

@@ -47,8 +47,8 @@ type cooked struct {
 	stepped time.Time
 }
 
-// leads is the resulting status of each step of a paid order. A missing entry means that the step is rejected, "=" that
-// it changes nothing.
+// leads has the resulting status of each step of a paid order. A missing entry means that the step is rejected, "="
+// that it changes nothing.
 var leads = map[ordering.Status]map[ordering.StepKind]ordering.Status{
 	"PLACED":    {"ACCEPT": "ACCEPTED", "START": "PREPARING"},
 	"ACCEPTED":  {"ACCEPT": "=", "START": "PREPARING", "RECALL": "PLACED"},

@@ -2,9 +2,9 @@
 // and staff, and the daybook.
 //
 // Every transaction takes its locks in one order, which rules out deadlocks: idempotency keys, then counters by
-// (branch, date, item), then the numbers of business dates, then members' carts, then holds by id, then orders by id,
-// and the audit log last. Only Ledger writes orders, apart from the index of names. Orders reads without locks, and its
-// results may be outdated when they are used.
+// (branch, date, item), then the numbers of business dates, then members' carts, then the carts that
+// guests share by visit, then holds by id, then orders by id, and the audit log last. Only Ledger writes orders, apart
+// from the index of names. Orders reads without locks, and its results may be outdated when they are used.
 package orderingsql
 
 import (
@@ -47,7 +47,7 @@ func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
 	return paymentsql.CountStuck(ctx, l.db)
 }
 
-// Record stores a rejected gateway notification. It is no command, because it changes no order.
+// Record stores a rejected gateway notification. It is not a command, because it changes no order.
 func (l *Ledger) Record(ctx context.Context, e payment.Event) error {
 	return l.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		paymentsql.QueueEvents(tx, []payment.Event{e})

@@ -49,7 +49,8 @@ func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) (
 	return s.page(ctx, stmt("order_select_visit"), stmt("order_count_visit"), visit, limit, offset)
 }
 
-// Phones returns the hashes of the phones that ordered in a visit, by their first order.
+// Phones returns the hashes of the phones of a visit that ordered or added to its shared cart, in the order in which they
+// first did.
 func (s *Orders) Phones(ctx context.Context, visit string) ([]string, error) {
 	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("visit_phones"), visit)
 }

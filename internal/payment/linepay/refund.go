@@ -50,8 +50,8 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	return payment.RefundOutcome{}, payment.ErrGateway.Because(got.codeError(c))
 }
 
-// refundID returns LINE Pay's id of the refund just made, or an empty string. Without an id the refund is DONE all the
-// same: the code says so, and another one must not be sent.
+// refundID returns LINE Pay's id of the refund just made, or an empty string. Without an id the refund is still DONE:
+// the code says so, and another one must not be sent.
 func (a response) refundID() string {
 	var info struct {
 		Refund json.Number `json:"refundTransactionId"`

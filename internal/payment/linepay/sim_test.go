@@ -378,7 +378,7 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 	}
 }
 
-// books are the refunds of one attempt as its ledger has them.
+// knownRefunds are the refunds of one attempt in the ledger.
 type knownRefunds struct {
 	*fixture
 
@@ -386,7 +386,7 @@ type knownRefunds struct {
 	all []payment.Refund
 }
 
-// refund sends a new refund until it is answered, as often as a gateway is told of one.
+// refund sends a new refund until it is answered.
 func (b *knownRefunds) refund(amount int64) payment.RefundOutcome {
 	b.t.Helper()
 	r := payment.RefundRequest{ID: "r", Attempt: b.a, Amount: amount, Full: amount == b.a.Amount, OtherRefunds: slices.Clone(b.all)}
@@ -480,7 +480,7 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 	}
 }
 
-// What was given back in the portal and not noted stops whatever is sent after it.
+// A refund made in the portal and not recorded here stops every later refund.
 func TestSimulated_refund_notNoted(t *testing.T) {
 	b := newBooks(t)
 	b.portal(200)
@@ -527,7 +527,8 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 	}
 }
 
-// Whatever a house and its orders are called, what is sent is what was signed, and the other side reads the same.
+// For any names of restaurants and orders, the request body equals the signed text, and LINE Pay reads the same
+// values.
 func TestSimulated_texts(t *testing.T) {
 	l := newFixture(t, "/v4")
 	rapid.Check(t, func(t *rapid.T) {
@@ -551,7 +552,7 @@ func TestSimulated_texts(t *testing.T) {
 	})
 }
 
-// A merchant with another secret is told nothing and moves nothing.
+// A merchant with another secret receives no data and moves no money.
 func TestSimulated_wrongSecret(t *testing.T) {
 	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")

@@ -218,7 +218,8 @@ func TestClaimRefunds_approved_again(t *testing.T) {
 	})
 }
 
-// The ids that a gateway lists before a refund are stored once: a second process does not send.
+// Before a refund is sent, the ids of earlier refunds at the gateway are stored once. A second process finds them
+// stored and does not send.
 func TestMarkSent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Refund

@@ -24,7 +24,7 @@ var stmt = Statements.Must
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
 // QueueAttempts inserts attempts. Like all Queue functions of this package it sends nothing by itself: the rows of all
-// orders of a group commit go in one statement, and errors are those of the flush. No rows are no statement.
+// orders of a group commit go in one statement, and errors are those of the flush. Without rows there is no statement.
 func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return

@@ -301,7 +301,8 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 	}
 }
 
-// VNPay recognizes a repetition on the same day of its own, which starts at 17:00 UTC. A first request is no repetition.
+// VNPay recognizes a repetition on the same day of its own, which starts at 17:00 UTC. A first request is not a
+// repetition.
 func TestMerchant_Refund_anotherDay(t *testing.T) {
 	for _, c := range []struct {
 		ago         time.Duration

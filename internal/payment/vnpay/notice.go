@@ -15,7 +15,7 @@ import (
 var (
 	// ErrSignature refuses a message without a valid signature. The reply to an IPN is 97.
 	ErrSignature = fault.New(fault.Invalid, "payment_signature_invalid", "This message was not signed by the payment service.")
-	// ErrForm refuses a signed message that is no report about a payment of this merchant. The reply to an IPN is 99.
+	// ErrForm refuses a signed message that is not about a payment of this merchant. The reply to an IPN is 99.
 	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid message of the payment service.")
 )
 

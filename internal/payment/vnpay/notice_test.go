@@ -267,8 +267,8 @@ func TestRead_texts(t *testing.T) {
 	})
 }
 
-// genuine tells by the manual, and not by the code under test, whether a query is VNPay's: its hash is that of the pieces
-// as they stand, or of the decoded values encoded anew.
+// genuine reports by the manual, independently of the code under test, whether a query is VNPay's: its hash covers the
+// pieces as received, or the decoded values encoded again.
 func genuine(raw string) bool {
 	pieces, again := map[string]string{}, map[string]string{}
 	hash, seen := "", map[string]int{}

@@ -38,8 +38,8 @@ type Table[R any] struct {
 	due, claim, remove, fail, backlog *sqldb.Stmt
 }
 
-// New compiles the statements of a table. It panics on a spec that is no SQL template. The name of the table is part of
-// every statement's name, so that no two tables share a statement.
+// New compiles the statements of a table. It panics on a spec that is not a SQL template. The name of the table is
+// part of every statement's name, so that no two tables share a statement.
 func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 	if s.Outcome != "" {
 		s.Outcome = ", " + s.Outcome

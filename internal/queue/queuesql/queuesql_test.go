@@ -120,7 +120,7 @@ func (s subject) add(t testing.TB, db *sqldb.DB, ids ...string) {
 	}
 }
 
-// Of many workers exactly one gets each row, and each worker gets as many as it asked for at most.
+// Each row is claimed by exactly one of many workers, and no worker receives more rows than it requested.
 func TestClaim_one_worker_gets_a_row(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, _ string) {
 		const rows, workers, limit = 60, 4, 7
@@ -179,7 +179,7 @@ func TestClaim_takes_the_oldest(t *testing.T) {
 	})
 }
 
-// model is what the table should contain.
+// model is the expected content of the table.
 type model map[string]*modelRow
 
 type modelRow struct {

@@ -114,7 +114,7 @@ func serve(t *testing.T, desk *report.Service) *house {
 	return &house{t, web.URL}
 }
 
-// answer is what a test looks at of a response.
+// answer has the parts of a response that tests compare.
 type answer struct {
 	StatusCode int
 	Header     http.Header
@@ -145,7 +145,7 @@ func (h *house) get(path string, headers ...string) (answer, string) {
 
 const february = "?branchId=1&from=2026-02-01&to=2026-02-28"
 
-// The whole of every report, as a console gets it.
+// Every report in full, as the console receives it.
 func TestReports_json(t *testing.T) {
 	h := open(t)
 	about := `"branchId":"1","from":"2026-02-01","to":"2026-02-28","timezone":"Asia/Ho_Chi_Minh","currency":"VND"`
@@ -207,8 +207,8 @@ func TestReports_json(t *testing.T) {
 	}
 }
 
-// What a spreadsheet gets: UTF-8 that it knows as such, lines that end as RFC 4180 says, all rows whatever the page, and
-// no text that it would run.
+// The CSV is UTF-8 with a byte order mark, has the line ends of RFC 4180, contains all rows regardless of the page,
+// and no text that a spreadsheet would execute.
 func TestReports_csv(t *testing.T) {
 	h := open(t)
 	for name, want := range map[string]string{

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// A busy house has 300,000 orders a year; so many take half a minute to make.
+// A busy restaurant has 300,000 orders a year. Inserting them takes half a minute.
 var (
 	orders  = flag.Int("report.orders", 30_000, "orders of the year that is reported on")
 	explain = flag.Bool("report.explain", false, "show how PostgreSQL goes about each report")

@@ -107,7 +107,7 @@ func (m *machine) wait(t *rapid.T) {
 	m.ms.Add(rapid.Int64Range(1, 9*3600).Draw(t, "seconds") * 1000)
 }
 
-// today is a date in the span or, after the last of them, one behind it.
+// today is a date in the span or the one after it.
 func (m *machine) today() string { return m.span.Branch.Calendar().BizDate(m.now()) }
 
 func (m *machine) place(t *rapid.T) {
@@ -144,7 +144,7 @@ func (m *machine) report(order string, by payment.Method, s payment.State, raw s
 	}
 }
 
-// pay is on time or late: then the order comes back, or its money is due.
+// pay pays on time or late. A late payment revives the order or is due for refund.
 func (m *machine) pay(t *rapid.T) {
 	m.do(t, m.report(m.pick(t), payment.Sandbox, payment.Paid, "{}"))
 }
@@ -459,7 +459,7 @@ func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota 
 	return all
 }
 
-// take counts what an order has of an item.
+// take adds the units of one item in an order to a quota.
 func take(q *report.Quota, d ordering.Detail) {
 	for _, it := range d.Items {
 		if it.ItemID != q.ItemID {

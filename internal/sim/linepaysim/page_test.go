@@ -72,7 +72,7 @@ func TestPage_languages(t *testing.T) {
 	}
 }
 
-// What is decided is shown in place of the buttons, with the way back.
+// After the decision, the page shows the result instead of the buttons, with a link back.
 func TestPage_decided(t *testing.T) {
 	for action, c := range map[string]struct{ text, back string }{
 		"leave":   {paymentPage.Texts("zh-TW")["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},

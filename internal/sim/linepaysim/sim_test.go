@@ -116,7 +116,7 @@ func press(t *testing.T, s *Simulator, page, action string) *httptest.ResponseRe
 	return do(s, r)
 }
 
-// Published signatures are taken for good, and nothing next to them.
+// Published signatures are accepted, and any change of them is refused.
 func TestSimulator_signatures(t *testing.T) {
 	text, err := os.ReadFile("../../payment/linepay/testdata/vectors.json")
 	if err != nil {
@@ -244,7 +244,7 @@ func TestSimulator_codes(t *testing.T) {
 	}
 }
 
-// While a confirmation is worked on, a second one is a duplicated call.
+// A second confirmation while the first is being processed is refused as a duplicated call.
 func TestSimulator_delay(t *testing.T) {
 	waits, over := make(chan time.Duration), make(chan time.Time)
 	s := open(t, Options{After: func(d time.Duration) <-chan time.Time { waits <- d; return over }})

@@ -60,7 +60,7 @@ func paid(t *testing.T) (*merchant, payment.Attempt) {
 	return h, h.attempt(id)
 }
 
-// repayment is a refund beside others that are done.
+// repayment is a refund beside completed ones.
 func (h *merchant) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
 	r := payment.RefundRequest{
 		ID: uid.New(h.now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
@@ -93,7 +93,7 @@ func (h *merchant) refunded(amount int64, n int) {
 	}
 }
 
-// The whole amount goes back once, however often it is asked for.
+// The whole amount is refunded once, however often it is requested.
 func TestRefund_whole(t *testing.T) {
 	h, a := paid(t)
 	r := h.repayment(a, 150_000)
@@ -192,7 +192,7 @@ func TestAPI_strangers(t *testing.T) {
 	h.refunded(0, 0)
 }
 
-// tape is a transport that remembers what was sent.
+// tape is a transport that records the requests.
 type tape struct {
 	http.RoundTripper
 
@@ -231,7 +231,7 @@ func TestQuery_again(t *testing.T) {
 	}
 }
 
-// What is given back in the portal is nothing that can be given back again, and its number is VNPay's.
+// A refund in the portal reduces the amount that can be refunded, and has a number of VNPay.
 func TestSimulator_GiveBack(t *testing.T) {
 	h, a := paid(t)
 	for _, c := range []struct {

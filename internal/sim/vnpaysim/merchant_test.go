@@ -30,7 +30,7 @@ const (
 	secret = "5d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40"
 )
 
-// clock is a time that passes when a test says so.
+// clock is a clock that a test advances.
 type clock struct {
 	mu      sync.Mutex
 	t       time.Time
@@ -56,7 +56,7 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 	return a.ring
 }
 
-// pass waits until n things wait for the time, and lets it pass.
+// pass waits until n timers are waiting, and advances the clock.
 func (c *clock) pass(t *testing.T, n int, d time.Duration) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool { return c.alarms() >= n })
@@ -79,8 +79,7 @@ func (c *clock) alarms() int {
 	return len(c.waiting)
 }
 
-// merchant is a merchant as small as one can be: attempts in a map, an IPN address and a return address. It does with them
-// what the manual asks for.
+// merchant is a minimal merchant: attempts in a map, an IPN URL and a return URL, handled as the manual requires.
 type merchant struct {
 	*clock
 

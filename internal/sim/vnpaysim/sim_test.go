@@ -136,7 +136,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// Closed while notices wait and are being sent, the simulator ends everything and begins nothing more.
+// Close while notifications are waiting or being sent ends all of them and starts no more.
 func TestClose(t *testing.T) {
 	h := newMerchant(t)
 	h.breakDown(true)
@@ -155,7 +155,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Many guests at once: each payment is taken once, and each is known to the merchant once.
+// Many concurrent guests: each payment is captured once and reported to the merchant once.
 func TestCrowd(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 1, AtOnce: true})

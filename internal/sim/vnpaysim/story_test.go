@@ -17,7 +17,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Each action of the page, with what the merchant hears in which order.
+// Each action of the page, with the messages that the merchant receives in their order.
 func TestActions(t *testing.T) {
 	for _, c := range []struct {
 		action  string
@@ -52,7 +52,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A guest who presses twice pays once: both notices speak of the same transaction, and one event comes of them.
+// A guest who presses twice pays once: both notifications are about the same transaction and cause one event.
 func TestTwice(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
@@ -139,7 +139,7 @@ func TestLost(t *testing.T) {
 	h.is(id, payment.Paid, 1)
 }
 
-// The merchant has found out by asking, before any notice came: 02, and VNPay stops.
+// The merchant has queried the result before any notification arrived: it answers 02, and VNPay stops.
 func TestKnownBefore(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 1})
@@ -161,7 +161,7 @@ func TestKnownBefore(t *testing.T) {
 	h.is(id, payment.Paid, 0)
 }
 
-// The merchant's database is away: 99, and five minutes later the same notice counts.
+// The merchant's database is unavailable: it answers 99, and five minutes later the same notification succeeds.
 func TestDown(t *testing.T) {
 	h := newMerchant(t)
 	h.breakDown(true)
@@ -191,7 +191,8 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// Corrupted notices are refused and what is merely odd is read; once they are sound again, the next try counts.
+// Corrupted notifications are refused, and unusual but valid ones are accepted. Once they are valid again, the next
+// attempt succeeds.
 func TestCorrupted(t *testing.T) {
 	for _, c := range []struct {
 		corrupt vnpaysim.Corruption
@@ -254,7 +255,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A guest can promise within the window to pay after it.
+// A guest can choose, within the window, to pay after it.
 func TestLate(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
@@ -271,7 +272,7 @@ func TestLate(t *testing.T) {
 	h.is(id, payment.Paid, 1)
 }
 
-// What is wrong with a pay URL is shown and not begun.
+// An invalid pay URL shows the error and creates no payment.
 func TestPage_refuses(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()

@@ -22,7 +22,7 @@ func (h *fixture) order(items ...int) answer {
 		`{"items":[%s],"paymentMethod":"SANDBOX","clientTxnId":%q,"menuVersionId":"1"}`, lines[1:], rand.Text()))
 }
 
-// quota fails the test unless item 101, of which 20 may be sold, has so many held and used, in SQL and in the cache.
+// quota fails the test unless item 101, whose quota is 20, has the given held and used units in SQL and in the cache.
 func (h *fixture) quota(held, used int64) {
 	h.t.Helper()
 	want := stock.Count{Item: 101, Cap: 20, Held: held, Used: used}

@@ -124,7 +124,7 @@ func TestInventory_refused_stays_refused(t *testing.T) {
 	})
 }
 
-// A Cancel that arrives before its Try has the Try refused.
+// A Cancel that arrives before its Try causes the Try to be refused.
 func TestInventory_cancel_before_try(t *testing.T) {
 	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})

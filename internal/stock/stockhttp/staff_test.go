@@ -55,8 +55,8 @@ func TestStock_lifecycle(t *testing.T) {
 	})
 }
 
-// I11: an adjustment repeated under its key is made once and answered the same, also by another user. A different one
-// under the key is refused, and so is one above the maximum.
+// I11: an adjustment repeated under its key is made once and has the same response, also for another user. A different
+// one under the key is refused, and so is one above the maximum.
 func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})

@@ -148,8 +148,8 @@ func callSize(ops []stock.Op, places []int, most int) int {
 	return n
 }
 
-// isRequestError reports whether an error is caused by the request. A read-only server rejects every request and is
-// no such case.
+// isRequestError reports whether an error is caused by the request. A read-only server rejects every request and does
+// not count.
 func isRequestError(err error) bool {
 	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
 }

@@ -60,7 +60,7 @@ func newFixtureOf(t *testing.T, db *redisdb.DB, scope stock.Scope) *fixture {
 	return f
 }
 
-// image has 10 noodles, 5 soups and any amount of tea, less what the given holds take.
+// image returns a snapshot with 10 noodles, 5 soups and unlimited tea, less the units of the given holds.
 func (f *fixture) image(epoch string, holds ...stock.HoldState) stock.ScopeSnapshot {
 	im := stock.ScopeSnapshot{Scope: f.scope, Epoch: epoch, Ends: f.now.Add(20 * time.Hour), Holds: holds, Counts: []stock.Count{
 		{Item: noodles, Cap: 10}, {Item: soup, Cap: 5}, {Item: tea, Cap: stock.Unlimited},
@@ -179,14 +179,14 @@ func (f *fixture) state(id string) stock.State {
 	return states[id]
 }
 
-// The operations of the table, with TRY of the same content and of another.
+// The operations of the table, with a TRY of the same lines and one of other lines.
 const (
 	opTry   stock.OpKind = "TRY"
 	opOther stock.OpKind = "TRY with other lines"
 )
 
-// cell is what an operation does: its answer (an Answer for a TRY, an outcome otherwise), the state after it, and the
-// change of the counters per unit.
+// cell is the effect of an operation: its answer (an Answer for a TRY, an outcome otherwise), the state after it, and
+// the change of the counters per unit.
 type cell struct {
 	answer     int64
 	next       stock.State

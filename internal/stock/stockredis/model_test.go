@@ -15,8 +15,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// model is the state table once more, in plain Go and without a thought of speed. The scripts are compared with it
-// under random sequences of operations.
+// model is the state table in plain, slow Go. The scripts are compared with it under random sequences of operations.
 type model struct {
 	known  bool // the scope was built and not lost since
 	counts map[int64]stock.Count
@@ -164,7 +163,7 @@ func TestCache_against_model(t *testing.T) {
 	})
 }
 
-// sequence drives cache and model alike.
+// sequence applies the same operations to the cache and the model.
 type sequence struct {
 	f     *fixture
 	model *model
@@ -223,8 +222,8 @@ func (s *sequence) apply(t *rapid.T) {
 	}
 }
 
-// rebuild takes some of the holds as SQL's truth, whatever the cache thought of them. They come in two pieces, and the
-// later one is right.
+// rebuild takes some of the holds as the state in SQL, whatever the cache has. They are loaded in two pieces, and the
+// later one is correct.
 func (s *sequence) rebuild(t *rapid.T) {
 	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
 	if err != nil {
@@ -274,7 +273,7 @@ func (s *sequence) forget(t *rapid.T) {
 	s.model.known = false
 }
 
-// later moves the cache's clock at most two spans ahead of Redis's own, which does not follow.
+// later advances the cache's clock, at most two spans ahead of Redis's own clock, which does not change.
 func (s *sequence) later(*rapid.T) {
 	if s.f.now.Sub(s.start) < 2*keyspace.RefusedSpan {
 		s.f.now = s.f.now.Add(keyspace.RefusedSpan)

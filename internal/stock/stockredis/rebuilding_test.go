@@ -71,20 +71,20 @@ type busyRebuild struct {
 	budget int            // changes until the rebuild is left alone: it catches up with two of them at a time
 }
 
-// Load is the cache's, with work before and after.
+// Load calls the cache's, with changes in SQL before and after.
 func (b *busyRebuild) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	defer b.work()
 	return b.Cache.Load(ctx, im)
 }
 
-// FinishRebuild is the cache's, with work before it.
+// FinishRebuild calls the cache's, with changes in SQL before it.
 func (b *busyRebuild) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	return b.Cache.FinishRebuild(ctx, im)
 }
 
-// pausingStore is a journal with work before and after what it reads.
+// pausingStore is a store with changes in SQL before and after each read.
 type pausingStore struct {
 	*stocksql.Store
 
@@ -127,7 +127,7 @@ func (b *busyRebuild) work() {
 	}
 }
 
-// tell has the cache take an entry in as a process does that has just committed it; what it takes in is forgotten.
+// tell applies an entry to the cache, as the process that committed it does, and deletes it if it was applied.
 func (b *busyRebuild) tell(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
@@ -138,7 +138,7 @@ func (b *busyRebuild) tell(e stock.OutboxEntry) {
 	}
 }
 
-// change is one transaction of SQL: a new hold, or a step of one that is there.
+// change is one transaction in SQL: a new hold, or a step of an existing one.
 func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 	ctx, now := context.Background(), time.Now()
 	h := stock.Hold{ID: uid.New(now), Scope: b.scope, Until: now.Add(time.Hour), Lines: []stock.Line{
@@ -201,7 +201,7 @@ func (b *busyRebuild) end(
 	return err
 }
 
-// compare replays what the cache has not received, and what is late once more.
+// compare replays the entries that the cache has not received, and the late ones again.
 func (b *busyRebuild) compare() {
 	ctx := context.Background()
 	if _, err := b.Apply(ctx, b.late); err != nil {

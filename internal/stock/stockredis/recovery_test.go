@@ -24,7 +24,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// spoil puts something else where the record of a hold belongs, so that every script fails on it.
+// spoil replaces the record of a hold with a value of another type, so that every script fails on it.
 func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 	t.Helper()
 	key := keyspace.HoldRecord(h.Scope.Branch, h.ID)
@@ -34,7 +34,7 @@ func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 	return key
 }
 
-// left is how many entries wait and how many were given up.
+// left is the number of waiting entries and of dead ones.
 func (k *syncerFixture) left(t *testing.T) (waiting, dead int64) {
 	t.Helper()
 	l := stocksql.New(k.db)
@@ -52,7 +52,7 @@ func (k *syncerFixture) recover(t *testing.T) {
 	}
 }
 
-// wantLeft recovers once and looks at what has become of everything.
+// wantLeft replays once and compares the remaining entries.
 func (k *syncerFixture) wantLeft(t *testing.T, waiting, dead, held int64) {
 	t.Helper()
 	k.recover(t)

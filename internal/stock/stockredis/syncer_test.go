@@ -71,7 +71,7 @@ func (k *syncerFixture) ends(context.Context, stock.Scope) (time.Time, error) {
 	return time.Now().Add(24 * time.Hour), nil
 }
 
-// leave lets no scope be rebuilt, or lets them again.
+// leave prevents rebuilds of scopes, or allows them again.
 func (k *syncerFixture) leave(as bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -207,7 +207,8 @@ func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 	})
 }
 
-// I9: two consecutive checks find a difference, which is rebuilt; an operation on its way is no difference.
+// I9: two consecutive checks find a difference, which is rebuilt; an operation that is still pending is not a
+// difference.
 func TestSyncer_repairs_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newSyncerFixture(t, redis, 10)
@@ -226,7 +227,7 @@ func TestSyncer_repairs_drift(t *testing.T) {
 	})
 }
 
-// A Redis that has lost everything is rebuilt while orders go on; missing keys never count as zero.
+// A Redis that has lost everything is rebuilt while orders continue; missing keys never count as zero.
 func TestSyncer_rebuilds_after_flush(t *testing.T) {
 	redis, server := redisdbtest.Real(t)
 	k := newSyncerFixture(t, redis, 10)

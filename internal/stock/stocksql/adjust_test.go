@@ -75,14 +75,14 @@ func TestReservations_Adjust_races(t *testing.T) {
 	})
 }
 
-// keyed is an adjustment under a key.
+// keyed returns an adjustment with an idempotency key.
 func (s *fixture) keyed(p *process, key, sku string, kind stock.AdjustmentKind, units int64) (stock.Level, error) {
 	return p.reservations.Adjust(context.Background(), syncer, stock.Adjustment{
 		Branch: s.branch, SKU: sku, Kind: kind, Units: units, ClientTxnID: key,
 	})
 }
 
-// I11: under one key an adjustment is made once and answered as the first time, whatever has happened since. A
+// I11: an adjustment under one key is made once. A repetition returns the first result, whatever has happened since. A
 // different one under the key is refused. Refusals are not stored.
 func TestReservations_Adjust_same_key(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
@@ -113,7 +113,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		}
 		s.wantLevel(item, 8, 4, 3)
 
-		// A count that changes nothing is remembered as well, or its repetition would undo what has come since.
+		// A count that changes nothing is stored as well; otherwise its repetition would undo later changes.
 		for range 2 {
 			if l, err := s.keyed(s.process, "k2", "rice", stock.Counted, 8); err != nil || l.Available != 8 {
 				t.Errorf("%+v, %v", l, err)

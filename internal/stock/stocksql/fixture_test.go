@@ -22,7 +22,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// keeper is who fills the shelves; as another system, who takes from them.
+// syncer is another system that fills the stock and takes from it.
 var syncer = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 // fixture is a branch's stock in a database and a Redis, and two processes that work on it.
@@ -35,7 +35,7 @@ type fixture struct {
 	branch   int64
 }
 
-// process is the stock services of one process.
+// process has the stock services of one process.
 type process struct {
 	db           *sqldb.DB
 	reservations *stocksql.Reservations
@@ -89,7 +89,7 @@ func newFixture(t *testing.T, address string, redis *redisdb.DB) *fixture {
 	return s
 }
 
-// start begins a process: it hears what is committed, and tells Redis.
+// start starts a process, whose syncer applies committed changes to Redis.
 func (s *fixture) start(address string) *process {
 	s.Helper()
 	db, err := sqldb.Open(s.Context(), sqldb.Config{URL: address, MaxConns: 8})
@@ -129,8 +129,8 @@ func (s *fixture) receive(sku string, units int64) int64 {
 	return level.ID
 }
 
-// built has the cache know the stock. A rebuild in the background keeps ours from beginning, and may have read Redis before
-// the test changed it; one that begins after its end has not.
+// built waits until the cache has the stock scope. A rebuild that runs in the background may have read Redis before
+// the test changed it, so it waits for one that began afterwards.
 func (s *fixture) built() {
 	s.Helper()
 	for range 2 {
@@ -145,7 +145,7 @@ func (s *fixture) built() {
 	}
 }
 
-// epoch returns that of the last rebuild, and nothing where the cache does not know the stock.
+// epoch returns the epoch of the last rebuild, or "" if the cache does not have the stock scope.
 func (s *fixture) epoch() string {
 	s.Helper()
 	shown, _, err := s.cache.ReadScope(s.Context(), stock.StockScope(s.branch))
@@ -172,7 +172,7 @@ func (s *fixture) mustReserve(id string, items ...stock.SKULine) {
 	}
 }
 
-// must ends the test when what should have been done was not.
+// must fails the test if a command was not executed.
 func (s *fixture) must(_ stock.Reservation, err error) {
 	s.Helper()
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *fixture) must(_ stock.Reservation, err error) {
 	}
 }
 
-// wantRefused tells that something was refused, and as what.
+// wantRefused checks that a command was refused, and with which code.
 func (s *fixture) wantRefused(want string, err error) {
 	s.Helper()
 	if code(err) != want {
@@ -208,8 +208,8 @@ func (s *fixture) wantLevel(item, available, reserved, sold int64) {
 	s.even()
 }
 
-// even waits until the cache, where it knows the stock, shows what SQL says (I9), and checks SQL itself (I1).
-// What was committed while the cache was being rebuilt is replayed by recovery.
+// even waits until the cache, if it has the stock scope, equals SQL (I9), and checks SQL itself (I1). What was
+// committed while the cache was being rebuilt is replayed by recovery.
 func (s *fixture) even(also ...func(context.Context) error) {
 	s.Helper()
 	if found, err := s.ledger.Drift(s.Context(), ""); err != nil || len(found) != 0 {
@@ -237,7 +237,7 @@ func (s *fixture) even(also ...func(context.Context) error) {
 	})
 }
 
-// events counts what was told and not published yet.
+// events counts the events that are not published yet.
 func (s *fixture) events(kind string) int64 {
 	s.Helper()
 	return (&orderingtest.Restaurant{DB: s.db}).Events(s.T, kind)

@@ -13,8 +13,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// What was done to the stock by many callers at once must be what it would have been had they come one after the other,
-// each at some moment between its question and its answer.
+// Concurrent operations on the stock are linearizable: their results equal those of some sequential order, in which
+// each operation happens between its call and its return.
 
 // call is one operation of a caller.
 type call struct {
@@ -36,7 +36,7 @@ type kept struct {
 	qty   [2]int64
 }
 
-// inventory is the sequential inventory: it does one thing after the other.
+// inventory is the sequential model: it runs one operation after the other.
 type inventory [ids]kept
 
 func (v inventory) left(item int) int64 {
@@ -77,7 +77,7 @@ func (v inventory) do(a call) (string, inventory) {
 	return "", v
 }
 
-// settle ends a reservation that is known.
+// settle ends an existing reservation.
 func (k *kept) settle(act stock.Action) string {
 	ended := k.state == stock.StatusCancelled || k.state == stock.StatusRefused
 	switch {
@@ -110,7 +110,7 @@ func sequential() porcupine.Model {
 	}
 }
 
-// byItem parts a history whose reservations are each of one item.
+// byItem partitions a history by item; each reservation has only one.
 func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 	parts := map[int][]porcupine.Operation{}
 	for _, o := range history {
@@ -148,7 +148,7 @@ func (s *fixture) record(callers, each int, next func(caller, n int) call, do fu
 	return history
 }
 
-// wantLinear fails the test when no order explains the answers, and shows where.
+// wantLinear fails the test if no sequential order explains the results, and shows where.
 func (s *fixture) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	s.Helper()
 	if result := porcupine.CheckOperationsTimeout(m, history, 3*time.Minute); result != porcupine.Ok {
@@ -182,7 +182,7 @@ func TestLinearizable_sql(t *testing.T) {
 	})
 }
 
-// demand asks SQL, without asking the cache before.
+// demand runs a command in SQL without the cache.
 func (s *fixture) command(p *process, round int, a call, items [2]int64) error {
 	d := stock.Command{Action: a.act, ID: fmt.Sprint(round, ".", a.id)}
 	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Until: s.clock.now().Add(time.Hour)}
@@ -198,8 +198,8 @@ func (s *fixture) command(p *process, round int, a call, items [2]int64) error {
 	return err
 }
 
-// behind is how far a refusal may be behind what is committed: the cache's word is checked against counters that were read
-// a moment ago, and stands for another one.
+// behind is how far a refusal may lag behind the committed state: a refusal by the cache is checked against counters
+// that were read a moment ago.
 const behind = 20 * time.Millisecond
 
 // With the cache in front, the inventory is linearizable except for refusals: "not enough stock" may be true for an
@@ -240,7 +240,7 @@ func TestLinearizable_with_cache(t *testing.T) {
 	})
 }
 
-// ask asks as other systems do.
+// ask sends a command as other systems do.
 func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
 	ctx := context.Background()
 	switch a.act {
@@ -256,8 +256,8 @@ func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
 	return err
 }
 
-// lenient has refused Tries begin as much earlier as a refusal may be behind: what one call has read, another may be told
-// as long as the slowest of them took.
+// lenient moves the start of refused Tries back by the time that a refusal may lag: a result that one call has read
+// may be returned to others for as long as the slowest call took.
 func lenient(history []porcupine.Operation) []porcupine.Operation {
 	slowest := int64(0)
 	for _, o := range history {

@@ -18,8 +18,9 @@ import (
 	"comanda/internal/worker"
 )
 
-// BenchmarkMessages consumes wishes that wait in RabbitMQ, each for a unit of one of 100 items, until all are applied and
-// their answers are in the outbox; told also has the relay publish the answers meanwhile, and ends when all are out.
+// BenchmarkMessages consumes reservation requests that wait in RabbitMQ, each for a unit of one of 100 items, until
+// all are applied and their answers are in the outbox; told also has the relay publish the answers meanwhile, and ends
+// when all are out.
 func BenchmarkMessages(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name+"/answered", func(b *testing.B) { benchmarkMessages(b, open(b), false) })
@@ -50,7 +51,7 @@ func benchmarkMessages(b *testing.B, db *sqldb.DB, tell bool) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
 
-// backlog puts so many wishes into the queue.
+// backlog publishes n reservation requests to the queue.
 func (q *broker) backlog(b *testing.B, n int) {
 	b.Helper()
 	if err := q.ch.Confirm(false); err != nil {

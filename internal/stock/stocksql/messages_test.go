@@ -38,7 +38,7 @@ var (
 	toldSQL = hearing.Must("told")
 )
 
-// message is what another system sends.
+// message is a message of another system.
 type message struct{ id, typ, body string }
 
 // consumerFixture consumes messages of other systems for branch 1.
@@ -54,7 +54,7 @@ type consumerFixture struct {
 	messages   int // that were applied or given up
 }
 
-// recordingQueue is a cache queue that counts what it is told.
+// recordingQueue is a cache queue that counts its operations.
 type recordingQueue struct {
 	mu  sync.Mutex
 	ops int
@@ -90,7 +90,7 @@ func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *consumerFixture
 	return e
 }
 
-// receive puts stock items on the shelf.
+// receive adds units to stock items.
 func (e *consumerFixture) receive(t testing.TB, units map[string]int64) {
 	t.Helper()
 	owner := authz.Actor{Kind: authz.Service, AllBranches: true}
@@ -481,7 +481,7 @@ func (e *consumerFixture) outcome(t testing.TB, s scenario) outcome {
 	return o
 }
 
-// consistent checks that the shelf is what the statuses say.
+// consistent checks that the stock level matches the statuses of the reservations.
 func (s scenario) consistent(t rapid.TB, o outcome) {
 	t.Helper()
 	for sku, units := range s.units {

@@ -56,7 +56,7 @@ func TestStore_LowItems(t *testing.T) {
 	})
 }
 
-// What is late is counted for orders and for reservations apart, and only while it is held.
+// Overdue holds are counted separately for orders and for reservations, and only while they are held.
 func TestStore_OverdueOrders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)

@@ -39,7 +39,7 @@ func TestReservations_model(t *testing.T) {
 	})
 }
 
-// sequence drives SQL and the shelf alike.
+// sequence applies the same operations to SQL and to the model.
 type sequence struct {
 	s      *fixture
 	levels *stocktest.Model
@@ -194,7 +194,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 	})
 }
 
-// I11: the same reservation asked for by everybody at once is made once, and everybody gets it.
+// I11: concurrent requests for the same reservation create it once, and all of them receive it.
 func TestReservations_same_id_concurrently(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
@@ -252,7 +252,8 @@ func TestReservations_cancel_races_try(t *testing.T) {
 	})
 }
 
-// I4: a reservation that is confirmed at its deadline is either sold or expired, and everybody is told the same.
+// I4: a reservation that is confirmed at its deadline is either sold or expired, and all callers receive the same
+// result.
 func TestReservations_confirm_races_expiry(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
@@ -318,7 +319,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 	})
 }
 
-// What is committed in the same moment as its confirmation does not expire, however late anybody looks.
+// A reservation whose confirmation committed before the deadline does not expire, even if the sweeper runs late.
 func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)

@@ -22,7 +22,7 @@ var (
 	now   = time.UnixMilli(1_772_000_000_000).UTC()
 )
 
-// enter writes holds and their counters as SQL does.
+// loadHolds writes holds and their counters as SQL does.
 func loadHolds(t *testing.T, db *sqldb.DB, holds ...stock.NewHold) {
 	t.Helper()
 	counters := stocksql.NewCounters(db)
@@ -131,8 +131,8 @@ func TestStore_Snapshot(t *testing.T) {
 	})
 }
 
-// One process rebuilds a scope at a time. The next may begin when the first has let its claim end, or an instant after it
-// is done.
+// One process rebuilds a scope at a time. The next may begin when the claim of the first has expired, or shortly after
+// it has finished.
 func TestStore_ClaimRebuild(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		l := stocksql.New(db)

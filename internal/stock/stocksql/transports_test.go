@@ -75,7 +75,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 	e.told(t)
 }
 
-// overBus has the messages in our own outbox, as rooms of ours might put them there.
+// overBus delivers the messages through our own outbox, as other packages of this program might.
 func overBus(t testing.TB, e *consumerFixture, messages []message) {
 	t.Helper()
 	local, err := bus.New(e.in, e.reservations.Consumers()...)
@@ -225,8 +225,9 @@ func (b *broker) waiting(t testing.TB, queues ...string) int {
 	return n
 }
 
-// drain consumes until so many more deliveries were dealt with, and so many more messages applied or given up for good.
-// Deliveries are counted before the commit, and once more after a rollback; messages are counted by what is committed.
+// drain consumes until the given number of further deliveries was handled and the given number of messages was applied
+// or became dead letters. Deliveries are counted before the commit, and once more after a rollback; messages are
+// counted by what is committed.
 func (b *broker) drain(t testing.TB, e *consumerFixture, deliveries, messages int) {
 	t.Helper()
 	stop := b.consume(t, e)

@@ -7,7 +7,7 @@ import { noteServerTime } from '../time'
 /** How long anything may take. The server gives up after eight seconds. */
 const patience = 10_000
 
-/** The API's client. `headers` are asked for anew for each request; no request takes longer than `longest` milliseconds. */
+/** The API's client. `headers` is called for each request; no request takes longer than `longest` milliseconds. */
 export function newClient(headers: () => Record<string, string>, longest = patience) {
   const client = createClient<paths>({
     baseUrl: '/',

@@ -28,7 +28,7 @@ export function registerTexts(part: Texts): void {
   parts.push(part)
 }
 
-/** Loads a language's texts and shows the page in it. Of several calls at once the last one counts. */
+/** Loads a language's texts and shows the page in it. Of concurrent calls the last one wins. */
 export async function setLanguage(l: Language): Promise<void> {
   wanted = l
   try {

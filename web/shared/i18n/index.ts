@@ -6,7 +6,7 @@ export {
   type KeyOf, type Language, type Texts, type Values,
 } from './catalogue'
 
-// The texts of the guest app. The console has its own, and uses the catalogue alone.
+// The texts of the guest app. The console has its own texts and uses only the catalogue mechanism.
 registerTexts({
   vi: () => import('./vi.json'),
   'zh-Hant': () => import('./zh-Hant.json'),

@@ -65,7 +65,7 @@ function remember(id: string): void {
   try {
     sessionStorage.setItem(key, id)
   } catch {
-    // The choice lasts until the next reload then.
+    // Without storage, the choice lasts until the next reload.
   }
 }
 

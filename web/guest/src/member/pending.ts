@@ -2,8 +2,8 @@ import { ref } from 'vue'
 
 import type { Credentials } from './dto'
 
-// A tab stores the e-mail address until its code is typed. The password stays in the memory of
-// this page, so that the code also logs in.
+// The tab stores the e-mail address until the code is entered. The password stays in the memory of this page, so that
+// the code also logs in.
 const key = 'comanda.member.address'
 
 /** The address to which a code was sent. */
@@ -17,7 +17,7 @@ export function expectCode(email: string, given?: Credentials): void {
   try {
     sessionStorage.setItem(key, email)
   } catch {
-    // A reload asks for it again then.
+    // Without storage, a reload asks for the address again.
   }
 }
 
@@ -29,7 +29,7 @@ export function takeCredentials(): Credentials | undefined {
   try {
     sessionStorage.removeItem(key)
   } catch {
-    // Nothing was kept.
+    // Nothing was stored.
   }
   return given
 }

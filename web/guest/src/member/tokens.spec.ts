@@ -8,7 +8,7 @@ import { keptKey, Tokens } from './tokens'
 const grant = (n: number, userId = '7'): Grant =>
   ({ accessToken: `access ${String(n)}`, expiresIn: 600, refreshToken: `refresh ${String(n)}`, user: { id: userId } }) as Grant
 
-/** The server's side of a login: each refresh token is good once, and once more for who did not get the answer. */
+/** A fake server of logins: each refresh token is valid once, and once more for a client that lost the response. */
 class Server {
   n = 1
   asked: string[] = []
@@ -28,7 +28,7 @@ class Server {
 let clock = 0
 const tab = (server: Server) => new Tokens({ spend: server.spend, now: () => clock, pause: 0 })
 
-/** Locks as browsers have them: who asks waits for who holds. */
+/** Locks as in browsers: a request waits for the current holder. */
 function stubLocks(): void {
   let turn: Promise<unknown> = Promise.resolve()
   vi.stubGlobal('navigator', {

@@ -9,7 +9,7 @@ interface Kept {
   userId: string
 }
 
-/** The key of local storage under which it is kept. Other tabs are notified of changes. */
+/** The key in local storage. Other tabs are notified of changes. */
 export const keptKey = 'comanda.member'
 
 export interface TokensOptions {
@@ -36,7 +36,7 @@ export class Tokens {
     return this.access.bearer
   }
 
-  /** The user whose login is kept here. */
+  /** The user whose login is stored. */
   get holder(): string | undefined {
     return readKept()?.userId
   }
@@ -58,7 +58,7 @@ export class Tokens {
     try {
       localStorage.removeItem(keptKey)
     } catch {
-      // Nothing was kept then.
+      // Nothing was stored.
     }
   }
 
@@ -89,7 +89,7 @@ export class Tokens {
       if (!kept) return undefined
       try {
         const grant = await sendRefresh(() => this.options.spend(kept.refreshToken), this.options.pause)
-        // A logout meanwhile, here or in another tab, stands.
+        // After a logout in this or another tab, the grant is discarded.
         if (readKept()?.userId === kept.userId) this.take(grant)
         return grant
       } catch (e) {
@@ -103,13 +103,13 @@ export class Tokens {
   }
 }
 
-/** Reads what is kept, and checks it: an older release may have written something else. */
+/** Reads and validates the stored login: an older release may have written another format. */
 function readKept(): Kept | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(keptKey) ?? '') as Partial<Kept> | null
     if (typeof kept?.refreshToken === 'string' && kept.refreshToken && typeof kept.userId === 'string') return kept as Kept
   } catch {
-    // Nothing usable is kept.
+    // Nothing usable is stored.
   }
   return undefined
 }
@@ -118,6 +118,6 @@ function writeKept(kept: Kept): void {
   try {
     localStorage.setItem(keptKey, JSON.stringify(kept))
   } catch {
-    // The login lasts as long as its first access token then.
+    // Without storage, the login lasts as long as its first access token.
   }
 }

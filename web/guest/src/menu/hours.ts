@@ -5,7 +5,7 @@ import type { Menu } from '../api/dto'
 
 export { loadAtChange } from '@shared/hours'
 
-/** Why no orders are taken at this hour and when they are again; undefined while they are. */
+/** Why ordering is closed and when it opens again; undefined while it is open. */
 export function whyClosed(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
   if (!closed) return undefined
   if (!closed.opensAt) return t('hours.closed')

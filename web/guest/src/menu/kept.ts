@@ -1,6 +1,6 @@
 import type { Menu } from '../api/dto'
 
-// The last menu that this phone has shown, for a start without a network. It has no token and nothing of the guest.
+// The last menu that this phone has shown, for a start without a network. It has no token and no data of the guest.
 const key = 'comanda.menu'
 
 interface Kept {
@@ -16,7 +16,7 @@ export function keepMenu(branchId: string, language: string, menu: Menu, at: str
   try {
     localStorage.setItem(key, JSON.stringify({ schemaVersion: 1, branchId, language, at, menu } satisfies Kept))
   } catch {
-    // A full or forbidden storage: there is no menu without a network then.
+    // The storage is full or forbidden, so there is no menu while offline.
   }
 }
 
@@ -28,7 +28,7 @@ export function keptMenu(branchId: string): { menu: Menu; at: string } | undefin
       k?.schemaVersion === 1 && k.branchId === branchId && typeof k.at === 'string' && !Number.isNaN(Date.parse(k.at)) &&
       typeof k.menu?.menuVersionId === 'string' && typeof k.menu.currency === 'string' && Array.isArray(k.menu.categories) &&
       k.menu.categories.every((c) => Array.isArray(c.items))
-    // A pause may have ended since, and the hour is another.
+    // A pause may have ended since then, and the opening state depends on the current time.
     return sound ? { menu: { ...k.menu, paused: null, closed: null, hoursChange: null } as unknown as Menu, at: k.at as string } : undefined
   } catch {
     return undefined

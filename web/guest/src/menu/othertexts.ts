@@ -38,7 +38,7 @@ export function useOtherTexts(menu: () => Menu | undefined, locales: () => reado
     }
   }
 
-  // A search that is under way goes on with the texts of the new menu.
+  // A running search continues with the texts of the new menu.
   watch(version, () => {
     if (of) void load()
   })

@@ -1,6 +1,6 @@
 import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
-/** Tells which of the sections is being read: the last one whose head has passed under the bars. */
+/** Returns the current section: the last one whose heading has scrolled under the bars. */
 export function useScrollSpy(ids: Ref<string[]>, prefix: string, offset: number) {
   const active = ref('')
   let asked = 0
@@ -12,7 +12,7 @@ export function useScrollSpy(ids: Ref<string[]>, prefix: string, offset: number)
       const top = document.getElementById(prefix + id)?.getBoundingClientRect().top
       if (top !== undefined && top <= offset) found = id
     }
-    // At the very end the last section is read, however short it is.
+    // At the end of the page the last section is the current one, however short it is.
     const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
     active.value = end && scrollY > 0 ? (ids.value.at(-1) ?? found) : found
   }

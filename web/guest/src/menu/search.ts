@@ -28,7 +28,7 @@ export function search(categories: readonly Category[], query: string, others?: 
     .filter((c) => c.items.length > 0)
 }
 
-/** Whether a dish cannot be had now. */
+/** Whether a dish is unavailable now. */
 export function isGone(item: MenuItem): boolean {
   return !item.isActive || item.isSoldOut
 }

@@ -88,7 +88,7 @@ const heads: Record<OrderState, [Key, Key]> = {
   refunded: ['confirm.refunded', 'confirm.refundedHint'],
 }
 
-/** An order's headline and what it means, for a guest at a table. */
+/** An order's headline and hint for a guest at a table. */
 export function headOf(order: Order, state: OrderState): [Key, Key] {
   const byStaff = state === 'refund' && (order.refunds ?? []).some((r) => r.reason === 'STAFF')
   return byStaff ? [heads.refund[0], 'confirm.refundStaff'] : heads[state]

@@ -39,7 +39,7 @@ afterEach(() => {
   vibrate.mockReset()
 })
 
-/** Follows an order that goes through these states, after the guest has asked or not. */
+/** Follows an order through these states, with or without the alert. */
 async function go(asks: boolean, ...states: OrderState[]): Promise<void> {
   const state = ref(states[0])
   const ready = scope.run(() => useReadyAlert(order, state))

@@ -5,7 +5,7 @@ import { t } from '@shared/i18n'
 import type { Order } from '../api/dto'
 import type { OrderState } from './orderstate'
 
-/** What the guest has asked for: nothing yet, a notification, or a vibration while the page is open. */
+/** The alert that the guest has chosen: none yet, a notification, or a vibration while the page is open. */
 export type ReadyAlert = 'none' | 'notify' | 'vibrate'
 
 const before: readonly (OrderState | undefined)[] = ['paid', 'accepted', 'preparing']
@@ -15,7 +15,7 @@ export function isCooking(state: OrderState | undefined): boolean {
   return before.includes(state)
 }
 
-/** Alerts the guest when an order becomes ready. The browser is asked for its permission by a tap only. */
+/** Alerts the guest when an order becomes ready. The browser asks for permission only after a tap. */
 export function useReadyAlert(order: Ref<Order | undefined>, state: Ref<OrderState | undefined>) {
   const alert = ref<ReadyAlert>('none')
   const possible = 'Notification' in window || 'vibrate' in navigator
@@ -28,7 +28,7 @@ export function useReadyAlert(order: Ref<Order | undefined>, state: Ref<OrderSta
   watch(state, (is, was) => {
     if (alert.value === 'none' || is !== 'ready' || !isCooking(was) || !order.value) return
     if ('vibrate' in navigator) navigator.vibrate([200, 100, 200])
-    // A page in sight shows its headline.
+    // A visible page shows its headline instead.
     if (alert.value === 'notify' && document.hidden) void notify(order.value)
   })
   return { alert, possible, ask }

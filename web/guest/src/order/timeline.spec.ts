@@ -35,7 +35,7 @@ test('a canceled and an expired order have no tick', () => {
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'USER_CANCELED')).at(-1)).toBe('close canceled')
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'STAFF_CANCELED')).at(-1)).toBe('close canceled')
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'EXPIRED')).at(-1)).toBe('close expired')
-  // Only an expired order comes back by late money, and has no reason any more.
+  // Only an expired order is restored by a late payment. It has no reason any more.
   expect(shown(order('PLACED', 'PAID', 'PLACED CANCELED PAID'))).toEqual(['check placed', 'close expired', 'check paid', 'clock nextKitchen next'])
 })
 

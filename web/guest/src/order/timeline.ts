@@ -2,7 +2,7 @@ import type { Key } from '@shared/i18n'
 
 import type { Order } from '../api/dto'
 
-/** A step of an order's way: what happened, or with `next` what comes after it. */
+/** A step of an order: one that has happened or, with `next`, the one to come. */
 export interface Step {
   text: Key
   icon: 'check' | 'clock' | 'close'
@@ -23,7 +23,7 @@ export function timelineOf(order: Order, kind: string): Step[] {
   let due = 0
   const steps: Step[] = []
   for (const { event, at } of order.timeline) {
-    // Of a refund that is done, that it was due says nothing more.
+    // A completed refund hides the step that it was due.
     if (event === 'REFUND_DUE' && due++ < settled) continue
     const text = nameOf(event, order, kind)
     if (text) steps.push({ text, icon: icons[event] ?? 'check', at })

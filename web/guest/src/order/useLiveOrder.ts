@@ -40,7 +40,7 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
       const before = events
       const loaded = await source.fetch()
       if (disposed) return
-      // What the stream has said meanwhile is newer than this answer.
+      // An event of the stream that arrived meanwhile is newer than this response.
       if (before === events) order.value = loaded
       fault.value = undefined
       offline.value = false

@@ -7,12 +7,12 @@ import { register } from '@shared/worker'
 import { readBoot } from '../api/boot'
 import { whenReachable } from '../shell/connection'
 
-// The screens come in parts, which are files of their own. In a restaurant the network goes away without a warning, so
-// the parts are loaded before they are needed.
+// The screens are separate files. The network in a restaurant can fail at any time, so they are loaded before they are
+// needed.
 
 type Fetch = () => Promise<unknown>
 
-/** Whether the screen that was asked for cannot be fetched now. */
+/** Whether the requested screen cannot be loaded right now. */
 export const missingPart = ref(false)
 
 /** Fetches the parts of the side of the app that is shown, at home or at a table, and the texts of all languages. */
@@ -22,7 +22,7 @@ export function fetchAhead(router: Router): void {
     const home = Boolean(to.meta.shop)
     if (to.name === 'landing' || begun.has(home)) return // the menu comes first
     begun.add(home)
-    // The worker comes last: what it keeps is in the browser's cache by then.
+    // The service worker is registered last: the files that it stores are in the browser's cache by then.
     void fetchAll([...partsOf(router.getRoutes(), home), fetchLanguages]).then(() => {
       if (readBoot().worker) void register('/app/worker.js', '/')
     })
@@ -36,7 +36,7 @@ function partsOf(routes: RouteRecordNormalized[], home: boolean): Fetch[] {
     .filter((c) => typeof c === 'function') as Fetch[]
 }
 
-/** Fetches parts one after the other, whenever the browser has nothing else to do, and once more what failed. */
+/** Loads parts one after the other while the browser is idle, and retries failed ones once. */
 export async function fetchAll(parts: Fetch[]): Promise<void> {
   for (const fetchPart of parts) {
     await idle()

@@ -1,6 +1,6 @@
 import type { NavigationGuard, RouteComponent, RouteRecordRaw } from 'vue-router'
 
-// The members' pages, none of which comes with the guests' first view, nor do their texts.
+// The members' pages. They and their texts are not loaded with the guests' first view.
 type Page = () => Promise<{ default: RouteComponent }>
 
 /** A page that is shown when its texts are there. */

@@ -19,7 +19,7 @@ test('without a brand the name is that of the branch', async () => {
   expect(restaurantName()).toBe('Menu')
 })
 
-// Guests see the restaurant's name. Only keys of the browser's storage have ours.
+// Guests see the restaurant's name. Only keys in the browser's storage contain the product's name.
 test('Comanda is not named to guests', () => {
   const files = import.meta.glob<string>(
     ['../**/*.vue', '../**/*.json', '../../../shared/i18n/*.json', '../../../guest.html'], { query: '?raw', import: 'default', eager: true },

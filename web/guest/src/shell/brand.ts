@@ -3,7 +3,7 @@ import { localeOf } from '@shared/i18n/languages'
 
 import { readBoot } from '../api/boot'
 
-// It is part of the page, so it does not change before the next page.
+// It is part of the page, so it changes only with the next page load.
 export const brand = readBoot().brand
 
 /** The restaurant's name: its brand's, else that of the branch, else a neutral word. */

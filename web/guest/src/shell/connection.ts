@@ -37,7 +37,7 @@ async function ask(): Promise<void> {
       const { ok } = await fetch('/app', { method: 'HEAD', cache: 'no-store', signal: AbortSignal.timeout(patience) })
       if (ok) break
     } catch {
-      // It is still away.
+      // The server is still unreachable.
     }
     offline.value = true
   }

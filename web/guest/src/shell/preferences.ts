@@ -4,7 +4,7 @@ import { chooseLanguage, languages, setLanguage, type Language } from '@shared/i
 
 export type Theme = 'auto' | 'light' | 'dark'
 
-// Kept for as long as the tab: what is kept for longer is the visit alone.
+// Stored for the life of the tab. Only the visit is stored longer.
 const languageKey = 'comanda.language'
 const themeKey = 'comanda.theme'
 
@@ -52,6 +52,6 @@ function remember(key: string, value: string): void {
   try {
     sessionStorage.setItem(key, value)
   } catch {
-    // The choice lasts until the next reload then.
+    // Without storage, the choice lasts until the next reload.
   }
 }

@@ -29,7 +29,7 @@ export function untilOf(end: End, time: string, timeZone: string, now: number): 
   return end === 'TIME' ? nextAt(time, timeZone, now)?.toISOString() : end
 }
 
-// What the clock on a wall shows, written as if it were UTC.
+// The local time in a time zone, as a date whose UTC fields have its values.
 function wallOf(instant: number, timeZone: string): Date {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric',
@@ -38,7 +38,7 @@ function wallOf(instant: number, timeZone: string): Date {
   return new Date(Date.UTC(n('year'), n('month') - 1, n('day'), n('hour'), n('minute'), n('second')))
 }
 
-// Twice, because the first guess may lie on the other side of a change of the clocks.
+// Twice, because the first guess may be on the other side of a daylight-saving change.
 function instantOf(wall: number, timeZone: string): number {
   let at = wall
   for (let i = 0; i < 2; i++) at = wall - (wallOf(at, timeZone).getTime() - at)

@@ -10,7 +10,7 @@ import type { ItemAvailability, OffItem } from './availability'
 /** The interval of reloads, in ms: orders and other devices change it. */
 const often = 3_000
 
-/** What is left of the branch's menu, and what can be done about it. */
+/** The availability of the branch's menu and its actions. */
 export function useAvailability() {
   const path = computed(() => ({ id: Number(branchId.value) }))
   const asked = useAsk(

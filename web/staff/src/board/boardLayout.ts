@@ -32,7 +32,7 @@ export function nextStep(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): Step
   return { new: 'start', preparing: 'ready', ready: 'serve' }[column] as StepName
 }
 
-/** Whether a ticket can be taken back by a step: what the kitchen has not begun cannot, nor what is voided on its way. */
+/** Whether a step of a ticket can be undone. It must have been started, and must not be voided before it was served. */
 export function canRecall(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): boolean {
   if (columnOf(t) === 'served') return true
   return t.status !== 'PLACED' && !t.voided
@@ -53,7 +53,7 @@ export function urgencyOf(age: number, thresholds: Board['thresholds']): Urgency
   return age >= thresholds.warnSeconds * 1000 ? 'old' : 'fresh'
 }
 
-/** Narrows tickets to the lines of a station, and to those that have some; an empty station does not. */
+/** Filters tickets by the lines of a station, and drops tickets without any. An empty station filters nothing. */
 export function narrow(tickets: readonly Ticket[], station: string): Ticket[] {
   if (!station) return [...tickets]
   return tickets
@@ -61,7 +61,7 @@ export function narrow(tickets: readonly Ticket[], station: string): Ticket[] {
     .filter((t) => t.items.length > 0)
 }
 
-/** The tickets of each column: what is to be done with the oldest first, what is done with the last first. */
+/** The tickets of each column: open ones oldest first, completed ones newest first. */
 export function sorted(board: Board, station: string): Record<Column, Ticket[]> {
   const by: Record<Column, Ticket[]> = { new: [], preparing: [], ready: [], served: [] }
   for (const t of narrow([...board.tickets, ...board.served], station)) by[columnOf(t)].push(t)
@@ -126,7 +126,7 @@ export function arrivals(before: Board | undefined, now: Board, station: string)
   return narrow(now.tickets, station).filter((t) => columnOf(t) === 'new' && !known.has(t.id))
 }
 
-/** The board after the server has said where one ticket is now; what the stream brings later says the same. */
+/** The board with the new state of one ticket from a response. The stream delivers the same later. */
 export function moved(board: Board, p: Progress): Board {
   const all = [...board.tickets, ...board.served].map((t) =>
     t.id === p.id && p.version >= t.version ? { ...t, ...p } : t,

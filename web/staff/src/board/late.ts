@@ -3,13 +3,13 @@ import { ageOf, columnOf, urgencyOf, type Board, type Ticket } from './boardLayo
 /** A late ticket sounds again after this time, in ms, until it is touched. */
 export const soundAgainAfter = 2 * 60_000
 
-/** Tickets that the kitchen should have finished: what is ready waits for the service. */
+/** Tickets that the kitchen should have finished. Ready ones do not count: they wait for the service. */
 export function lateTickets(tickets: readonly Ticket[], thresholds: Board['thresholds'], now: number): Ticket[] {
   return tickets.filter((t) =>
     !t.voided && ['new', 'preparing'].includes(columnOf(t)) && urgencyOf(ageOf(t, now), thresholds) === 'late')
 }
 
-/** Remembers which late tickets have sounded and which were touched. It keeps nothing of tickets that are gone. */
+/** Remembers which late tickets have sounded and which were acknowledged. Tickets that are gone are forgotten. */
 export class LateTickets {
   private sounded = new Map<string, number>()
   private touched = new Set<string>()

@@ -12,7 +12,7 @@ const tokenEvery = 60_000
 /** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
 const againAfter = 5_000
 
-/** A branch's board as it changes, and what can be done on it. */
+/** A branch's live board and its actions. */
 export function useBoard(branch: Ref<string>) {
   const board = shallowRef<Board>()
   const live = ref(false)

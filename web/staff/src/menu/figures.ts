@@ -1,6 +1,6 @@
 import { minorOf } from '../orders/cash'
 
-/** A whole number as people type it: null for nothing, undefined for what is no such number or above the limit. */
+/** A whole number as people type it: null for nothing, undefined for any other text or a number above the limit. */
 export function whole(typed: string, most: number): number | null | undefined {
   const text = typed.trim()
   if (text === '') return null

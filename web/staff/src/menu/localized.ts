@@ -13,7 +13,7 @@ export function localized(texts: Texts): string {
   return texts[localeOf(language.value)] || texts.en || (texts[first] ?? '')
 }
 
-/** The locales for which a form asks: what the branches offer, and what the texts have besides. */
+/** The locales that a form offers: those of the branches, and others that the texts already have. */
 export function localesFor(branches: { locales: string[] | null }[], ...texts: Texts[]): string[] {
   const wanted = new Set([...branches.flatMap((b) => b.locales ?? []), ...texts.flatMap((t) => Object.keys(t))])
   return Object.keys(localeNames).filter((l) => wanted.has(l))

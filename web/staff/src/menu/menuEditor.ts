@@ -36,7 +36,7 @@ export type Difference =
   | { kind: 'price'; line: Line; before: number }
   | { kind: 'quota'; line: Line; before: number | null }
 
-/** What publishing changes, by what guests would notice first: dishes, then prices, then the rest. */
+/** The changes that publishing makes, most visible first: dishes, then prices, then the rest. */
 export function differences(before: readonly Line[], after: readonly Line[]): Difference[] {
   const was = new Map(before.map((l) => [l.itemId, l]))
   const found: Difference[] = []

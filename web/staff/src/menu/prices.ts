@@ -21,7 +21,7 @@ const symbols: [string, string[]][] = [
   ['£', []], ['gbp', []], ['₩', []], ['cny', []],
 ]
 
-// Where people leave three zeros out.
+// Currencies for which people omit three zeros.
 const thousands = ['nghìn', 'ngàn', 'k']
 
 /** An amount as people write it, in minor units, or why it was not read. It never guesses. */

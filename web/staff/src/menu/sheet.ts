@@ -19,7 +19,7 @@ interface Change {
   after: string
 }
 
-/** Undo goes back this far. */
+/** The maximum number of steps that can be undone. */
 const mostSteps = 200
 
 /** The longest name, as the API limits it. */
@@ -130,7 +130,7 @@ export class Sheet {
     this.endStep()
   }
 
-  /** Forgets what was typed for dishes that are saved. What was done before cannot be undone any more. */
+  /** Drops the edits of saved dishes. Earlier steps can no longer be undone. */
   saved(dishIds: readonly string[]): void {
     for (const id of dishIds) this.cells.delete(id)
     this.done = []

@@ -1,4 +1,4 @@
-/** How many minor units of a currency make one of what people count in: 1 where nobody uses a minor unit. */
+/** The number of minor units in the unit in which people count; 1 if the minor unit is not used. */
 export function minorOf(currency: string): number {
   return ['VND', 'TWD', 'JPY'].includes(currency) ? 1 : 100
 }
@@ -17,13 +17,13 @@ export function likelyAmounts(total: number, currency: string): number[] {
   return [...new Set([total, ...rounded])].sort((a, b) => a - b).slice(0, 4)
 }
 
-/** What goes back; undefined while it is not enough. */
+/** The change due; undefined while the amount is too small. */
 export function changeOf(total: number, given: number | null | undefined): number | undefined {
   if (given === null || given === undefined || !Number.isSafeInteger(given) || given < total) return undefined
   return given - total
 }
 
-/** An amount as people type it, in minor units: 12.50 of a dollar is 1250. Undefined for what is no amount. */
+/** An amount as people type it, in minor units: 12.50 of a dollar is 1250. Undefined for a text that is not an amount. */
 export function minorUnits(typed: string, currency: string): number | undefined {
   const per = minorOf(currency)
   const plain = typed.replaceAll(/\s/g, '')

@@ -20,13 +20,13 @@ export function revivable(o: Pick<Order, 'status' | 'paymentStatus' | 'cancelRea
   return o.status === 'CANCELED' && o.paymentStatus === 'CANCELED' && o.cancelReason === 'EXPIRED'
 }
 
-/** Where an order goes: to a table, or to a receiver as far as one may know who it is. */
+/** Where an order goes: to a table, or to a receiver, if the user may see it. */
 export function placeOf(o: Pick<ListedOrder, 'kind' | 'tableLabel' | 'receiverName'>): string {
   if (o.kind === 'DINE_IN') return t('board.table', { label: o.tableLabel })
   return `${t(`board.kind_${o.kind}`)} ${o.receiverName}`.trim()
 }
 
-/** How an order is, in a word: what of its money is not settled counts more than where its dishes are. */
+/** The status of an order. Unsettled money takes precedence over the kitchen status. */
 export function stateText(o: Pick<ListedOrder, 'status' | 'paymentStatus' | 'cancelReason'>): string {
   if (revivable(o)) return t('orders.timed_out')
   return t(o.paymentStatus === 'PAID' || o.status === 'CANCELED' ? `orders.status_${o.status}` : `board.pay_${o.paymentStatus}`)
@@ -66,7 +66,7 @@ export function settleable(r: { state: string }): boolean {
   return r.state !== 'DONE' && r.state !== 'SENDING'
 }
 
-/** Whether an order's money came twice or for nothing: captured, but not what pays the order. */
+/** Whether an order has a surplus payment: captured, but not the one that pays the order. */
 export function surplus(o: Order): Attempt[] {
   return o.payments.filter((a) => a.state === 'PAID').slice(1)
 }

@@ -8,7 +8,7 @@ interface Place {
   paymentId: string
 }
 
-/** What can be done about payments of which nobody knows what became, and about refunds that did not go through. */
+/** The actions on payments with an unknown outcome and on failed refunds. */
 export function useMoneyDeeds() {
   const touches = ['order', 'orders', 'exceptions']
   const check = useDo(

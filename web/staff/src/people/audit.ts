@@ -4,7 +4,7 @@ import { language, money, t } from '../shell/i18n'
 import type { Entry } from './people'
 import { useInLanguage } from './wording'
 
-// They come with the first page that shows them, and not with the catalogue: few people ever look at the log.
+// They are loaded with the first page that shows them, not with the catalogue: few users open the log.
 const load: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
   en: () => import('./actions/en.json'),
   vi: () => import('./actions/vi.json'),
@@ -23,7 +23,7 @@ const sentences: typeof load = {
 /** The actions as whole sentences about {actor} and {subject}, because languages order them differently. */
 export const useSentences = () => useInLanguage(sentences)
 
-/** Who did it: by name, or what they are in the log. */
+/** The actor: by name, or else as in the log. */
 export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
   if (e.actor === 'system' || e.actor === 'service') return t(`people.actor_${e.actor}`)
   return e.actorName || e.actor
@@ -32,7 +32,7 @@ export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
 type Subject = Pick<Entry, 'subject' | 'subjectNames'> & Partial<Pick<Entry, 'before' | 'after'>>
 type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
 
-/** What it was done to: by its name of today, an order by its number, or what it is in the log. */
+/** The subject: by its current name, an order by its number, or else as in the log. */
 export function subjectOf(e: Subject): string {
   const { number } = (e.after ?? {}) as { number?: unknown }
   if (e.subject.startsWith('order:') && typeof number === 'string') return number
@@ -55,7 +55,7 @@ function priceSentence(e: Said, currency: string): string | undefined {
   return was ? t('people.audit_price', { ...values, from: money(was.price, currency) }) : t('people.audit_listed', values)
 }
 
-/** An entry as a sentence; without one for its action, what the language calls the action. */
+/** An entry as a sentence, or else the name of its action. */
 export function sentenceOf(e: Said, all: Record<string, string> = {}, actions: Record<string, string> = {}, currency = ''): string {
   const price = currency ? priceSentence(e, currency) : undefined
   if (price) return price

@@ -33,7 +33,7 @@ export function heldOf(m: Module, held: ReadonlySet<string>): 'all' | 'some' | '
   return n === m.permissions.length ? 'all' : 'some'
 }
 
-/** What is held after one permission, or all of a module, was given or taken. */
+/** The permissions after one, or all of a module, were granted or revoked. */
 export function changed(held: ReadonlySet<string>, of: Permission[], on: boolean): Set<string> {
   const next = new Set(held)
   for (const p of of) {

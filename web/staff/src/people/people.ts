@@ -12,7 +12,7 @@ export type Session = Schemas['AccountSession']
 /** The most of anything that one answer lists. */
 const size = 100
 
-/** What somebody is called: by name, or by what they log in with. */
+/** A person's display name: the name, or else the login. */
 export function nameOf(a: Pick<Account, 'firstName' | 'surname' | 'username' | 'email' | 'id'>): string {
   return [a.firstName, a.surname].filter(Boolean).join(' ') || a.username || a.email || a.id
 }

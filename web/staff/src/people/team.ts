@@ -52,7 +52,7 @@ export function usernameFor(name: string): string {
 export const isFit = (r: Row) => r.name.trim() !== '' && r.branch !== '' && fitPin(r.pin)
 export const isBlank = (r: Row) => r.name.trim() === '' && r.state === 'open'
 
-/** Adds the person of a row, and says in the row what came of it. It never throws: the next row is sent all the same. */
+/** Adds the person of a row and stores the result in the row. It never throws, so that the next row is sent in any case. */
 export async function addRow(r: Row, roleId: string, send: (body: NewAccount) => Promise<unknown>): Promise<void> {
   const repeated = r.sent !== undefined
   const body = r.sent ?? {
@@ -65,7 +65,7 @@ export async function addRow(r: Row, roleId: string, send: (body: NewAccount) =>
     await send(body)
     r.state = 'done'
   } catch (e) {
-    // The username is this row's own: the request before, whose answer was lost, has stored it.
+    // This row took the username itself: an earlier request, whose response was lost, has stored it.
     if (repeated && isFault(e, 'username_taken')) {
       r.state = 'done'
       return

@@ -11,7 +11,7 @@ export interface Wording {
   roles: Record<string, string>
 }
 
-// They are loaded by the pages that show them: few people ever look at permissions.
+// They are loaded by the pages that show them: few users open the permissions.
 const load: Partial<Record<Language, () => Promise<{ default: Wording }>>> = {
   vi: () => import('./permissions/vi.json'),
   'zh-Hant': () => import('./permissions/zh-Hant.json'),

@@ -3,15 +3,16 @@ import { AriaComponent, GridComponent, LegendComponent, TooltipComponent, Visual
 import { init, use, type EChartsCoreOption } from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 
-// Only what the reports draw; this file is fetched with the first of them.
+// Only the parts of ECharts that the reports use. This file is loaded with the first report.
 use([
   BarChart, HeatmapChart, LineChart, AriaComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapContinuousComponent,
   CanvasRenderer,
 ])
 
-/** Draws into an element, over what was drawn there before, and follows its size until it is told to stop. */
+/** Draws a chart into an element in place of the previous one, and follows its size until the returned function is called. */
 export function drawer(element: HTMLElement) {
-  // ECharts empties its element by writing markup, which the policy of contents forbids; it is empty already.
+  // ECharts empties its element by setting innerHTML, which the content security policy forbids; the element is empty
+  // already.
   Object.defineProperty(element, 'innerHTML', { value: '', writable: true })
   const chart = init(element)
   const watcher = new ResizeObserver(() => {

@@ -1,6 +1,6 @@
 import { language, money } from '../shell/i18n'
 
-// What a report shows, whatever draws it. A chart has a table beside it that says the same.
+// The data of a report, independent of how it is drawn. Every chart has a table with the same figures.
 export type Cell = string | number | null
 export type Kind = 'text' | 'date' | 'number' | 'money' | 'share' | 'time'
 

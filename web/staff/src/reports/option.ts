@@ -12,7 +12,7 @@ export interface Colours {
   heat: [string, string]
 }
 
-/** The words in which a chart describes itself to those who cannot see it. */
+/** The words with which a chart is described to screen readers. */
 export interface Words {
   title: string
   description: string
@@ -24,10 +24,10 @@ export function optionOf(chart: Chart, currency: string, colours: Colours, words
     animation: !calm,
     color: colours.series,
     textStyle: { color: colours.ink, fontFamily: 'inherit' },
-    // Patterns tell series apart for those who do not see the colours.
+    // Patterns distinguish the series for colour-blind users.
     aria: { enabled: true, label: { description: `${words.title}. ${words.description}` }, decal: { show: chart.kind !== 'heat' && chart.series.length > 1 } },
     grid: { left: 8, right: 16, top: chart.kind !== 'heat' && chart.series.length > 1 ? 40 : 16, bottom: chart.kind === 'heat' ? 56 : 8, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
-    // Text drawn into the chart: the policy of contents allows no markup from a script.
+    // The tooltip is drawn as text, because the content security policy allows no markup from scripts.
     tooltip: {
       renderMode: 'richText', trigger: chart.kind === 'heat' ? 'item' : 'axis', confine: true, backgroundColor: colours.surface,
       borderColor: colours.line, textStyle: { color: colours.ink }, axisPointer: { type: 'shadow' },

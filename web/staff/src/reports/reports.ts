@@ -14,7 +14,7 @@ export interface Paged extends Query {
   size: number
 }
 
-/** A report: how it is asked for and what it shows. Its file for spreadsheets has all of it. */
+/** A report: its query and its figures. The CSV file has all rows. */
 export interface Report {
   name: string // of its route, and of its texts
   needs: Route

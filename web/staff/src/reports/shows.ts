@@ -3,7 +3,7 @@ import { moment, t, hasText } from '../shell/i18n'
 import { dayText, hourText, weekdayText, type Cell, type Column, type Kind, type Shown, type Tile } from './figure'
 import { dates, type Span } from './span'
 
-// How each report becomes figures. Charts have every day and hour; tables have those in which something was.
+// Converts each report to figures. Charts have every day and hour; tables only those with data.
 type Schemas = components['schemas']
 
 const column = (name: string, kind: Kind = 'number'): Column => ({ text: t(`reports.${name}`), kind })
@@ -106,7 +106,7 @@ export function quotas(r: Schemas['ReportQuotasView']): Shown {
 export function tickets(r: Schemas['ReportTicketsView'], span: Span): Shown {
   const pace: Column[] = [column('phase', 'text'), column('orders'), column('p50', 'time'), column('p90', 'time')]
   const cells = (p: Schemas['ReportDayPace'] | Schemas['ReportHourPace']): Cell[] => [t(`reports.phase_${p.phase}`), p.orders, p.p50Ms, p.p90Ms]
-  // Charts show how long guests wait for all of it; the tables tell the phases apart.
+  // Charts show the whole waiting time; the tables also show its phases.
   const wholeDay = new Map(r.days.filter((d) => d.phase === 'WHOLE').map((d) => [d.date, d]))
   const wholeHour = new Map(r.hours.filter((h) => h.phase === 'WHOLE').map((h) => [h.hour, h]))
   const all = dates(span)

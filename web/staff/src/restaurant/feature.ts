@@ -27,7 +27,7 @@ export const feature: Feature = {
     },
   ],
   nav: [
-    // Before the board: the start page of those who run a branch.
+    // Ranked before the board: the start page for managers.
     { to: 'today', text: 'restaurant.today', icon: mdiHomeOutline, group: 'floor', order: 0, needs: ['GET /api/reports/sales-days'] },
     { to: 'start', text: 'restaurant.start', icon: mdiFlagCheckered, group: 'restaurant', order: 5, needs: ['POST /api/branches'] },
     { to: 'branches', text: 'restaurant.branches', icon: mdiStoreOutline, group: 'restaurant', order: 80, needs: ['GET /api/branches', 'PATCH /api/branches/{id}'] },

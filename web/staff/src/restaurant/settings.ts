@@ -10,7 +10,7 @@ export type Kind = 'minutes' | 'seconds' | 'text' | 'secret'
 export type Subject = components['schemas']['TestInputBody']['subject']
 export type TestResult = components['schemas']['SettingsTestResult']
 
-/** The settings, by what they are about. */
+/** The settings, grouped by subject. */
 export const groups: { name: string; test?: Subject; settings: { name: string; kind: Kind }[] }[] = [
   { name: 'address', settings: [{ name: 'public_url', kind: 'text' }] },
   {

@@ -45,7 +45,7 @@ export function nextChange(all: readonly Pick<Branch, 'hoursChange'>[]): string 
   return changes.sort((a, b) => Date.parse(a) - Date.parse(b))[0]
 }
 
-/** The orders in the kitchen, and those of them that wait too long, as of the moment of the board. */
+/** The orders in the kitchen and the late ones among them, at the time of the board. */
 export function kitchenOf(board: Board): { open: number; late: number } {
   const open = board.tickets.filter((t) => !t.voided && columnOf(t) !== 'served')
   const late = open.filter((t) => urgencyOf(ageOf(t, Date.parse(board.now)), board.thresholds) === 'late')

@@ -18,13 +18,13 @@ type Hours = components['schemas']['ReportHoursView']
 const often = 30_000 // ms
 const mostBranches = 12 // whose sales are shown side by side
 
-/** A branch as it is at this moment. Each part is read by those who may, with the same questions as its own page. */
+/** The current state of a branch. Each part is read if the user has the permission, with the same query as its own page. */
 export function useToday() {
   const id = computed(() => Number(branchId.value))
   const ask = (need: Route) => ({ enabled: () => can(need) && branchId.value !== '', every: often })
 
   const board = useAsk('board', () => api.GET('/api/boards/{branchId}', { params: { path: { branchId: branchId.value } } }), ['today'], ask('GET /api/boards/{branchId}'))
-  // The branches are read once in a while; the board knows when a business day has begun.
+  // The branches are read at intervals; the board knows when a new business day has begun.
   const date = computed(() => board.data.value?.bizDate ?? branch.value?.bizDate ?? '')
   const before = computed(() => (date.value ? shift(date.value, -7) : ''))
   const span = (from: string, to: string) => ({ branchId: branchId.value, from, to, locale: localeOf(language.value) })

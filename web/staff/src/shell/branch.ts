@@ -10,7 +10,7 @@ export type Branch = components['schemas']['CatalogBranch']
 
 const chosen = ref(recall('branch') ?? '')
 const known = ref<Branch[]>([])
-// Of branches that are no longer in use only reports, orders and payments are left to look at.
+// For archived branches, only reports, orders and payments can be viewed.
 const chosenRetired = ref('')
 const knownRetired = ref<Branch[]>([])
 const withRetired = ref(false)
@@ -20,13 +20,13 @@ const trouble = ref<unknown>()
 /** The branches where the person works. */
 export const branches = computed(() => known.value)
 
-/** Those that the page can show: also retired ones, where it shows what has been. */
+/** The branches that the page can show; archived ones only on pages about the past. */
 export const choices = computed(() => (withRetired.value ? [...known.value, ...knownRetired.value] : known.value))
 
-/** All that are known, for the names and currencies of what has been. */
+/** All known branches, for names and currencies in past data. */
 export const everyBranch = computed(() => [...known.value, ...knownRetired.value])
 
-/** What a choice of branches calls one. */
+/** The title of a branch in a selection. */
 export const branchTitle = (b: Branch) => (b.retiredAt ? t('shell.branch_retired', { name: b.name }) : b.name)
 
 /**

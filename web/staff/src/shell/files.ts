@@ -1,7 +1,7 @@
 import { Fault } from '@shared/api/fault'
 import { bearer } from './session'
 
-/** Hands a file to the browser to be kept. */
+/** Offers a file as a download. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
@@ -12,7 +12,7 @@ export function saveFile(name: string, content: Blob): void {
   }, 60_000)
 }
 
-/** Fetches what is no JSON, such as a drawing, as the person who is logged in. */
+/** Fetches content other than JSON, such as a drawing, with the session of the user. */
 export async function fetchFile(path: string): Promise<Blob> {
   const headers = await bearer()
   const response = await fetch(path, { headers, cache: 'no-store', signal: AbortSignal.timeout(30_000) }).catch(() => {
@@ -28,7 +28,7 @@ export function toCSV(rows: (string | number | null | undefined)[][]): string {
   return '\ufeff' + rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n'
 }
 
-// A text that begins like a formula would be computed by the spreadsheet: what guests write is no formula.
+// A spreadsheet would execute a text that begins like a formula, and guests can write such texts.
 function cell(value: string | number | null | undefined): string {
   if (typeof value === 'number') return String(value)
   const text = value ?? ''
@@ -36,7 +36,7 @@ function cell(value: string | number | null | undefined): string {
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }
 
-/** Hands a table to the browser to be kept. */
+/** Offers a table as a download. */
 export function saveCSV(name: string, rows: (string | number | null | undefined)[][]): void {
   saveFile(name, new Blob([toCSV(rows)], { type: 'text/csv;charset=utf-8' }))
 }

@@ -9,13 +9,13 @@ export function recall(key: string): string | null {
   }
 }
 
-/** Keeps a value; null forgets it. */
+/** Stores a value; null removes it. */
 export function remember(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(prefix + key)
     else localStorage.setItem(prefix + key, value)
   } catch {
-    // It lasts until the next reload then.
+    // Without storage, it lasts until the next reload.
   }
 }
 

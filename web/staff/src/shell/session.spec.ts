@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 type Session = typeof import('./session')
 
-/** A server that knows one refresh token at a time, and counts what it is asked. */
+/** A fake server with one valid refresh token at a time, which counts its requests. */
 class Backend {
   good = 'r1'
   access = 'a1'
@@ -22,7 +22,7 @@ class Backend {
     return Response.json({ items: [], total: 0 })
   }
 
-  /** A token is good once, and what was given for the one before is given again. */
+  /** A token is valid once; for the previous one the same response is repeated. */
   private refresh(token: string): Response {
     if (token !== this.good && token !== this.spent) return this.refuse('refresh_token_invalid')
     const given = token === this.spent ? this.pair() : this.grant()

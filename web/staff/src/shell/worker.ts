@@ -8,7 +8,7 @@ export const updated = ref(false)
 let waiting: ServiceWorker | null = null
 const often = 30 * 60_000 // ms between two looks for a new release; a kitchen's screen is never reloaded
 
-/** Registers the worker that keeps the console's files. Without one the console works as well. */
+/** Registers the service worker that caches the console's files. The console works without it too. */
 export async function registerWorker(): Promise<void> {
   const registration = await register('/console/worker.js', '/console/')
   if (!registration) return

@@ -31,7 +31,7 @@ export function sectionsOf(tables: readonly Table[]): Section[] {
   return [...all].map(([name, its]) => ({ name, tables: its }))
 }
 
-/** Where a party can be taken. */
+/** The tables to which guests can be moved. */
 export function freeTables(tables: readonly Table[]): Table[] {
   return inOrder(tables).filter((t) => stateOf(t) === 'free')
 }

@@ -1,4 +1,4 @@
-// The one place where text becomes elements. The browser asks for a policy with a name, so that no other text can.
+// The only place that converts text to elements. The trusted-types policy has a name, so that no other code can.
 const policy = (globalThis as { trustedTypes?: { createPolicy: (name: string, rules: object) => Maker } }).trustedTypes?.createPolicy(
   'comanda-sheet', { createHTML: (html: string) => html },
 )

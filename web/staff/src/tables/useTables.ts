@@ -7,7 +7,7 @@ import { everyPage, useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
 import { inOrder, type Table } from './floor'
 
-/** The tables of the branch with who sits there, and what can be done with them. */
+/** The tables of the branch with their visits and actions. */
 export function useTables() {
   const asked = useAsk(
     'tables',
