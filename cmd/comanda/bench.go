@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -27,25 +29,33 @@ import (
 func (c *cli) bench() *cobra.Command {
 	var seconds float64
 	var conns []int
+	var history int
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: cobra.NoArgs,
 		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
-			"same run it measures the raw limits of the machine. By default it works in a temporary folder, which it\n" +
-			"removes; with COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops\n" +
-			"it; with COMANDA_REDIS_URL it uses a separate namespace.",
+			"same run it measures the raw limits of the machine, among them the floor: a bare program that keeps orders in\n" +
+			"the same database and does nothing else. By default it works in a temporary folder, which it removes; with\n" +
+			"COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops it; with\n" +
+			"COMANDA_REDIS_URL it uses a separate namespace. With --history it measures beside orders that have ended.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
-			r, err := runBench(cmd, config, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
+			if err := bench.ValidateHistory(history); err != nil {
+				return result{}, err
+			}
+			b := bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns}
+			r, err := runBench(cmd, config, b, history)
 			return result{value: r, text: r.Text}, err
 		}),
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute per second")
 	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "numbers of concurrent connections")
-	cmd.AddCommand(benchEcho())
+	cmd.Flags().IntVar(&history, "history", 0,
+		"orders in the database before the measurements, up to "+strconv.Itoa(bench.MaxHistory))
+	cmd.AddCommand(benchEcho(), benchFloor())
 	return cmd
 }
 
 // runBench measures a server of its own in temporary stores, never the configured database.
-func runBench(cmd *cobra.Command, config app.Config, b bench.Config) (report bench.Report, err error) {
+func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int) (report bench.Report, err error) {
 	ctx := cmd.Context()
 	ground, err := newBenchGround(ctx, config)
 	if err != nil {
@@ -55,6 +65,13 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config) (report ben
 	tokens, err := ground.seed(ctx)
 	if err != nil {
 		return report, err
+	}
+	if history > 0 {
+		filled, err := bench.FillHistory(ctx, ground.database, history, true)
+		if err != nil {
+			return report, err
+		}
+		b.History = &filled
 	}
 	if b.Members, err = ground.members(ctx); err != nil {
 		return report, err
@@ -70,6 +87,13 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config) (report ben
 		return report, err
 	}
 	defer echo.stop()
+	// The floor is the limit of a program that keeps orders, on the same database.
+	floor, err := startChild(ctx, []string{"COMANDA_DATABASE_URL=" + ground.database}, ground.log(), "bench", "floor")
+	if err != nil {
+		return report, err
+	}
+	defer floor.stop()
+	b.Floor, b.FloorPID = floor.base, floor.pid()
 	b.Target, b.PID, b.Tokens, b.Echo = server.base, server.pid(), tokens, echo.base
 	b.VNPay, b.ServiceToken = ground.site, ground.token
 	b.DatabaseURL, b.RedisURL = ground.database, config.RedisURL
@@ -79,7 +103,8 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config) (report ben
 	b.Progress = progress(cmd.ErrOrStderr())
 	report, err = bench.Run(ctx, b)
 	server.stop() // must precede the removal of its keys
-	if cleared := bench.Clear(ctx, b); err == nil {
+	// Also after an interrupt; Clear has a limit of its own.
+	if cleared := bench.Clear(context.WithoutCancel(ctx), b); err == nil {
 		err = cleared
 	}
 	return report, err
@@ -113,6 +138,19 @@ func benchEcho() *cobra.Command {
 				return fmt.Errorf("echo: %w", err)
 			}
 			return nil
+		},
+	}
+}
+
+// benchFloor runs the floor in its own process, like the server.
+func benchFloor() *cobra.Command {
+	return &cobra.Command{
+		Use: "floor", Short: "Serve the bare order program that bench compares with", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(300) // as the server does, so that neither has an advantage
+			}
+			return bench.ServeFloor(cmd.Context(), os.Getenv("COMANDA_LISTEN"), os.Getenv("COMANDA_DATABASE_URL"))
 		},
 	}
 }

@@ -27,9 +27,15 @@ type Config struct {
 	RedisURL    string             // the server's; empty: the embedded store, for the raw measurement too
 	Namespace   keyspace.Namespace // namespace of the server's keys
 
+	History *History // the orders that FillHistory has written into the database; nil: none
+
 	// Echo is the base URL of an EchoHandler server in its own process; empty: it runs in this process. It should run
 	// like the product, because one Go runtime schedules client and server cheaper than two.
 	Echo string
+
+	// Floor is the base URL of a ServeFloor process and FloorPID its process id; empty: it runs in this process.
+	Floor    string
+	FloorPID int
 
 	Duration time.Duration // of each measurement, after a warm-up of a quarter; default 5 s
 	Conns    []int         // numbers of connections; default 64, 128, 256, 512
@@ -71,6 +77,9 @@ func (c Config) Validate() error {
 		return err
 	}
 	if _, err := load.ParseTarget(c.Echo); c.Echo != "" && err != nil {
+		return err
+	}
+	if _, err := load.ParseTarget(c.Floor); c.Floor != "" && err != nil {
 		return err
 	}
 	switch {

@@ -17,6 +17,7 @@ func TestConfig_Validate(t *testing.T) {
 		"no target":                func(c *Config) { c.Target = "" },
 		"a server elsewhere":       func(c *Config) { c.Target = "http://192.0.2.1:8080" },
 		"an echo server elsewhere": func(c *Config) { c.Echo = "http://192.0.2.1:8080" },
+		"a floor elsewhere":        func(c *Config) { c.Floor = "http://192.0.2.1:8080" },
 		"no tokens":                func(c *Config) { c.Tokens = nil },
 		"no database":              func(c *Config) { c.DatabaseURL = "" },
 		"too long":                 func(c *Config) { c.Duration = time.Hour },
@@ -28,7 +29,7 @@ func TestConfig_Validate(t *testing.T) {
 		c := good
 		spoil(&c)
 		_, err := Run(t.Context(), c)
-		if err == nil || (c.Target != good.Target || c.Echo != "") && !errors.Is(err, load.ErrNotLoopback) {
+		if err == nil || (c.Target != good.Target || c.Echo+c.Floor != "") && !errors.Is(err, load.ErrNotLoopback) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

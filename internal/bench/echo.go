@@ -58,20 +58,25 @@ func EchoHandler() http.Handler {
 
 var echoPayBy = time.Date(2026, 2, 26, 5, 15, 0, 0, time.UTC)
 
-// serveEcho serves the handler on a free local port until stop is called.
-func serveEcho(ctx context.Context) (base string, stop func(), err error) {
+// serveLocal serves a handler on a free local port until stop is called.
+func serveLocal(ctx context.Context, h http.Handler) (base string, stop func(), err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	s := &http.Server{Handler: EchoHandler(), ReadHeaderTimeout: 5 * time.Second}
+	return "http://" + l.Addr().String(), serve(l, h), nil
+}
+
+// serve serves a handler until stop is called, which closes all connections.
+func serve(l net.Listener, h http.Handler) (stop func()) {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = s.Serve(l) // ends with Close
 	}()
-	return "http://" + l.Addr().String(), func() {
+	return func() {
 		_ = s.Close()
 		<-done
-	}, nil
+	}
 }

@@ -118,7 +118,7 @@ func (s *session) echo(ctx context.Context) (err error) {
 	base := s.Echo
 	if base == "" {
 		var stop func()
-		if base, stop, err = serveEcho(ctx); err != nil {
+		if base, stop, err = serveLocal(ctx, EchoHandler()); err != nil {
 			return err
 		}
 		defer stop()

@@ -20,6 +20,7 @@ type Report struct {
 	Database string    `json:"database"`
 	Redis    string    `json:"redis"`
 	Seconds  float64   `json:"secondsPerMeasurement"`
+	History  *History  `json:"history,omitempty"`
 
 	Orders     []OrderLoad `json:"orders"`         // at full speed, by number of connections
 	Half       Load        `json:"halfLoad"`       // paced at half of the best rate, latency from the due time
@@ -81,13 +82,17 @@ type Cost struct {
 	Micros  float64 `json:"microsPerOrder"`
 }
 
-// Limits are the raw limits of the machine: each stage alone, and all of them in sequence.
+// Limits are the raw limits of the machine: each stage alone, all of them in sequence, and a bare program that keeps
+// orders.
 type Limits struct {
 	Echo    Load    `json:"echo"`
 	Script  Rate    `json:"script"`
 	Commit  Rate    `json:"commit"`
 	Implied float64 `json:"impliedPerSecond"` // 1 / (1/echo + 1/script + 1/commit)
 	Ratio   float64 `json:"productOverImplied"`
+
+	Floor     FloorLimit `json:"floor"`
+	OverFloor float64    `json:"productOverFloor"` // median of the rounds
 }
 
 // Rate is a raw limit.
@@ -128,6 +133,8 @@ func loadOf(r *load.Result, rate float64) Load {
 	return l
 }
 
+const mb = 1 << 20
+
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // imply computes the limit of all stages in sequence; it is unknown if a stage was not measured.
@@ -148,9 +155,15 @@ func (r Report) Text(w io.Writer) {
 }
 
 func (r Report) heading(w io.Writer) {
-	fmt.Fprintf(w, "Comanda benchmark, %s: %d x %s, %s, %s; %s; Redis %s; %g s each\n\n",
+	fmt.Fprintf(w, "Comanda benchmark, %s: %d x %s, %s, %s; %s; Redis %s; %g s each\n",
 		r.At.Format("2006-01-02 15:04 UTC"), r.Machine.Cores, r.Machine.Processor, r.Machine.OS, r.Machine.Go,
 		r.Database, r.Redis, r.Seconds)
+	if h := r.History; h != nil {
+		fmt.Fprintf(w, "history: %d orders in %d branches with %d dishes on %d business dates, %.0f MB; "+
+			"written in %.1f s, its documents in %.1f s\n",
+			h.Orders, h.Branches, h.Dishes, h.Dates, float64(h.Bytes)/mb, h.Seconds, h.Documents)
+	}
+	fmt.Fprintln(w)
 }
 
 // product writes the results of the product, one line per measurement.
@@ -181,6 +194,8 @@ func (r Report) product(w io.Writer) {
 		i.Read.line(t, "inventory read")
 	}
 	r.Limits.Echo.line(t, "limit: echo")
+	r.Limits.Floor.line(t, "limit: floor")
+	r.Limits.Floor.Product.line(t, "orders in turn with it")
 	_ = t.Flush()
 	if m := r.Members; m != nil {
 		fmt.Fprintf(w, "checkouts in %d rounds: %.2f of orders of one dish; a checkout takes%s, an order%s\n",
@@ -226,7 +241,12 @@ func (r Report) limits(w io.Writer) {
 	fmt.Fprintf(t, "  commit\t%.0f\tall rows of an order, %.0f orders per commit\n", l.Commit.PerSecond, l.Commit.Batch)
 	fmt.Fprintf(t, "  implied\t%.0f\t1 / (1/echo + 1/script + 1/commit)\n", l.Implied)
 	fmt.Fprintf(t, "  product\t%.0f\t%.2f of the implied limit, at %d connections\n", best.PerSecond, l.Ratio, best.Conns)
+	fmt.Fprintf(t, "  floor\t%.0f\tone order, its lines, counters and an event, %.0f orders per commit\n",
+		l.Floor.PerSecond, l.Floor.Batch)
+	fmt.Fprintf(t, "  in turn\t%.0f\tthe product, %.2f of the floor, median of %d rounds\n",
+		l.Floor.Product.PerSecond, l.OverFloor, l.Floor.Rounds)
 	_ = t.Flush()
+	fmt.Fprintf(w, "an order takes%s, one of the floor%s\n", micros(l.Floor.Product.CPU), micros(l.Floor.CPU))
 }
 
 // costs writes the CPU time and memory per order.
@@ -251,7 +271,6 @@ func (r Report) costs(w io.Writer) {
 		fmt.Fprintf(w, "\nRedis: %d bytes in a hold's key, %.0f bytes for a live hold in all\n", m.HoldKey, m.Hold)
 	}
 	if m := r.Memory; m.IdleRSS > 0 {
-		const mb = 1 << 20
 		fmt.Fprintf(w, "server: %.1f MB resident when idle, %.1f MB after the load\n",
 			float64(m.IdleRSS)/mb, float64(m.LoadedRSS)/mb)
 	}

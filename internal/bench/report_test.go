@@ -42,8 +42,10 @@ func sample() Report {
 	slower.Conns, slower.PerSecond, slower.Errors = 128, 9000, map[string]int64{"status 503": 2, "connection": 1}
 	return Report{
 		At: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC), Machine: Machine{"Test CPU", 2, "go1.26", "linux/amd64"},
-		Database: "postgres 15.20", Redis: "standalone 7.0.15", Seconds: 5, Orders: []OrderLoad{orders, slower},
-		Half: Load{Conns: 64, Rate: 4938, PerSecond: 4937.8, P99: 3.2}, Refusals: Load{Conns: 64, PerSecond: 20_000},
+		Database: "postgres 15.20", Redis: "standalone 7.0.15", Seconds: 5,
+		History: &History{Orders: 1_000_000, Branches: 50, Dishes: 1000, Dates: 200, Bytes: 3 << 30, Seconds: 95.6, Documents: 80.1},
+		Orders:  []OrderLoad{orders, slower},
+		Half:    Load{Conns: 64, Rate: 4938, PerSecond: 4937.8, P99: 3.2}, Refusals: Load{Conns: 64, PerSecond: 20_000},
 		Menu:       Load{Conns: 64, PerSecond: 8000, BodyBytes: 47_000},
 		Compressed: Load{Conns: 64, PerSecond: 18_000, BodyBytes: 3000},
 		Unchanged:  Load{Conns: 64, PerSecond: 30_000},
@@ -64,6 +66,11 @@ func sample() Report {
 		Limits: Limits{
 			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32},
 			Implied: 20_000, Ratio: 0.49,
+			Floor: FloorLimit{
+				Trade: Trade{Load{Conns: 64, PerSecond: 24_000, BodyBytes: 58}, []Cost{{"server", 30}, {"postgres", 25}}}, Batch: 120,
+				Product: Trade{Load{Conns: 64, PerSecond: 9600}, []Cost{{"server", 62}, {"postgres", 41}}}, Rounds: 6,
+			},
+			OverFloor: 0.4,
 		},
 		Memory: Memory{HoldKey: 184, Hold: 231.7, IdleRSS: 30 << 20, LoadedRSS: 90 << 20},
 	}
@@ -106,6 +113,28 @@ func TestReport_json(t *testing.T) {
 	}
 	if diff := cmp.Diff(sample(), back); diff != "" {
 		t.Error(diff)
+	}
+	var fields struct {
+		Orders []struct {
+			CPU []struct{ MicrosPerOrder float64 }
+		}
+		Limits struct {
+			ProductOverFloor, ProductOverImplied float64
+			Floor                                struct {
+				PerSecond float64
+				CPU       []struct{ Process string }
+				Product   struct{ PerSecond float64 }
+			}
+		}
+		History struct{ Orders, FillSeconds float64 }
+	}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if l := fields.Limits; l.ProductOverFloor != 0.4 || l.ProductOverImplied != 0.49 || l.Floor.PerSecond != 24_000 ||
+		len(l.Floor.CPU) != 2 || l.Floor.Product.PerSecond != 9600 || fields.History.Orders != 1e6 ||
+		fields.History.FillSeconds != 95.6 || fields.Orders[0].CPU[0].MicrosPerOrder != 60 {
+		t.Errorf("programs that read the report would find %+v", fields)
 	}
 	if rate := perSecond(1, 0); rate != 0 { // an infinite one could not be written
 		t.Errorf("a rate of no time is %v", rate)

@@ -34,6 +34,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	s := &session{Config: c.withDefaults()}
 	s.report = Report{At: time.Now().UTC(), Machine: machine(), Seconds: s.Duration.Seconds()}
+	if s.History != nil {
+		s.report.History = new(*s.History)
+	}
 	defer s.close()
 	if err := s.open(ctx); err != nil {
 		return s.report, err
@@ -55,7 +58,11 @@ type step struct {
 
 // steps returns the measurements. The product comes first, because the raw limits use the batch sizes that it reached.
 func (s *session) steps() []step {
-	all := []step{{"preparation", s.prepare}}
+	var all []step
+	if s.History != nil {
+		all = append(all, step{"documents of the history", s.waitDocuments})
+	}
+	all = append(all, step{"preparation", s.prepare})
 	for _, n := range s.Conns {
 		all = append(all, step{fmt.Sprintf("orders at %d connections", n), func(ctx context.Context) error {
 			return s.orders(ctx, n)
@@ -79,6 +86,7 @@ func (s *session) steps() []step {
 		step{"limit: echo", s.echo},
 		step{"limit: scripts", s.scripts},
 		step{"limit: commits", s.commits},
+		step{"limit: floor", s.floor},
 	)
 }
 
@@ -147,7 +155,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 }
 
 var (
-	//go:embed *.sql
+	//go:embed *.sql sql/*.sql
 	files embed.FS
 	//go:embed lua/*.lua
 	scripts embed.FS

@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 			}
 			h.checkLedger(t)
 			h.checkCleared(t)
-			if !slices.Contains(steps, "orders at 4 connections") || steps[len(steps)-1] != "limit: commits" {
+			if !slices.Contains(steps, "orders at 4 connections") || steps[len(steps)-1] != "limit: floor" {
 				t.Errorf("steps: %q", steps)
 			}
 		})
@@ -132,6 +132,17 @@ func checkLimits(t *testing.T, r Report) {
 	}
 	if l.Implied > l.Echo.PerSecond || l.Implied > l.Script.PerSecond || l.Implied > l.Commit.PerSecond {
 		t.Errorf("the whole is faster than a part: %+v", l)
+	}
+	for name, trade := range map[string]Trade{"floor": l.Floor.Trade, "product in turn": l.Floor.Product} {
+		if trade.PerSecond <= 0 || len(trade.Errors) > 0 || trade.Conns != r.Best().Conns || trade.P50 <= 0 {
+			t.Errorf("%s: %+v", name, trade)
+		}
+		if runtime.GOOS == "linux" && len(trade.CPU) != len(r.Orders[0].CPU) {
+			t.Errorf("%s: the costs are %+v", name, trade.CPU)
+		}
+	}
+	if l.Floor.Rounds != floorRounds || l.OverFloor <= 0 || l.Floor.Batch < 1 || l.Floor.Batch > 4 {
+		t.Errorf("%+v, ratio %v", l.Floor, l.OverFloor)
 	}
 }
 

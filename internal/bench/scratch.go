@@ -109,7 +109,11 @@ func Clear(ctx context.Context, c Config) error {
 	if c.RedisURL == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
+	limit := clearTimeout
+	if c.History != nil { // a history has five documents and sets per order
+		limit += time.Duration(c.History.Orders) * 100 * time.Microsecond
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	redis, err := redisdb.Open(ctx, redisdb.Config{URL: c.RedisURL, Namespace: c.Namespace, Timeout: rawPatient})
 	if err != nil {

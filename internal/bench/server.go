@@ -50,8 +50,12 @@ func (s *session) settle(ctx context.Context) time.Duration {
 }
 
 // gather updates the planner statistics. The database is some seconds old, and plans for empty tables would be kept
-// until autovacuum analyzes it after a minute. Installations that have run longer have statistics.
+// until autovacuum analyzes it after a minute. Installations that have run longer have statistics, and so has a
+// database with a history: SQLite would read all of it and keep the server from writing meanwhile.
 func (s *session) gather(ctx context.Context) error {
+	if s.History != nil && s.db.Engine() == sqldb.SQLite {
+		return nil
+	}
 	_, err := s.db.Exec(ctx, stmt("statistics_gather"))
 	return err
 }
@@ -81,14 +85,17 @@ type usage map[string]map[int]time.Duration
 
 // look reads the CPU time of all processes that handle orders. A part that cannot be read, such as a database on
 // another machine, is missing.
-func (s *session) look(ctx context.Context) usage {
+func (s *session) look(ctx context.Context) usage { return s.lookAt(ctx, s.PID) }
+
+// lookAt is look for another server than the product.
+func (s *session) lookAt(ctx context.Context, server int) usage {
 	groups := []group{{part: "generator", pids: []int{os.Getpid()}}}
-	switch s.PID {
+	switch server {
 	case 0:
 	case os.Getpid():
 		groups[0].part = "generator and server"
 	default:
-		groups = append(groups, group{part: "server", pids: []int{s.PID}})
+		groups = append(groups, group{part: "server", pids: []int{server}})
 	}
 	pids, _ := sqldb.Collect(ctx, s.db, sqldb.Value[int], stmt("process_list"))
 	groups = append(groups, group{part: "postgres", name: "postgres", pids: pids})

@@ -45,6 +45,11 @@ func TestHistogram_edges(t *testing.T) {
 	if h.Quantile(0.99) != 0 {
 		t.Error("nothing has quantiles")
 	}
+	var low Histogram
+	low.Record(263 * time.Microsecond) // its bucket begins at 262 µs
+	if low.Quantile(0) != 263*time.Microsecond {
+		t.Errorf("quantile 0 of one value is %s", low.Quantile(0))
+	}
 	h.Record(-time.Second)
 	h.Record(time.Hour)
 	if h.Quantile(0.5) != 0 || h.Quantile(0.99) != time.Hour || h.Count() != 2 {

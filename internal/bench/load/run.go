@@ -225,8 +225,10 @@ func (h *Histogram) Count() int64 { return h.all().TotalCount() }
 func (h *Histogram) Max() time.Duration { return h.max }
 
 // Quantile returns the duration that a share q of all did not exceed (L4); zero if empty. The rank is rounded up here,
-// because the library rounds it to the nearest.
+// because the library rounds it to the nearest. It is at least 1: for rank 0 the library returns the low end of a bucket,
+// which is shorter than the shortest duration.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	n := float64(max(1, h.Count()))
-	return min(h.max, time.Duration(h.all().ValueAtQuantile(100*math.Ceil(q*n)/n))*time.Microsecond)
+	rank := max(1, math.Ceil(q*n))
+	return min(h.max, time.Duration(h.all().ValueAtQuantile(100*rank/n))*time.Microsecond)
 }

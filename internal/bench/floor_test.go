@@ -1,0 +1,345 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// kept reads what a floor has written.
+var kept = sqldb.Load(fstest.MapFS{"kept.sql": {Data: []byte(`-- name: kept_orders
+SELECT o.id, o.client_txn_id, o.total_amount, (SELECT count(*) FROM floor_line l WHERE l.order_id = o.id),
+       (SELECT count(*) FROM floor_event e WHERE e.order_id = o.id AND e.payload LIKE '%' || o.id || '%')
+FROM floor_order o
+ORDER BY o.id
+
+-- name: kept_strays
+SELECT (SELECT count(*) FROM floor_line l WHERE l.order_id NOT IN (SELECT id FROM floor_order))
+     + (SELECT count(*) FROM floor_event e WHERE e.order_id NOT IN (SELECT id FROM floor_order))
+
+-- name: kept_counters
+SELECT c.item_id, c.used FROM floor_counter c
+
+-- name: kept_sums
+SELECT l.item_id, sum(l.qty) /*pg: ::bigint */ FROM floor_line l GROUP BY l.item_id
+`)}})
+
+// onEngines runs a test with the address of a database of each engine that is durable.
+func onEngines(t *testing.T, test func(t *testing.T, address string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, sqldbtest.SQLiteURL(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, sqldbtest.PostgresURL(t)) })
+}
+
+func openTestFloor(t *testing.T, address string, most int64) *floor {
+	t.Helper()
+	f, err := openFloor(t.Context(), address, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// orderOf returns the body of an order of one portion of each dish.
+func orderOf(key string, dishes ...int) string {
+	items := make([]string, len(dishes))
+	for i, d := range dishes {
+		items[i] = fmt.Sprintf(`{"itemId":"%d","qty":1}`, d)
+	}
+	return fmt.Sprintf(`{"items":[%s],"paymentMethod":"COUNTER","clientTxnId":"%s"}`, strings.Join(items, ","), key)
+}
+
+// checkKept compares the rows with the acknowledged orders, by id: no row is missing, and none is too many if exactly.
+func checkKept(t *testing.T, db *sqldb.DB, acknowledged map[string]string, exactly bool) {
+	t.Helper()
+	n := 0
+	err := sqldb.Each(t.Context(), db, func(r sqldb.Rows) error {
+		var id, key string
+		var total, lines, events int64
+		err := r.Scan(&id, &key, &total, &lines, &events)
+		want, ok := acknowledged[id]
+		if ok {
+			n++
+		}
+		if !ok && exactly || ok && want != key || total != lines*itemPrice || lines != lineCount || events != 1 {
+			t.Errorf("order %s (%s) of %d has %d lines and %d events; acknowledged: %v", id, key, total, lines, events, ok)
+		}
+		return err
+	}, kept.Must("kept_orders"))
+	if err != nil || n != len(acknowledged) {
+		t.Errorf("%d of %d acknowledged orders are stored, %v", n, len(acknowledged), err)
+	}
+	if strays, err := sqldb.Scalar[int64](t.Context(), db, kept.Must("kept_strays")); err != nil || strays > 0 {
+		t.Errorf("%d rows of refused orders, %v", strays, err)
+	}
+	used, err := sqldb.Map[int64, int64](t.Context(), db, kept.Must("kept_counters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := sqldb.Map[int64, int64](t.Context(), db, kept.Must("kept_sums"))
+	if diff := cmp.Diff(sums, used); diff != "" || err != nil {
+		t.Errorf("lines and counters differ: %s, %v", diff, err)
+	}
+}
+
+// Of many orders of one scarce dish at once, exactly as many are acknowledged as there are portions, and those are the
+// orders that are stored.
+func TestFloor_writes_what_it_acknowledges(t *testing.T) {
+	const callers, each, portions = 32, 8, 100
+	onEngines(t, func(t *testing.T, address string) {
+		f := openTestFloor(t, address, portions)
+		var mu sync.Mutex
+		acknowledged, status := map[string]string{}, map[int]int{}
+		var all sync.WaitGroup
+		for c := range callers {
+			all.Go(func() {
+				for i := range each {
+					key := fmt.Sprintf("%d-%d", c, i)
+					w := httptest.NewRecorder()
+					// The scarce dish, one of which some run out, and one of which there is always enough.
+					body := orderOf(key, 1, 2+i%2, 1000+c)
+					f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, orderPath, strings.NewReader(body)))
+					mu.Lock()
+					status[w.Code]++
+					if w.Code == http.StatusCreated {
+						var placed floorPlaced
+						if err := json.Unmarshal(w.Body.Bytes(), &placed); err != nil || placed.TotalPrice != lineCount*itemPrice {
+							t.Errorf("%s, %v", w.Body, err)
+						}
+						acknowledged[placed.ID] = key
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		if status[http.StatusCreated] != portions || status[http.StatusConflict] != callers*each-portions {
+			t.Errorf("by status: %v", status)
+		}
+		checkKept(t, f.db, acknowledged, true)
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
+		var n floorCounts
+		if err := json.Unmarshal(w.Body.Bytes(), &n); err != nil || n.Orders != portions || n.Commits < 1 || n.Commits > portions {
+			t.Errorf("%s, %v", w.Body, err)
+		}
+	})
+}
+
+func TestFloor_refuses_what_is_no_order(t *testing.T) {
+	f := openTestFloor(t, sqldbtest.SQLiteURL(t), 10)
+	for _, body := range []string{
+		"", "{}", orderOf("", 1), orderOf("a"), `{"items":[{"itemId":"x","qty":1}],"clientTxnId":"a"}`,
+		`{"items":[{"itemId":"1","qty":0}],"clientTxnId":"a"}`, `{"items":[{"itemId":"1","qty":-1}],"clientTxnId":"a"}`,
+	} {
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, orderPath, strings.NewReader(body)))
+		if w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", body, w.Code)
+		}
+	}
+	checkKept(t, f.db, nil, true)
+}
+
+// B3: the floor's tables are removed, also those of a run that was killed, and the product's are not touched.
+func TestFloor_leaves_nothing_behind(t *testing.T) {
+	onEngines(t, func(t *testing.T, address string) {
+		killed, err := openFloor(t.Context(), address, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := killed.group.Do(t.Context(), floorOrder{id: "a", key: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		killed.group.Stop() // without close, as if the process had ended
+		killed.db.Close()
+		f, err := openFloor(t.Context(), address, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkKept(t, f.db, nil, true)
+		if err := f.close(); err != nil {
+			t.Error(err)
+		}
+		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if left := backlog(t, db); left != 0 {
+			t.Errorf("%d rows in the product's tables", left)
+		}
+		if rows, err := db.Query(t.Context(), kept.Must("kept_counters")); err == nil {
+			rows.Close()
+			t.Error("the tables are still there")
+		}
+		if _, err := os.Stat(strings.TrimPrefix(address, "sqlite:") + floorSuffix); err == nil {
+			t.Error("the file is still there")
+		}
+	})
+}
+
+// Those that create the tables have run by then.
+func TestFloor_statements(t *testing.T) {
+	onEngines(t, func(t *testing.T, address string) {
+		f := openTestFloor(t, address, 1)
+		floorStatements.All(func(s *sqldb.Stmt) {
+			if strings.HasSuffix(s.Name, "_create") {
+				return
+			}
+			if err := f.db.Prepare(t.Context(), s); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		})
+	})
+}
+
+// startFloor starts this test binary as the process of a floor and waits until it answers.
+func startFloor(t *testing.T, address string) (base string, cmd *exec.Cmd) {
+	t.Helper()
+	listen := testenv.FreeAddr(t)
+	cmd = exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), floorListen+"="+listen, floorDatabase+"="+address)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	base = "http://" + listen
+	testenv.Eventually(t, 20*time.Second, func() bool {
+		res, err := http.Get(base)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	return base, cmd
+}
+
+// Each order that the process has acknowledged is stored, also if the process is killed while orders are written.
+func TestServeFloor_keeps_acknowledged_orders_when_killed(t *testing.T) {
+	const callers, enough = 16, 200
+	onEngines(t, func(t *testing.T, address string) {
+		base, cmd := startFloor(t, address)
+		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
+		defer client.CloseIdleConnections()
+		var mu sync.Mutex
+		acknowledged := map[string]string{}
+		var n atomic.Int64
+		var all sync.WaitGroup
+		for c := range callers {
+			all.Go(func() {
+				for i := 0; ; i++ {
+					key := fmt.Sprintf("%d-%d", c, i)
+					res, err := client.Post(base, "application/json", strings.NewReader(orderOf(key, 1+i%7, 11+c, 101)))
+					if err != nil {
+						return // it was killed
+					}
+					text, err := io.ReadAll(res.Body)
+					res.Body.Close()
+					var placed floorPlaced
+					if err != nil || res.StatusCode != http.StatusCreated || json.Unmarshal(text, &placed) != nil {
+						return
+					}
+					mu.Lock()
+					acknowledged[placed.ID] = key
+					mu.Unlock()
+					if n.Add(1) == enough {
+						_ = cmd.Process.Kill()
+					}
+				}
+			})
+		}
+		all.Wait()
+		_ = cmd.Wait() // killed
+		if len(acknowledged) < enough {
+			t.Errorf("it ended after %d orders", len(acknowledged))
+		}
+		file := address
+		if strings.HasPrefix(address, "sqlite:") {
+			file += floorSuffix
+		}
+		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkKept(t, db, acknowledged, false)
+		db.Close()
+		if err := openTestFloor(t, address, 1).db.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A process that is asked to end removes its tables.
+func TestServeFloor_ends_in_order(t *testing.T) {
+	address := sqldbtest.SQLiteURL(t)
+	_, cmd := startFloor(t, address)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if err := ServeFloor(t.Context(), "127.0.0.1:none", address); err == nil {
+		t.Error("it listens nowhere")
+	}
+	if _, err := os.Stat(strings.TrimPrefix(address, "sqlite:") + floorSuffix); err == nil {
+		t.Error("the file is still there")
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for want, values := range map[float64][]float64{3: {9, 3, 1}, 2.5: {4, 1, 2, 3}, 7: {7}} {
+		if got := median(slices.Clone(values)); got != want {
+			t.Errorf("the median of %v is %v", values, got)
+		}
+	}
+}
+
+func BenchmarkFloor(b *testing.B) {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite": sqldbtest.SQLiteURL, "postgres": sqldbtest.PostgresURL,
+	} {
+		b.Run(name, func(b *testing.B) {
+			f, err := openFloor(b.Context(), address(b), 1<<40)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.close()
+			var turn atomic.Int64
+			b.SetParallelism(128)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					n := int(turn.Add(lineCount))
+					w := httptest.NewRecorder()
+					body := orderOf("key", n%199, (n+1)%199, (n+2)%199)
+					f.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodPost, orderPath, strings.NewReader(body)))
+					if w.Code != http.StatusCreated {
+						b.Error(w.Code)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
+		})
+	}
+}

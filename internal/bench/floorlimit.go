@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+
+	"comanda/internal/bench/load"
+	"comanda/internal/catalog"
+)
+
+// FloorLimit compares the product's orders with those of the floor, a bare program on the same database.
+type FloorLimit struct {
+	Trade // the floor's orders
+
+	Batch   float64 `json:"ordersPerCommit"`
+	Product Trade   `json:"product"` // the product's, in turn with them
+	Rounds  int     `json:"rounds"`
+}
+
+// floorRounds is the number of rounds of the product and of the floor. The speed of a shared machine changes within
+// seconds, so many short rounds in turn compare better than two long measurements. A round takes half of the usual
+// duration; in less, the first orders of all connections at once would count for much.
+const floorRounds = 6
+
+// floor measures the product and the floor in turn, with the requests and connections of the best load. The ratio is
+// the median of the rounds, so that one disturbed round does not decide it.
+func (s *session) floor(ctx context.Context) error {
+	if s.Floor != "" {
+		return s.compareFloor(ctx, s.Floor, s.FloorPID)
+	}
+	f, err := openFloor(ctx, s.DatabaseURL, catalog.MaxQuota)
+	if err != nil {
+		return err
+	}
+	base, stop, err := serveLocal(ctx, f)
+	if err != nil {
+		return errors.Join(err, f.close())
+	}
+	err = s.compareFloor(ctx, base, os.Getpid())
+	stop()
+	return errors.Join(err, f.close())
+}
+
+func (s *session) compareFloor(ctx context.Context, base string, pid int) error {
+	target, err := load.ParseTarget(base)
+	if err != nil {
+		return err
+	}
+	bare := &product{target: target, client: target.Client(askTimeout)}
+	defer bare.close()
+	product := contender{name: "the product", target: s.target, pid: s.PID}
+	product.count = func(ctx context.Context) (floorCounts, error) {
+		orders, commits, err := s.countHolds(ctx, 0)
+		return floorCounts{orders, commits}, err
+	}
+	floor := contender{name: "the floor", target: target, pid: pid}
+	floor.count = func(ctx context.Context) (n floorCounts, err error) {
+		_, err = bare.send(ctx, http.MethodGet, "/", "", http.StatusOK, &n)
+		return n, err
+	}
+	var ratios []float64
+	for range floorRounds {
+		var reached [2]float64
+		for i, c := range []*contender{&product, &floor} {
+			if reached[i], err = s.turn(ctx, c); err != nil {
+				return err
+			}
+		}
+		ratios = append(ratios, reached[0]/reached[1])
+	}
+	l := &s.report.Limits
+	l.Floor = FloorLimit{
+		Trade: floor.reached(), Batch: float64(floor.Orders) / max(1, float64(floor.Commits)),
+		Product: product.reached(), Rounds: floorRounds,
+	}
+	l.OverFloor = median(ratios)
+	return nil
+}
+
+// contender is a program that places orders, with the sum of its rounds.
+type contender struct {
+	trade
+	floorCounts // of all rounds, warm-ups included
+
+	name   string
+	target load.Target
+	pid    int
+	count  func(ctx context.Context) (floorCounts, error) // since its start
+}
+
+// turn measures one round and returns its rate. All orders have a share in the processor time, also those of the
+// warm-up, and so has the work that is deferred.
+func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, err error) {
+	before, err := c.count(ctx)
+	if err != nil {
+		return 0, err
+	}
+	costs := s.lookAt(ctx, c.pid)
+	plan := s.ordering(s.report.Best().Conns, s.product.items)
+	plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
+	r, err := load.Run(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	if r.Done == 0 {
+		return 0, fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
+	}
+	s.settle(ctx)
+	c.used = plus(c.used, costs.each(s.lookAt(ctx, c.pid), 1))
+	c.Add(r)
+	after, err := c.count(ctx)
+	c.Orders += after.Orders - before.Orders
+	c.Commits += after.Commits - before.Commits
+	return r.PerSecond(), err
+}
+
+// reached returns the reported result.
+func (c *contender) reached() Trade {
+	t := Trade{Load: loadOf(&c.Result, 0), CPU: c.used}
+	for i := range t.CPU {
+		t.CPU[i].Micros /= float64(max(1, c.Orders))
+	}
+	return t
+}
+
+// median returns the middle value, or the mean of the two in the middle. It sorts the values.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}

@@ -1,0 +1,163 @@
+-- name: history_attempt_insert
+-- Ids of other tables than the order's repeat the order's: what counts is that they are as long and as old.
+INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, created_at, settled_at)
+SELECT o.id, o.id, 'COUNTER', o.total_amount, 'VND', 'PAID', '', o.created_at, o.paid_at
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: history_branch_insert
+INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+SELECT r.id, r.name, 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 1440, CAST($2 AS BIGINT)
+FROM @rows($1: id int, name text) AS r
+
+-- name: history_checkpoint
+/*pg: CHECKPOINT *//*sqlite: SELECT 0 */
+
+-- name: history_counter_insert
+INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, used_qty)
+SELECT h.branch_id, h.biz_date, l.item_id, 1000000, sum(l.qty)
+FROM hold h
+JOIN hold_line l ON l.hold_id = h.id
+WHERE h.id >= $1 AND h.id <= $2
+GROUP BY h.branch_id, h.biz_date, l.item_id
+ORDER BY h.branch_id, h.biz_date, l.item_id
+
+-- name: history_daybook_insert
+INSERT INTO daybook (branch_id, biz_date, placed, paid, revenue)
+SELECT o.branch_id, o.biz_date, count(*), count(*), sum(o.total_amount)
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+GROUP BY o.branch_id, o.biz_date
+
+-- name: history_dedupe_insert
+INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)
+SELECT 'daybook', e.id, e.published_at
+FROM event_log e
+WHERE e.id >= $1 AND e.id <= $2
+ORDER BY e.id
+
+-- name: history_event_insert
+-- Two events of every order. An id ends in 0, 4, 8, c, g, k, o or s, so that the paid event's, which ends in v, is new.
+INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
+                       published_at)
+SELECT CASE t.seq WHEN 1 THEN o.id ELSE substr(o.id, 1, 25) || 'v' END, 'order', o.id, t.seq, o.branch_id, t.type,
+       '{"orderId":"' || o.id || '","branchId":"' || o.branch_id || '","bizDate":"' || o.biz_date
+           || '","totalAmount":' || o.total_amount || ',"currency":"VND"' || t.rest || '}',
+       o.created_at + t.later, o.created_at + t.later + 100
+FROM order_info o
+CROSS JOIN (SELECT 1 AS seq, 'order.placed' AS type, ',"payBy":"2026-02-26T05:15:00.123Z"' AS rest, 0 AS later
+            UNION ALL SELECT 2, 'order.paid', '', 60000) AS t
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id, t.seq
+
+-- name: history_guest_insert
+INSERT INTO visit_guest (token_hash, visit_id, created_at)
+SELECT o.guest_hash, o.id, o.created_at
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: history_hold_insert
+INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
+SELECT o.id, o.branch_id, o.biz_date, 'CONFIRMED', substr(o.id, 19), o.expires_at, o.created_at, o.paid_at
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: history_hold_line_insert
+INSERT INTO hold_line (hold_id, stock, item_id, qty)
+SELECT i.order_id, 0, i.menu_item_id, i.qty
+FROM order_item i
+WHERE i.order_id >= $1 AND i.order_id <= $2
+ORDER BY i.order_id, i.menu_item_id
+
+-- name: history_item_insert
+-- Lines of an order are three neighbours on its branch's menu, so that every dish of a menu is sold.
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, done_at)
+SELECT o.id, l.line, m.id, m.dish_id, 'Phở bò số ' || m.dish_id,
+       '{"en":"Beef noodle soup no. ' || m.dish_id || '","vi":"Phở bò số ' || m.dish_id || '"}', 30000, 1, o.stepped_at
+FROM order_info o
+CROSS JOIN (SELECT 1 AS line UNION ALL SELECT 2 UNION ALL SELECT 3) AS l
+JOIN menu_item m ON m.id = o.branch_id * 1000 + (o.number * 3 + l.line) % 100
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id, l.line
+
+-- name: history_key_insert
+INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
+SELECT 'order:' || o.branch_id, o.client_txn_id, substr(o.id, 1, 24), 201, o.id, o.created_at
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: history_menu_insert
+INSERT INTO menu (id, branch_id, name)
+SELECT r.id, r.id, r.name
+FROM @rows($1: id int, name text) AS r
+
+-- name: history_menu_item_insert
+INSERT INTO menu_item (id, menu_id, branch_id, dish_id, daily_quota)
+SELECT r.id, r.branch_id, r.branch_id, r.dish_id, 1000000
+FROM @rows($1: id int, branch_id int, dish_id int) AS r
+
+-- name: history_number_insert
+INSERT INTO order_number (branch_id, biz_date, last)
+SELECT o.branch_id, o.biz_date, max(o.number)
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+GROUP BY o.branch_id, o.biz_date
+
+-- name: history_order_exists
+SELECT count(*) FROM (SELECT id FROM order_info LIMIT 1) AS o
+
+-- name: history_order_insert
+-- Paid at the counter after a minute, served after twenty.
+INSERT INTO order_info (
+    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+    payment_status, payment_method, total_amount, currency, pay_by, expires_at, paid_at, created_at, updated_at, version,
+    stepped_at)
+SELECT r.id, r.branch_id, 'DINE_IN', r.id, r.id || substr(r.id || r.id, 1, 38), r.branch_id, r.id, 'history-' || r.id,
+       CAST($2 AS TEXT), r.number, 'SERVED', 'PAID', 'COUNTER', 90000, 'VND', r.at + 900000, r.at + 990000, r.at + 60000,
+       r.at, r.at + 1200000, 6, r.at + 1200000
+FROM @rows($1: id text, branch_id int, number int, at int) AS r
+
+-- name: history_report_insert
+INSERT INTO payment_event (id, attempt_id, order_id, method, source, raw, verdict, received_at)
+SELECT o.id, o.id, o.id, 'COUNTER', 'STAFF', '{"method":"COUNTER"}', 'PAID', o.paid_at
+FROM order_info o
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: history_size
+/*pg: SELECT pg_database_size(current_database()) */
+/*sqlite: SELECT c.page_count * s.page_size FROM pragma_page_count() AS c, pragma_page_size() AS s */
+
+-- name: history_table_insert
+INSERT INTO dining_table (branch_id, label)
+SELECT r.id, 'B1'
+FROM @rows($1: id int, name text) AS r
+
+-- name: history_vacuum
+/*pg: VACUUM (ANALYZE) *//*sqlite: ANALYZE */
+
+-- name: history_version_insert
+INSERT INTO menu_version (id, menu_id, branch_id, number, status, created_at, published_at)
+SELECT r.id, r.id, r.id, 1, 'PUBLISHED', CAST($2 AS BIGINT), CAST($2 AS BIGINT)
+FROM @rows($1: id int, name text) AS r
+
+-- name: history_version_item_insert
+INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota)
+SELECT r.branch_id, r.id, r.id, 30000, 1000000
+FROM @rows($1: id int, branch_id int, dish_id int) AS r
+
+-- name: history_visit_insert
+INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at, closed_at, close_reason)
+SELECT o.id, o.branch_id, t.id, o.biz_date, 'CLOSED', o.created_at, o.updated_at, o.updated_at, 'STAFF'
+FROM order_info o
+JOIN dining_table t ON t.branch_id = o.branch_id
+WHERE o.id >= $1 AND o.id <= $2
+ORDER BY o.id
+
+-- name: documents_ready
+-- Whether the documents in Redis are whole.
+SELECT count(*) FROM document_plane WHERE epoch <> '' AND building = ''
