@@ -74,6 +74,10 @@ web-test: $(DIST) ## check the web app: generated client, lint, types, tests, si
 web-e2e: $(DIST) build ## walk through the guest app in Chromium (CHROMIUM, or /usr/bin/chromium)
 	$(NPM) run --silent e2e
 
+.PHONY: vitals
+vitals: $(DIST) build ## measure how soon pages are there on a slow phone; needs a quiet machine
+	$(NPM) run --silent vitals
+
 .PHONY: screenshots
 screenshots: $(DIST) build ## draw every screen into web/screenshots
 	$(NPM) run --silent screenshots

@@ -27,6 +27,7 @@ export default defineConfig({
   },
   projects: [
     { name: 'guest', testMatch: '*.spec.ts' },
+    { name: 'vitals', testMatch: '*.measure.ts', fullyParallel: false, workers: 1 },
     { name: 'screenshots', testMatch: '*.shots.ts', fullyParallel: false },
   ],
 })

@@ -2143,6 +2143,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cis/visit/{visitId}/cart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View the cart that the table shares */
+        get: operations["visit-cart-get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/visit/{visitId}/cart/lines/{lineId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a line to the table's cart, or change its quantity and note */
+        put: operations["visit-cart-put"];
+        post?: never;
+        /** Remove a line from the table's cart */
+        delete: operations["visit-cart-remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cis/visit/{visitId}/orders": {
         parameters: {
             query?: never;
@@ -2879,6 +2914,28 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        CartSharedLine: {
+            id: string;
+            itemId: string;
+            /** @description Whether the phone that asks added it. */
+            mine: boolean;
+            /** @description In the language of the answer, also of a dish that left the menu. */
+            name: string;
+            notes: string;
+            /**
+             * Format: int64
+             * @description Which of the table's phones added it, by the same numbers as in the list of orders.
+             */
+            phone: number;
+            /** Format: int64 */
+            qty: number;
+        };
+        CartSharedView: {
+            /** @description In the order of adding. */
+            lines: components["schemas"]["CartSharedLine"][];
+            /** Format: int64 */
+            version: number;
+        };
         CartView: {
             branchId: string;
             currency: string;
@@ -2896,6 +2953,11 @@ export interface components {
         };
         CatalogAvailability: {
             bizDate: string;
+            /**
+             * Format: int64
+             * @description Of the table's shared cart; when it is another one, read the cart again. null: each phone has its own cart.
+             */
+            cartVersion: number | null;
             /** @description True: every item of the menu; false: only those that have changed. */
             complete: boolean;
             /** @description No orders are taken at this hour; the menu says when it opens. */
@@ -2939,6 +3001,8 @@ export interface components {
              * @description null while it is in use.
              */
             retiredAt: string | null;
+            /** @description Whether the phones of a table fill one cart. */
+            sharedCart: boolean;
             timezone: string;
         };
         CatalogBranchAvailability: {
@@ -2977,6 +3041,8 @@ export interface components {
             name?: string;
             /** @description Replaces all hours. */
             openingHours?: components["schemas"]["CatalogOpeningHours"];
+            /** @description Whether the phones of a table fill one cart. */
+            sharedCart?: boolean;
             timezone?: string;
         };
         CatalogCategoryEdit: {
@@ -3858,6 +3924,8 @@ export interface components {
         };
         OrderingCreateItem: {
             itemId: string;
+            /** @description The line of the table's shared cart that this is. It leaves the cart with the order; cart_changed if it is not there with this dish, quantity and note. */
+            lineId?: string;
             notes?: string;
             /** Format: int64 */
             qty: number;
@@ -3973,7 +4041,7 @@ export interface components {
             paymentStatus: string;
             /**
              * Format: int64
-             * @description Which of the table's phones ordered, counted from 1 by their first orders.
+             * @description Which of the table's phones ordered, counted from 1 by their first orders or lines in the shared cart.
              */
             phone: number;
             status: string;
@@ -4527,6 +4595,12 @@ export interface components {
             type: string;
         } & {
             [key: string]: unknown;
+        };
+        PutInputBody: {
+            itemId: string;
+            notes?: string;
+            /** Format: int64 */
+            qty: number;
         };
         QueueDeadLetterCount: {
             /** @description relay for events that could not be published. */
@@ -5410,6 +5484,8 @@ export interface components {
             id: string;
             locales: string[];
             name: string;
+            /** @description Whether the phones of a table fill one cart, see /cis/visit/{visitId}/cart. */
+            sharedCart: boolean;
             timezone: string;
         };
         VisitCall: {
@@ -10856,6 +10932,127 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VisitCall"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "visit-cart-get": {
+        parameters: {
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
+            header?: {
+                /** @description What the landing answered. */
+                "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
+            };
+            path: {
+                visitId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartSharedView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "visit-cart-put": {
+        parameters: {
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
+            header?: {
+                /** @description What the landing answered. */
+                "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
+            };
+            path: {
+                visitId: string;
+                /** @description Chosen by the phone; the same id is the same line. */
+                lineId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartSharedView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "visit-cart-remove": {
+        parameters: {
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
+            header?: {
+                /** @description What the landing answered. */
+                "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
+            };
+            path: {
+                visitId: string;
+                lineId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartSharedView"];
                 };
             };
             /** @description Error */

@@ -7,7 +7,7 @@ import { restoreLanguage } from './shell/i18n'
 import { restoreTheme, sheetHead, vuetify } from './shell/look'
 import { forgetBranches } from './shell/branch'
 import { queries } from './shell/query'
-import { onLeave } from './shell/session'
+import { keepsSession, onLeave, resume } from './shell/session'
 import { registerWorker } from './shell/worker'
 import './styles.css'
 
@@ -20,5 +20,12 @@ onLeave(() => {
 const app = createApp(App).provide('usehead', sheetHead()).use(vuetify)
 app.use(VueQueryPlugin, { queryClient: queries })
 restoreTheme()
-void restoreLanguage().then(() => app.use(router).mount('#app'))
+// Texts and the session are loaded at the same time. The content of staff.html stays until the first page is complete.
+if (keepsSession()) void resume().catch(() => undefined)
+void restoreLanguage()
+  .then(() => {
+    app.use(router)
+    return router.isReady().catch(() => undefined)
+  })
+  .then(() => app.mount('#app'))
 if (import.meta.env.PROD) void registerWorker()

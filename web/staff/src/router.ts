@@ -2,8 +2,9 @@ import { createRouter, createWebHistory, type RouteLocationNormalized } from 'vu
 
 import { features, navigation } from './app'
 import { allowRetired } from './shell/branch'
+import { loadFrame } from './shell/frame'
 import { t } from './shell/i18n'
-import { can, onLeave, person, resume } from './shell/session'
+import { can, keepsSession, onLeave, person, resume } from './shell/session'
 import LoginView from './shell/LoginView.vue'
 import MessageView from './shell/MessageView.vue'
 
@@ -24,15 +25,29 @@ function toLogin(from: RouteLocationNormalized) {
   return { name: 'login', query: from.name === 'home' ? {} : { back: from.fullPath } }
 }
 
+/** Starts loading a page's files while the server returns the user. The navigation itself handles a failure. */
+function preload(to: RouteLocationNormalized): void {
+  void loadFrame().catch(() => undefined)
+  for (const { components } of to.matched) {
+    const load = components?.default
+    if (typeof load === 'function') void (load as () => Promise<unknown>)().catch(() => undefined)
+  }
+}
+
 router.beforeEach(async (to) => {
   if (to.meta.open) return true
-  // While the server cannot be reached, the login waits for it with the session that is kept.
+  if (!person.value && keepsSession()) preload(to)
+  // While the server cannot be reached, the login page waits for it with the stored session.
   if (!person.value && !(await resume().catch(() => false))) return toLogin(to)
   if (to.name === 'home') {
     const first = navigation.find((n) => can(...n.needs))
     return first ? { name: first.to } : true
   }
   return can(...(to.meta.needs ?? [])) || { name: 'forbidden' }
+})
+
+router.beforeResolve(async (to) => {
+  if (to.name !== 'login') await loadFrame()
 })
 
 router.afterEach((to) => {

@@ -26,13 +26,18 @@ export function useAwake(): void {
 /** How many columns of a least width, in px, fit into an element with the gaps between them. */
 export function useFit(element: Readonly<Ref<HTMLElement | null>>, least: number, gap = 12) {
   const fit = ref(1)
+  const take = (width: number) => {
+    fit.value = Math.max(1, Math.floor((width + gap) / (least + gap)))
+  }
   const observer = new ResizeObserver(([entry]) => {
-    if (entry) fit.value = Math.max(1, Math.floor((entry.contentRect.width + gap) / (least + gap)))
+    if (entry) take(entry.contentRect.width)
   })
   watch(element, (el) => {
     observer.disconnect()
-    if (el) observer.observe(el)
-  }, { immediate: true })
+    if (!el) return
+    take(el.getBoundingClientRect().width) // before it is painted: the observer is called after that
+    observer.observe(el)
+  }, { immediate: true, flush: 'post' })
   onScopeDispose(() => {
     observer.disconnect()
   })
@@ -51,7 +56,7 @@ export function useFullScreen() {
     full.value = document.fullscreenElement !== null
     frameless.value = full.value
   }
-  // Browsers allow it within a touch only.
+  // Browsers allow it only in response to a touch.
   const first = () => {
     document.removeEventListener('pointerup', first)
     if (document.fullscreenEnabled && !document.fullscreenElement && belongsToKitchen()) {

@@ -53,7 +53,7 @@ describe('a refusal', () => {
     expect(refusals({ errors: [
       { field: 'vnpay_tmn_code', code: 'site_code', message: 'vnpay: the site code is not 8 letters and digits' },
       { field: 'public_url', code: 'newer', message: 'configuration: COMANDA_PUBLIC_URL is odd' },
-    ] })).toEqual({ vnpay_tmn_code: '8 letters and digits.', public_url: 'Public address is odd' })
+    ] })).toEqual({ vnpay_tmn_code: 'Enter 8 letters and digits.', public_url: 'Public address is odd' })
     expect(refusals({})).toEqual({})
   })
 })

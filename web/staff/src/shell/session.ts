@@ -80,8 +80,17 @@ export async function login(name: string, password: string): Promise<void> {
   await admit(take(await answer(api.POST('/auth/login', { body: { ...who, password } }))))
 }
 
-/** Restores the device's session, and reports whether it is still valid. */
-export async function resume(): Promise<boolean> {
+let resuming: Promise<boolean> | undefined
+
+/** Restores the device's session, and reports whether it is still valid. Concurrent calls share one attempt. */
+export function resume(): Promise<boolean> {
+  resuming ??= restore().finally(() => {
+    resuming = undefined
+  })
+  return resuming
+}
+
+async function restore(): Promise<boolean> {
   await flight.running?.catch(() => undefined) // one that fails has removed the token that it could not spend
   if (someone.value) return true
   if (!recall(refreshKey)) return false

@@ -1,0 +1,45 @@
+import type { CDPSession } from '@playwright/test'
+
+import { expect, test } from './fixtures'
+import { enter, order, tablet } from './staff'
+
+/** What the page holds after garbage is collected. */
+async function held(cdp: CDPSession): Promise<{ heap: number; nodes: number; listeners: number }> {
+  await cdp.send('HeapProfiler.collectGarbage')
+  const { metrics } = await cdp.send('Performance.getMetrics')
+  const of = (name: string) => metrics.find((m) => m.name === name)?.value ?? 0
+  return { heap: of('JSHeapUsedSize'), nodes: of('Nodes'), listeners: of('JSEventListeners') }
+}
+
+test('the board works through a shift of six hours without a reload', async ({ page, server }) => {
+  await page.clock.install()
+  await page.setViewportSize(tablet)
+  await enter(page, server, 'kitchen', 'board')
+  await expect(page.getByText('No tickets')).toBeVisible()
+  await page.evaluate(() => Object.assign(window, { same: true }))
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Performance.enable')
+
+  // Every forty minutes a cook starts an order and takes it back, so that the final page has as much content as the
+  // first. In between, the timers of the page run: for ages, for the token, and for reopening a silent stream.
+  const { id } = await order(server, 'A2', 'SANDBOX')
+  const ticket = page.getByRole('article')
+  let start = await held(cdp)
+  for (let minutes = 0; minutes < 6 * 60; minutes += 40) {
+    await expect(ticket.getByRole('button', { name: 'Start' })).toBeVisible()
+    await server.staff('POST', `/api/orders/${id}/start`)
+    await expect(ticket.getByRole('button', { name: 'Ready' })).toBeVisible()
+    await server.staff('POST', `/api/orders/${id}/recall`)
+    await page.clock.runFor('40:00')
+    // The stream waits up to ten seconds before it is opened again, but not when the network comes back.
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await expect(page.getByRole('alert')).toHaveCount(0)
+    if (minutes === 40) start = await held(cdp) // all that is loaded later is there
+  }
+  await expect(ticket.getByRole('button', { name: 'Start' })).toBeVisible()
+  expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true)
+  const end = await held(cdp)
+  expect(end.nodes).toBeLessThan(1.2 * start.nodes)
+  expect(end.listeners).toBeLessThan(1.2 * start.listeners)
+  expect(end.heap).toBeLessThan(start.heap + 2_000_000)
+})
