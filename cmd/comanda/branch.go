@@ -121,7 +121,7 @@ func (c *cli) setBranch() *cobra.Command {
 	var name string
 	var locales []string
 	var dayStart int
-	var open bool
+	var open, sharedCart bool
 	var hoursFile, country, currency, timezone, mailFrom string
 	cmd := &cobra.Command{
 		Use: "set ID", Short: "Change a branch", Args: cobra.ExactArgs(1),
@@ -158,6 +158,9 @@ func (c *cli) setBranch() *cobra.Command {
 			if flags.Changed("timezone") {
 				e.Timezone = &timezone
 			}
+			if flags.Changed("shared-cart") {
+				e.SharedCart = &sharedCart
+			}
 			if flags.Changed("mail-from") {
 				e.MailFrom = &mailFrom
 			}
@@ -183,7 +186,10 @@ func (c *cli) setBranch() *cobra.Command {
 	flags.StringVar(&timezone, "timezone", "", "IANA time zone, until the first order")
 	flags.StringVar(&hoursFile, "hours", "", "JSON file with the opening hours")
 	flags.StringVar(&mailFrom, "mail-from", "", "sender of e-mails about its orders, such as \"Quán Hoa <hoa@house.example>\"")
-	flags.Lookup("open").NoOptDefVal = "" // so that --open true is accepted, too
+	flags.BoolVar(&sharedCart, "shared-cart", false, "whether the phones of a table fill one cart: true or false")
+	for _, name := range []string{"open", "shared-cart"} {
+		flags.Lookup(name).NoOptDefVal = "" // so that --open true is accepted, too
+	}
 	return cmd
 }
 
@@ -234,7 +240,7 @@ func (c *cli) copyBranch() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&r.Name, "name", "", "name that guests see")
-	cmd.Flags().StringVar(&r.ClientTxnID, "key", "", "makes a repetition create nothing more")
+	cmd.Flags().StringVar(&r.ClientTxnID, "key", "", "idempotency key: repeating the command creates nothing more")
 	_ = cmd.MarkFlagRequired("name") // the flag exists
 	return cmd
 }

@@ -100,7 +100,7 @@ func (c *cli) keysAudit() *cobra.Command {
 			"reads, and may run beside servers: findings are checked again before they are reported.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			if show := progress(cmd.ErrOrStderr()); show != nil {
-				o.Progress = percent(show)
+				o.Progress = percentOf(show)
 			}
 			redis, err := app.AttachRedis(cmd.Context(), config)
 			if err != nil {
@@ -116,8 +116,8 @@ func (c *cli) keysAudit() *cobra.Command {
 	return cmd
 }
 
-// percent redraws the bar only when it has grown.
-func percent(show func(step, steps int, name string)) func(done, total int64) {
+// percentOf converts counts to percent for a progress bar, which it redraws only when the percentage has changed.
+func percentOf(show func(step, steps int, name string)) func(done, total int64) {
 	last := int64(-1)
 	return func(done, total int64) {
 		now := int64(100)

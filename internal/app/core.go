@@ -99,6 +99,7 @@ type Core struct {
 	Boards             *ordering.BoardHub
 	Limits             *limit.Limiter // nil when limits are off
 	Carts              *cart.Service
+	SharedCarts        *cart.SharedService
 	CartStore          *cartsql.Store
 	Metrics            *metrics
 	Live               *live.Hub
@@ -157,6 +158,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	k.CartStore = cartsql.New(k.DB, k.DB.Now)
 	k.Carts = &cart.Service{Store: k.CartStore, LiveMenus: k.LiveMenus}
 	k.wireOrders(d.Metrics)
+	k.SharedCarts = &cart.SharedService{Store: k.CartStore, LiveMenus: k.LiveMenus, Phones: k.OrderReader, Now: k.DB.Now}
 	k.wireLive(d.Metrics)
 	if err := k.wireIdentity(ctx, d.Metrics); err != nil {
 		k.Close()
@@ -220,8 +222,8 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	}
 }
 
-// Close commits the operations queued in the ledger and ends the syncer's tasks. Captures end first, because they still
-// write to the ledger; they may take half of the time that stopping has. The groups follow, and the syncer last,
+// Close commits the operations queued in the ledger and ends the syncer's tasks. Captures end first, because they
+// still write to the ledger; they may take half of stopTimeout. The group commits follow, and the syncer is last,
 // because every commit passes its changes to it.
 func (k *Core) Close() {
 	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
@@ -288,8 +290,8 @@ func (k *Core) updateCache(ctx context.Context) {
 	}
 }
 
-// availability reads what is left from the admission cache, else from the ledger. Its figures may be some milliseconds
-// old; the ledger decides when an order is placed.
+// availability reads the remaining units from the admission cache, else from the ledger. Its figures may be some
+// milliseconds old; the ledger decides when an order is placed.
 type availability struct{ core *Core }
 
 // Left implements catalog.Availability.
@@ -307,7 +309,7 @@ func (a availability) Left(ctx context.Context, branch int64, date string, items
 	return left, a.byStock(ctx, branch, left)
 }
 
-// byStock lowers the portions left of dishes to those that the stock suffices for. A dish that has no quota gets one
+// byStock lowers the remaining portions of dishes to what the stock suffices for. A dish that has no quota gets one
 // here if its recipe uses stock.
 func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
 	recipes, err := a.core.Recipes.ForBranch(ctx, branch)

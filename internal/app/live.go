@@ -16,6 +16,11 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 		k.LiveMenus.MenuChanged(branch)
 		k.Live.NotifyMenu(branch)
 	}
+	k.SharedCarts.OnChange = func(branch int64) {
+		k.LiveMenus.Notify(branch)
+		k.Live.NotifyCart(branch)
+	}
+	k.Orders.CartOrdered = k.SharedCarts.Changed
 	k.Floor.OnChange = func(branch int64) {
 		k.Ledger.Subscriptions().Notify(branch)
 		k.Live.NotifyFloor(branch)
@@ -42,6 +47,10 @@ func (k *Core) received(c live.Change) {
 	case len(c.Orders) > 0 || c.Floor:
 		watches.Notify(c.Branch, c.Orders...)
 	}
+	if c.Cart {
+		k.SharedCarts.Forget()
+		k.LiveMenus.Notify(c.Branch)
+	}
 	switch {
 	case c.Menu:
 		k.LiveMenus.MenuChanged(c.Branch)
@@ -53,5 +62,6 @@ func (k *Core) received(c live.Change) {
 // receivedAny notifies all streams, because this process may have missed notifications while it was disconnected.
 func (k *Core) receivedAny() {
 	k.Ledger.Subscriptions().NotifyAll()
+	k.SharedCarts.Forget()
 	k.LiveMenus.AllChanged()
 }

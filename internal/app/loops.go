@@ -19,6 +19,7 @@ import (
 const (
 	keepLog    = 30 * 24 * time.Hour // history of published events
 	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps one of our messages
+	keepCarts  = 2 * time.Hour       // carts that guests shared, of closed visits; phones read for 30 minutes more
 	keepEarly  = 7 * 24 * time.Hour  // confirmations that arrived before their reservation
 )
 
@@ -50,8 +51,8 @@ func (k *Core) commonLoops() []worker.Loop {
 		// still accepted.
 		{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second},
 		k.settingsLoop(),
-		// The first process to come projects changes and rebuilds lost documents. The projector's interval is most of the
-		// delay with which readers see a change.
+		// Whichever process claims the work projects changes and rebuilds lost documents. The interval is most of the delay
+		// until readers see a change.
 		{
 			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
 			MaxPause: 5 * time.Second,
@@ -165,7 +166,8 @@ func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 // relayInterval is the relay's polling interval while idle; under load it does not pause.
 const relayInterval = 100 * time.Millisecond
 
-// relayLoop runs a relay. A broker that stays away is tried every ten seconds, so events leave soon after its return.
+// relayLoop runs a relay. While the broker is unreachable, it is tried every ten seconds, so events leave soon after
+// it is back.
 func relayLoop(r *outbox.Relay) worker.Loop {
 	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayInterval, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
@@ -250,6 +252,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if _, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe)); err != nil {
+		return err
+	}
+	if err := k.CartStore.PurgeShared(ctx, now.Add(-keepCarts)); err != nil {
 		return err
 	}
 	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {

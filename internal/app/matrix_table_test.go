@@ -78,7 +78,12 @@ var matrix = map[string]cell{
 	"POST /cis/visit/{visitId}/call": {
 		path: "/cis/visit/{guestvisit}/call", body: `{"reason":"WATER"}`, wants: guests("+", "n"),
 	},
-	"GET /cis/branch/{branchId}/availability/events": {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
+	"GET /cis/visit/{visitId}/cart": {path: "/cis/visit/{guestvisit}/cart", wants: guests("+", "n")},
+	"PUT /cis/visit/{visitId}/cart/lines/{lineId}": {
+		path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", body: `{"itemId":"{item}","qty":1}`, wants: guests("+", "n"),
+	},
+	"DELETE /cis/visit/{visitId}/cart/lines/{lineId}": {path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", wants: guests("+", "n")},
+	"GET /cis/branch/{branchId}/availability/events":  {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
 	// One's own account.
 	"POST /auth/logout":        {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},

@@ -63,7 +63,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// with starts a process.
+// with starts a process with a configuration.
 func (f *fixture) with(c Config) *fixture {
 	f.t.Helper()
 	p, err := start(f.t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard},
@@ -408,6 +408,9 @@ var classes = map[byte]func(status int) bool{
 // is not in the table, so that its author decides who may use it.
 func TestMatrix(t *testing.T) {
 	f := newFixture(t)
+	if r := f.ask("owner", "PATCH", "/api/branches/1", `{"sharedCart":true}`); r.status != http.StatusOK {
+		t.Fatal("the tables do not share carts: ", r.refusal())
+	}
 	rest := maps.Clone(matrix)
 	for _, route := range f.routes {
 		name := route.Method + " " + route.Path

@@ -16,6 +16,7 @@ import (
 	"comanda/internal/audit/audithttp"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/brand/brandhttp"
+	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/document/documenthttp"
@@ -71,7 +72,7 @@ var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.LiveMenus, k.Floor)
 	cataloghttp.PublicBranches(a, k.Branches.Store, k.DB.Now)
-	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests})
+	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests, k.SharedCarts})
 	cataloghttp.Staff(a, k.CatalogServices)
 	documenthttp.Register(a, k.Documents)
 	accounthttp.Member(a, k.Accounts, func() bool { return k.house.Load().config.encrypted() })
@@ -87,6 +88,7 @@ func (k *Core) register(a *httpapi.API) {
 	orderinghttp.Lists(a, k.OrderReader)
 	orderinghttp.Board(a, k.Boards)
 	carthttp.Register(a, k.Carts)
+	carthttp.Guests(a, k.SharedCarts, guestCarts{k.Guests})
 	reporthttp.Register(a, k.Reports)
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
@@ -100,13 +102,34 @@ func (k *Core) register(a *httpapi.API) {
 	}
 }
 
-// guestBranch finds a guest's branch for the menu stream.
-type guestBranch struct{ *visit.Guests }
+// guestBranch finds a guest's branch, and the version of the table's cart, for the menu stream.
+type guestBranch struct {
+	*visit.Guests
+	carts *cart.SharedService
+}
 
 // BranchOf implements cataloghttp.Guests.
 func (g guestBranch) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
 	who, err := g.Resolve(ctx, token)
 	return who.BranchID, who.TokenHash, err
+}
+
+// CartVersion implements cataloghttp.Guests.
+func (g guestBranch) CartVersion(ctx context.Context, token string) (int64, error) {
+	who, err := g.Resolve(ctx, token)
+	if err != nil {
+		return 0, err
+	}
+	return g.carts.Version(ctx, who.VisitID)
+}
+
+// guestCarts finds a guest for the cart of the table.
+type guestCarts struct{ *visit.Guests }
+
+// Guest implements carthttp.GuestFinder.
+func (g guestCarts) Guest(ctx context.Context, token string) (cart.Guest, error) {
+	who, err := g.Resolve(ctx, token)
+	return cart.Guest{Branch: who.BranchID, VisitID: who.VisitID, Hash: who.TokenHash}, err
 }
 
 // debugServer serves profiles of the process on a separate loopback address, because profiles reveal internals.

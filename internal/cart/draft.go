@@ -38,7 +38,7 @@ func (d *Draft) Apply(c Change, now time.Time) (dish int64, err error) {
 		if i < 0 {
 			return 0, ErrLine
 		}
-		if err := d.checkTotal(c.Set.Quantity, d.Lines[i].Quantity); err != nil {
+		if err := checkTotal(c.Set.Quantity, d.Lines[i].Quantity, d.units()); err != nil {
 			return 0, err
 		}
 		if d.Lines[i].Quantity != c.Set.Quantity {
@@ -71,7 +71,7 @@ func (d *Draft) add(a Add, now time.Time) error {
 		return err
 	}
 	quantity := had + a.Quantity
-	if err := d.checkTotal(quantity, had); err != nil {
+	if err := checkTotal(quantity, had, d.units()); err != nil {
 		return err
 	}
 	switch {
@@ -90,17 +90,20 @@ func (d *Draft) add(a Add, now time.Time) error {
 	return nil
 }
 
-// checkTotal checks the new quantity of a dish, alone and with the other dishes. A cart above the limit, from before a
-// change of limits, may shrink.
-func (d *Draft) checkTotal(quantity, had int64) error {
+func (d *Draft) units() (sum int64) {
+	for _, l := range d.Lines {
+		sum += l.Quantity
+	}
+	return sum
+}
+
+// checkTotal checks the new quantity of a line, alone and in a cart that now has so many units. A cart above the limit,
+// from before a change of limits, may shrink.
+func checkTotal(quantity, had, units int64) error {
 	if err := checkQuantity(quantity); err != nil {
 		return err
 	}
-	units := quantity - had
-	for _, l := range d.Lines {
-		units += l.Quantity
-	}
-	if units > MaxUnits && quantity > had {
+	if units-had+quantity > MaxUnits && quantity > had {
 		return ErrUnits
 	}
 	return nil

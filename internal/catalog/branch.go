@@ -42,22 +42,23 @@ func invalid(format string, args ...any) error {
 
 // Branch is one restaurant site.
 type Branch struct {
-	ID        int64
-	Name      string
-	Country   Country // empty: not stated
-	Currency  money.Currency
-	Timezone  string // IANA
-	DayStart  int    // local hour at which the business day begins, 0 to 23
-	Locales   []Locale
-	AutoClose time.Duration // idle time after which a visit closes
-	Open      bool          // false: guests can see the menu but not order
-	Pause     *Pause        // may have ended; see Paused
-	Hours     OpeningHours  // empty: open at all hours
-	MailFrom  string        // sender of letters about its orders, a mailbox; empty: its name, at the house's address
-	Slug      string        // names it in addresses of the public pages; empty only beside an earlier release
-	RetiredAt time.Time     // zero: in use
-	HasOrders bool          // currency, time zone and start of the business day are fixed
-	Revision  int64         // increases with every change to what the branch's menu shows
+	ID         int64
+	Name       string
+	Country    Country // empty: not stated
+	Currency   money.Currency
+	Timezone   string // IANA
+	DayStart   int    // local hour at which the business day begins, 0 to 23
+	Locales    []Locale
+	AutoClose  time.Duration // idle time after which a visit closes
+	Open       bool          // false: guests can see the menu but not order
+	Pause      *Pause        // may have ended; see Paused
+	Hours      OpeningHours  // empty: open at all hours
+	MailFrom   string        // sender of letters about its orders, a mailbox; empty: its name, at the house's address
+	SharedCart bool          // the guests of a table fill one cart
+	Slug       string        // names it in addresses of the public pages; empty only beside an earlier release
+	RetiredAt  time.Time     // zero: in use
+	HasOrders  bool          // currency, time zone and start of the business day are fixed
+	Revision   int64         // increases with every change to what the branch's menu shows
 
 	calendar *Calendar
 	schedule *schedule // nil: open at all hours

@@ -45,16 +45,17 @@ var (
 
 // BranchEdit is a change to a branch. Nil fields stay as they are.
 type BranchEdit struct {
-	Name      *string
-	Country   *Country
-	Currency  *money.Currency
-	Timezone  *string
-	Locales   []Locale
-	DayStart  *int
-	AutoClose *time.Duration
-	Open      *bool
-	Hours     *OpeningHours
-	MailFrom  *string // only by those who work in every branch: it uses the mail server of the house
+	Name       *string
+	Country    *Country
+	Currency   *money.Currency
+	Timezone   *string
+	Locales    []Locale
+	DayStart   *int
+	AutoClose  *time.Duration
+	Open       *bool
+	Hours      *OpeningHours
+	SharedCart *bool
+	MailFrom   *string // only by those who work in every branch: it uses the mail server of the house
 }
 
 // apply returns the changed branch.
@@ -77,6 +78,9 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	}
 	if e.Hours != nil {
 		b.Hours = *e.Hours
+	}
+	if e.SharedCart != nil {
+		b.SharedCart = *e.SharedCart
 	}
 	if e.MailFrom != nil {
 		b.MailFrom = *e.MailFrom

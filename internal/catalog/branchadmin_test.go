@@ -62,13 +62,13 @@ func TestBranchEdit_apply(t *testing.T) {
 			t.Errorf("%s: the business date changed", name)
 		}
 	}
-	got, _ := BranchEdit{Name: new("Huế"), Open: new(false)}.apply(b, noon)
-	if got.Name != "Huế" || got.Open || got.DayStart != b.DayStart || b.Name != "Hà Nội" {
+	got, _ := BranchEdit{Name: new("Huế"), Open: new(false), SharedCart: new(true)}.apply(b, noon)
+	if got.Name != "Huế" || got.Open || !got.SharedCart || b.SharedCart || got.DayStart != b.DayStart || b.Name != "Hà Nội" {
 		t.Errorf("%+v of %+v", got, b)
 	}
 }
 
-// The first order fixes what its amounts and dates are counted by.
+// The first order fixes the currency, the time zone and the start of the business day.
 func TestBranchEdit_after_the_first_order(t *testing.T) {
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	b := testBranch(t)

@@ -161,6 +161,10 @@ func (l *LiveMenus) MenuChanged(branch int64) {
 	l.publish(branch)
 }
 
+// Notify notifies subscribers of something else that their streams show, such as the cart of their table. The menu stays
+// cached.
+func (l *LiveMenus) Notify(branch int64) { l.hub.topic.Notify(branch) }
+
 // AllChanged notifies all subscribers. It is called when notifications of other processes may have been lost.
 func (l *LiveMenus) AllChanged() {
 	for _, branch := range l.hub.topic.Keys() {

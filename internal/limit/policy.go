@@ -38,6 +38,8 @@ var policies = []Policy{
 	// A guest orders, forgets the drinks and orders again; a table orders at most thirty times in ten minutes.
 	{Name: "order_guest", Interval: 3 * time.Second, Burst: 3, Action: "order_guest"},
 	{Name: "order_visit", Interval: 20 * time.Second, Burst: 30, Action: "order_visit"},
+	// Everybody taps plus at once; each tap is a change of the table's cart.
+	{Name: "cart_visit", Interval: time.Second / 4, Burst: 80, Action: "cart_visit"},
 	// A table calls for water, for service and to pay. Calling more often does not help.
 	{Name: "call_visit", Interval: 20 * time.Second, Burst: 6, Action: "call_visit"},
 	// Someone corrects a setting and tests again. Each test waits seconds for another company's server, or sends a message.

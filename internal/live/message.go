@@ -12,6 +12,7 @@ type Change struct {
 	Left   bool     `json:"left,omitempty"`  // available quantities
 	Menu   bool     `json:"menu,omitempty"`  // the menu, its quotas, or the branch itself
 	Floor  bool     `json:"floor,omitempty"` // visits, tables or calls
+	Cart   bool     `json:"cart,omitempty"`  // carts that the guests of a table share
 }
 
 // message is the JSON document sent through the channel.

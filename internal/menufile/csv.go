@@ -39,7 +39,9 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		line, _ := from.FieldPos(0)
 		row := sheetRow{number: line - inside, cells: make([]cell, len(record))}
 		for i, text := range record {
-			row.cells[i].text = text
+			// Spreadsheet programs run such a cell, so it is not the text that the owner sees. Write puts an apostrophe in
+			// front of texts that begin like one.
+			row.cells[i] = cell{text: text, formula: strings.HasPrefix(text, "=")}
 			inside += strings.Count(text, "\n")
 		}
 		if row.blank() {

@@ -21,7 +21,7 @@ var vietnam = Options{money.VND, []string{"vi", "en"}}
 
 const head = "key,category,name,description,price,quota,image\n"
 
-// good are files that say the same in different forms.
+// good are files with the same content in different formats.
 func TestRead_forms(t *testing.T) {
 	units := int64(20)
 	want := []DishRow{
@@ -238,6 +238,7 @@ var bad = []struct {
 			check(t, b.SetCellFormula("Sheet1", "C3", "C2*1.1"))
 		})
 	}, []string{at(3, "price", Formula)}},
+	{"formulas as text", plainText(head + ",Phở,=1+1,,=60000+5000,,\n"), []string{at(2, "name", Formula), at(2, "price", Formula)}},
 	{"an error value", func(t *testing.T) []byte {
 		return workbook(t, func(b *excelize.File) {
 			rows(t, b, []any{"category", "name", "price"}, []any{"Phở", "Một", "#REF!"})

@@ -33,6 +33,7 @@ type Batch struct {
 	Paused         map[int64]bool               // branches that take no orders now
 	Unpaid         map[string]int               // number of open unpaid orders by visit, guest hash and member
 	Carts          map[int64]cart.Cart          // of members who check out, by user id
+	SharedCarts    map[string]*cart.SharedDraft // of visits, as orders take lines from them
 	Numbers        map[stock.Scope]int64        // last order number
 
 	Effects
@@ -69,7 +70,8 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 		Attempts: map[string][]payment.Attempt{}, RefundsByOrder: map[string][]payment.Refund{},
 		StoredKeys: map[IdempotencyKey]StoredKey{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
 		Paused: map[int64]bool{},
-		Carts:  map[int64]cart.Cart{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
+		Carts:  map[int64]cart.Cart{}, SharedCarts: map[string]*cart.SharedDraft{}, Unpaid: map[string]int{},
+		Numbers: map[stock.Scope]int64{},
 		Effects: Effects{
 			Changed: map[string]*Order{}, ChangedAttempts: map[string]payment.Attempt{}, Deadlines: map[string]time.Time{},
 			ChangedRefunds: map[string]payment.Refund{}, Marks: map[Line]time.Time{},

@@ -76,7 +76,7 @@ func (w *boardFeed) boards(every time.Duration) *ordering.BoardHub {
 	return &ordering.BoardHub{Reader: w, Catalog: w, Changes: w, Interval: every, Log: slog.New(slog.DiscardHandler), Now: w.time}
 }
 
-func newWall(t *testing.T) *boardFeed {
+func newBoardFeed(t *testing.T) *boardFeed {
 	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // in the branch's time zone
 	return &boardFeed{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
 }
@@ -99,8 +99,8 @@ func dish(id, qty int64, done bool) ordering.Item {
 
 // A board's query selects the business date and, early in the day, the orders of the previous date that were paid
 // lately.
-func TestBoards_asksForTheDay(t *testing.T) {
-	w := newWall(t)
+func TestBoardHub_asksForTheDay(t *testing.T) {
+	w := newBoardFeed(t)
 	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
 	if err != nil || b.Date != "2026-02-26" || b.At != w.now {
 		t.Fatalf("%+v, %v", b, err)
@@ -113,7 +113,7 @@ func TestBoards_asksForTheDay(t *testing.T) {
 		t.Error(d)
 	}
 	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // days end at four
-		late := newWall(t)
+		late := newBoardFeed(t)
 		late.now = late.now.Add(at * time.Hour)
 		b, err := late.boards(0).Get(t.Context(), anywhere, 1)
 		if err != nil || b.Date != "2026-02-27" || late.asked[0].DateBefore != before {
@@ -135,7 +135,7 @@ func TestBoards_asksForTheDay(t *testing.T) {
 
 // AllDay counts only what is still to be cooked: no line that is done, ready, unpaid or voided.
 func TestBoard_allDay(t *testing.T) {
-	w := newWall(t)
+	w := newBoardFeed(t)
 	voided := ticket("v", 1, ordering.Placed, dish(1, 100, false))
 	voided.PaymentStatus = ordering.RefundDue
 	w.rows = ordering.BoardRows{
@@ -166,7 +166,7 @@ func TestBoard_allDay(t *testing.T) {
 
 // A board's ID depends on everything that screens show, and not on the time of reading.
 func TestBoard_id(t *testing.T) {
-	w := newWall(t)
+	w := newBoardFeed(t)
 	ids := map[string]string{}
 	look := func(name string) {
 		t.Helper()
@@ -207,7 +207,7 @@ func TestBoard_id(t *testing.T) {
 }
 
 func TestBoard_isBounded(t *testing.T) {
-	w := newWall(t)
+	w := newBoardFeed(t)
 	for i := range ordering.MaxTickets + 1 {
 		w.rows.Tickets = append(w.rows.Tickets, ticket(fmt.Sprint(i), int64(1000-i), ordering.Placed))
 	}
@@ -229,8 +229,8 @@ func wait[T any](t *testing.T, c <-chan T, what string) {
 
 // All screens of a branch share a read, which follows a notification at once. The last screen to leave ends the
 // reading.
-func TestBoards_follow(t *testing.T) {
-	w := newWall(t)
+func TestBoardHub_follow(t *testing.T) {
+	w := newBoardFeed(t)
 	boards := w.boards(time.Hour)
 	const screens = 20
 	var all []*ordering.Screen
@@ -275,8 +275,8 @@ func TestBoards_follow(t *testing.T) {
 }
 
 // The next periodic read finds a change without a notification.
-func TestBoards_look(t *testing.T) {
-	w := newWall(t)
+func TestBoardHub_look(t *testing.T) {
+	w := newBoardFeed(t)
 	s, end, err := w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -291,8 +291,8 @@ func TestBoards_look(t *testing.T) {
 
 // Screens keep an old board for ten seconds while reads fail. Then their streams end, and reconnecting returns the
 // error.
-func TestBoards_stale(t *testing.T) {
-	w := newWall(t)
+func TestBoardHub_stale(t *testing.T) {
+	w := newBoardFeed(t)
 	boards := w.boards(time.Millisecond)
 	s, end, err := boards.Follow(t.Context(), anywhere, 1)
 	if err != nil {
@@ -325,8 +325,8 @@ func TestBoards_stale(t *testing.T) {
 }
 
 // A panic ends only the streams of its branch. Screens that reconnect start a new feed.
-func TestBoards_panic(t *testing.T) {
-	w := newWall(t)
+func TestBoardHub_panic(t *testing.T) {
+	w := newBoardFeed(t)
 	boards := w.boards(time.Millisecond)
 	s, end, err := boards.Follow(t.Context(), anywhere, 1)
 	if err != nil {

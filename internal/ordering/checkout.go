@@ -166,7 +166,7 @@ func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Recei
 		// The order of an earlier attempt has emptied the cart, so a repetition comes here with cart.ErrEmpty.
 		return s.priorOr(ctx, c.key(), digestOf(c), err)
 	}
-	return s.reserveAndPlace(ctx, o, &v.Cart, digestOf(c))
+	return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, digestOf(c))
 }
 
 // priceCart returns the cart as a priced order. The branch is that of the view: the request may have left it open.

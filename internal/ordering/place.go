@@ -41,6 +41,7 @@ type RequestItem struct {
 	ItemID int64  `json:"i"`
 	Qty    int64  `json:"q"`
 	Notes  string `json:"n"`
+	Line   string `json:"l,omitempty"` // of the table's shared cart, which the order takes; empty: of none
 }
 
 // Receipt is the result of a request to place an order.
@@ -67,13 +68,33 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 			return s.priorOr(ctx, key, digest, err)
 		}
 		o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
-		return s.reserveAndPlace(ctx, o, nil, digest)
+		receipt, err := s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
+		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
+			s.CartOrdered(g.Branch) // also after an unknown outcome: the order may exist
+		}
+		return receipt, err
 	})
+}
+
+// source is the cart whose lines become an order. It is empty for a guest who has one on the phone.
+type source struct {
+	cart  *cart.Cart        // a member's, which the order takes as a whole
+	lines []cart.SharedLine // of the cart that the guests of the table share
+}
+
+// sharedLines returns the lines of the shared cart among the items of a request, as the guest saw them.
+func sharedLines(items []RequestItem) (lines []cart.SharedLine) {
+	for _, it := range items {
+		if it.Line != "" {
+			lines = append(lines, cart.SharedLine{ID: it.Line, ItemID: it.ItemID, Quantity: it.Qty, Notes: it.Notes})
+		}
+	}
+	return lines
 }
 
 // reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses
 // early when the units are gone; the ledger decides.
-func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
+func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, digest string) (Receipt, error) {
 	// The first hold has the id of its order. Statements that have only one of the two rely on this (drift_orphans,
 	// order_deadline_move).
 	h, err := o.Hold(o.ID)
@@ -102,8 +123,8 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart,
 	}
 	o.setAttempt(attempt)
 	result, err := s.Ledger.Do(ctx, &Place{
-		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest,
-		Limits: s.Settings().Limits,
+		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from.cart, SharedLines: from.lines,
+		Digest: digest, Limits: s.Settings().Limits,
 	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
@@ -258,8 +279,10 @@ type Place struct {
 	Recipes map[int64][]stock.Line // stock items that each menu item consumes
 	Attempt payment.Attempt
 	Cart    *cart.Cart // the cart that the order was made from; nil for guests
-	Digest  string     // of the request; another digest under the same key is refused
-	Limits  Limits
+	// SharedLines are taken from the cart that the guests of the visit share.
+	SharedLines []cart.SharedLine
+	Digest      string // of the request; another digest under the same key is refused
+	Limits      Limits
 }
 
 // Limits are the maximum numbers of unpaid orders. Zero means no limit. They bound how many units one phone or one
@@ -284,7 +307,7 @@ func (b *Batch) enter(p *Place) Result {
 	case reached(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
 		o.Kind == DineIn && reached(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
 		return Result{Err: ErrUnpaid}
-	case p.Cart != nil && !b.cartUnchanged(*p.Cart):
+	case p.Cart != nil && !b.cartUnchanged(*p.Cart), !b.hasLines(p):
 		return Result{Err: cart.ErrChanged}
 	}
 	// The reservation is the last check, because it is the first change.
@@ -305,6 +328,9 @@ func (b *Batch) enter(p *Place) Result {
 		// A second checkout of this cart in the batch finds no cart and is refused with cart.ErrChanged.
 		b.OrderedCarts = append(b.OrderedCarts, b.Carts[p.Cart.UserID])
 		delete(b.Carts, p.Cart.UserID)
+	}
+	if len(p.SharedLines) > 0 {
+		b.SharedCarts[o.VisitID].Take(p.SharedLines)
 	}
 
 	b.Orders[o.ID] = &o
@@ -340,6 +366,12 @@ func (p *Place) at(now time.Time) *Place {
 func (b *Batch) cartUnchanged(c cart.Cart) bool {
 	now, ok := b.Carts[c.UserID]
 	return ok && now.Equal(c)
+}
+
+// hasLines reports whether the shared cart of the visit still has the lines that an order takes.
+func (b *Batch) hasLines(p *Place) bool {
+	d := b.SharedCarts[p.Order.VisitID]
+	return len(p.SharedLines) == 0 || d != nil && d.Has(p.SharedLines)
 }
 
 // payer returns the key that the limit on unpaid orders counts by: the member, or else the guest's hash.

@@ -98,7 +98,8 @@ type Reader interface {
 	// OfMember and OfVisit return a page, newest first, and the number of all orders.
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
-	// Phones returns the hashes of the phones that ordered in a visit, by their first order.
+	// Phones returns the hashes of the phones of a visit that ordered or added to its shared cart, in the order in which
+	// they first did.
 	Phones(ctx context.Context, visit string) ([]string, error)
 	// TableOf returns the label of the visit's table, also after the visit has closed; "" if there is none.
 	TableOf(ctx context.Context, visit string) (label string, err error)
@@ -136,6 +137,9 @@ type Service struct {
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by
 	Metrics   *Metrics
+	// CartOrdered is called after an order of lines of the cart that guests share, to notify the phones of the branch. It
+	// must not block; it may be nil.
+	CartOrdered func(branch int64)
 
 	placing      singleflight.Group                // requests by key and digest, see once
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
@@ -200,8 +204,9 @@ func (s *Service) Order(ctx context.Context, by Requester, id string) (Detail, e
 	return d, err
 }
 
-// VisitOrder is an order of a visit with the phone that placed it. Phones are numbered from 1 by their first order, so
-// that a table can tell who ordered without names, and a number stays the same for the whole visit.
+// VisitOrder is an order of a visit with the phone that placed it. Phones are numbered from 1 by their first order or
+// line in the shared cart, so that a table can tell who ordered without names, and a number stays the same for the whole
+// visit.
 type VisitOrder struct {
 	Order
 	Phone int

@@ -181,8 +181,8 @@ func (o oneBranch) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 	return o.b, nil
 }
 
-// Two read at a time; the third waits for a place, or for its own patience to end.
-func TestDesk_Open(t *testing.T) {
+// Two reports are read at a time. The third waits for a free place, or until its context ends.
+func TestService_Open(t *testing.T) {
 	d := NewService(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
 	open := func(ctx context.Context, by authz.Actor, branch int64, to string) (func(), error) {
 		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -266,13 +267,10 @@ func thumb(url string) string {
 	return url
 }
 
-// symbols are those of currencies that have one; before says that it precedes the amount.
-var symbols = map[money.Currency]struct {
-	text   string
-	before bool
-}{"VND": {"₫", false}, "TWD": {"NT$", true}, "USD": {"$", true}, "EUR": {"€", false}, "THB": {"฿", true}, "JPY": {"¥", true}}
+// symbols are those of currencies that have one.
+var symbols = map[money.Currency]string{"VND": "₫", "TWD": "NT$", "USD": "$", "EUR": "€", "THB": "฿", "JPY": "¥"}
 
-// price formats an amount for people: 65.000 ₫ in Vietnamese, NT$1,200 elsewhere.
+// price formats an amount for people, as the guest app does: 65.000 ₫ in Vietnamese, ₫65,000 elsewhere.
 func (p page) price(c money.Currency, minor int64) string {
 	whole, cents, _ := strings.Cut(c.Format(minor), ".")
 	comma, point := ",", "."
@@ -285,18 +283,15 @@ func (p page) price(c money.Currency, minor int64) string {
 	if cents != "" {
 		whole += point + cents
 	}
-	s, ok := symbols[c]
-	switch {
-	case !ok:
-		return whole + "\u00a0" + string(c)
-	case s.before:
-		return s.text + whole
+	symbol, ok := symbols[c]
+	if !ok || p.tag == "vi" {
+		return whole + "\u00a0" + cmp.Or(symbol, string(c))
 	}
-	return whole + "\u00a0" + s.text
+	return symbol + whole
 }
 
-// dial returns the digits of a telephone number, for a link.
-func dial(phone string) string {
+// phoneDigits returns the digits of a telephone number, for a link.
+func phoneDigits(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r == '+' {
 			return r

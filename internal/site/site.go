@@ -136,7 +136,7 @@ type branchView struct {
 
 type hoursView struct{ Day, Times, Note string }
 
-// page is a request for a page.
+// page is the state of one request: its visitor's language, the brand and the branches.
 type page struct {
 	*PublicPages
 	r      *http.Request
@@ -226,7 +226,7 @@ func (s *PublicPages) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := p.view("/", p.house, fmt.Sprintf(p.t.Describe, p.house))
 	v.Heading, v.Text = cmp.Or(p.brand.Title.In(p.locale), p.house), p.brand.Text.In(p.locale)
-	v.Address, v.Phone, v.Dial = p.brand.Address, p.brand.Phone, dial(p.brand.Phone)
+	v.Address, v.Phone, v.Dial = p.brand.Address, p.brand.Phone, phoneDigits(p.brand.Phone)
 	if s.HasShop && len(p.all) > 0 {
 		v.Shop = "/shop"
 	}
@@ -289,7 +289,8 @@ func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
 	return v.write(w, r)
 }
 
-// write renders the page. The policy admits its style and no script.
+// write renders the page. The policy admits its style and no script. It admits connections to this server because tools
+// that check pages for search engines fetch robots.txt from within the page.
 func (v view) write(w http.ResponseWriter, r *http.Request) error {
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, v); err != nil {
@@ -298,8 +299,8 @@ func (v view) write(w http.ResponseWriter, r *http.Request) error {
 	sum := sha256.Sum256([]byte(v.CSS))
 	web.Rendered{
 		MediaType: "text/html; charset=utf-8", Vary: "Accept-Encoding, Accept-Language", Body: body.Bytes(),
-		Policy: "default-src 'none'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-			"style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Policy: "default-src 'none'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+			"frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 	}.ServeHTTP(w, r)
 	return nil
 }

@@ -171,7 +171,7 @@ func TestHome_without_a_brand(t *testing.T) {
 func TestMenu(t *testing.T) {
 	s := newSite(t, brand.Brand{Name: "Quán Hoa"})
 	body := ask(t, s, "/menu/quan-hoa-hue?lang=en").Body.String()
-	has(t, "the menu", body, "<title>Menu · Quán Hoa Huế · Quán Hoa</title>", "<h2>Pho</h2>", "<h3>Beef pho</h3>", "<p>With herbs</p>", "65,000\u00a0₫",
+	has(t, "the menu", body, "<title>Menu · Quán Hoa Huế · Quán Hoa</title>", "<h2>Pho</h2>", "<h3>Beef pho</h3>", "<p>With herbs</p>", "₫65,000",
 		`src="/media/`+photo+`-320.jpg" width="96" height="96" loading="lazy"`, `href="https://quanhoa.vn/menu/quan-hoa-hue?lang=en"`)
 	for _, not := range []string{"Not on sale", "<h2>Hết</h2>", "noindex"} {
 		if strings.Contains(body, not) {
@@ -195,7 +195,7 @@ func TestMenu(t *testing.T) {
 	}
 }
 
-// The number of a branch, a name of before and another spelling lead to the address of today, in the chosen language.
+// The number of a branch, a former slug and another spelling redirect to the current address, in the chosen language.
 func TestMenu_addresses(t *testing.T) {
 	s := newSite(t, brand.Brand{})
 	for path, want := range map[string]string{
@@ -212,7 +212,7 @@ func TestMenu_addresses(t *testing.T) {
 	}
 }
 
-// Dates with other hours are announced for two weeks, for people in their language and for search engines.
+// Special hours are shown two weeks ahead, in the language of the visitor and as structured data for search engines.
 func TestHome_special_hours(t *testing.T) {
 	s := newSite(t, brand.Brand{})
 	for lang, wants := range map[string][]string{

@@ -35,8 +35,8 @@ func reservation(id string, until time.Time, lines ...stock.Line) stock.Hold {
 	return stock.Hold{ID: stock.HoldID(id), Scope: stockage, Lines: lines, Until: until}
 }
 
-// reserving loads 10 of each item, of which the given holds take, as SQL does.
-func reserving(holds ...stock.HoldState) *stock.CommandBatch {
+// batchWith returns a batch with 10 units of each item and the given holds, as if loaded from SQL.
+func batchWith(holds ...stock.HoldState) *stock.CommandBatch {
 	r := &stock.CommandBatch{Now: noon, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{}}
 	counts := map[int64]stock.Count{rice: {Item: rice, Cap: 10}, eggs: {Item: eggs, Cap: 10}}
 	for _, h := range holds {
@@ -58,7 +58,7 @@ func reserving(holds ...stock.HoldState) *stock.CommandBatch {
 	return r
 }
 
-// outcome is everything that follows from one demand.
+// outcome is every effect of one command.
 type outcome struct {
 	Err        string // the code of the refusal
 	Changed    bool
@@ -78,7 +78,7 @@ func code(err error) string {
 	return ""
 }
 
-// decide has one demand decided.
+// decide runs one command.
 func decide(r *stock.CommandBatch, d stock.Command) outcome {
 	before, _ := r.Balances.Count(stock.Key{Scope: stockage, Item: rice})
 	res := r.Decide([]stock.Command{d})[0]
@@ -105,7 +105,7 @@ func decide(r *stock.CommandBatch, d stock.Command) outcome {
 	return o
 }
 
-// demands are what may be asked of reservation r, which takes 3 of rice.
+// commands returns the commands on reservation r, which takes 3 units of rice.
 func commands() map[string]stock.Command {
 	mine := reservation("r", noon.Add(time.Minute), stock.Line{Item: rice, Qty: 3})
 	other, large := mine, mine
@@ -130,14 +130,14 @@ func commands() map[string]stock.Command {
 	}
 }
 
-// same is the outcome of what changes nothing.
+// same is the outcome of a command that changes nothing.
 func same(s stock.State, status stock.Status) outcome { return outcome{State: s, Status: status} }
 
 func refusedAs(s stock.State, status stock.Status, err *fault.Error) outcome {
 	return outcome{State: s, Status: status, Err: err.Code}
 }
 
-// The whole table of states: every act on a reservation in every state, with everything that follows.
+// The whole state table: every command on a reservation in every state, with all effects.
 func TestCommandBatch_state_table(t *testing.T) {
 	type row = map[string]outcome
 	strange := refusedAs("", "", stock.ErrReservationNotFound)
@@ -253,7 +253,7 @@ func inState(state string) *stock.CommandBatch {
 	if s, ok := states[was]; ok {
 		holds = append(holds, stock.HoldState{Hold: mine, State: s})
 	}
-	r := reserving(holds...)
+	r := batchWith(holds...)
 	r.ConfirmedEarly[mine.ID] = early
 	if states[was] == stock.Released {
 		r.Reasons[mine.ID] = strings.ToUpper(was)
@@ -261,12 +261,12 @@ func inState(state string) *stock.CommandBatch {
 	return r
 }
 
-// Nothing expires before its deadline, and from it on it may (I10).
+// A reservation may expire at its deadline, and not before (I10).
 func TestCommandBatch_expires_at_deadline(t *testing.T) {
 	for until, want := range map[time.Time]stock.State{
 		noon.Add(time.Millisecond): stock.Held, noon: stock.Released, noon.Add(-time.Hour): stock.Released,
 	} {
-		r := reserving(stock.HoldState{Hold: reservation("r", until, stock.Line{Item: rice, Qty: 1}), State: stock.Held})
+		r := batchWith(stock.HoldState{Hold: reservation("r", until, stock.Line{Item: rice, Qty: 1}), State: stock.Held})
 		r.Decide([]stock.Command{{Action: stock.Expire, ID: "r"}})
 		if got, _ := r.Balances.State(stock.HoldID("r")); got != want {
 			t.Errorf("%s before its deadline: %s", until.Sub(noon), got)
@@ -274,10 +274,10 @@ func TestCommandBatch_expires_at_deadline(t *testing.T) {
 	}
 }
 
-// A reservation lives as long as was asked for, from the decision on, wherever the clock has been set meanwhile.
+// A reservation lives for the requested time, counted from the decision, even if the clock is set meanwhile.
 func TestCommandBatch_deadline_follows_the_clock(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
-		requested, r := noon.Add(-step), reserving()
+		requested, r := noon.Add(-step), batchWith()
 		h := reservation("r", requested.Add(5*time.Minute), stock.Line{Item: rice, Qty: 1})
 		res := r.Decide([]stock.Command{{Action: stock.Try, ID: "r", Hold: h, RequestedAt: requested}})[0]
 		if want := noon.Add(5 * time.Minute); !res.Reservation.ExpiresAt.Equal(want) || !r.Created[0].Until.Equal(want) {
@@ -286,9 +286,9 @@ func TestCommandBatch_deadline_follows_the_clock(t *testing.T) {
 	}
 }
 
-// A reservation takes all of its items or none, and says of every item that is short how many could be had.
+// A reservation takes all of its items or none, and reports the available quantity of every item that is short.
 func TestCommandBatch_all_or_nothing(t *testing.T) {
-	r := reserving(stock.HoldState{Hold: reservation("s", noon, stock.Line{Item: rice, Qty: 8}), State: stock.Confirmed})
+	r := batchWith(stock.HoldState{Hold: reservation("s", noon, stock.Line{Item: rice, Qty: 8}), State: stock.Confirmed})
 	h := reservation("r", noon, stock.Line{Item: rice, Qty: 3}, stock.Line{Item: eggs, Qty: 11})
 	res := r.Decide([]stock.Command{{Action: stock.Try, ID: "r", Hold: h, Message: true}})[0]
 	if !errors.Is(res.Err, stock.ErrInsufficientStock) {
@@ -302,7 +302,7 @@ func TestCommandBatch_all_or_nothing(t *testing.T) {
 	r.Balances.Deltas(func(k stock.Key, _ stock.Counter) { t.Errorf("%s was touched", names[k.Item]) })
 }
 
-// load makes what SQL would load for a batch.
+// load returns what SQL would load for a batch.
 func load(s *stocktest.Model) *stock.CommandBatch {
 	r := &stock.CommandBatch{Now: s.Now, Balances: stock.NewBalances(), Reasons: maps.Clone(s.Reasons), ConfirmedEarly: maps.Clone(s.ConfirmedEarly)}
 	counts := map[int64]stock.Count{}
@@ -328,8 +328,8 @@ func load(s *stocktest.Model) *stock.CommandBatch {
 	return r
 }
 
-// I1, I2, I4, I8, I12: random batches of demands. Whatever comes, and however often, nothing is lost and nothing appears,
-// rows and events agree, and every answer follows the rules.
+// I1, I2, I4, I8, I12: random batches of commands. No units are lost or created, rows and events agree, and every
+// result follows the rules.
 func TestCommandBatch_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := stocktest.NewModel(map[int64]int64{rice: 10, eggs: 6})
@@ -371,7 +371,7 @@ func draw(t *rapid.T, now time.Time) stock.Command {
 	return d
 }
 
-// compare looks at what a batch has decided: counters, rows, what the cache is told, and events.
+// compare checks the effects of a batch: counters, rows, operations for the cache, and events.
 func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 	for id, h := range s.Holds {
 		if state, _ := r.Balances.State(id); state != h.State {

@@ -35,17 +35,17 @@ type PagePicture struct {
 
 const manifestPath = "/app/manifest.webmanifest"
 
-// What dress replaces in a page.
+// The elements of a page that applyTo replaces.
 const (
 	plainTitle = "<title>Menu</title>"
 	plainIcon  = `<link rel="icon" href="/app/icon.svg" type="image/svg+xml">`
 	plainTouch = `<link rel="apple-touch-icon" href="/app/icon-180.png">`
 )
 
-// dress writes title, icons and colours into a page. The colours are an inline style at the end of the head: a style
+// applyTo writes title, icons and colours into a page. The colours are an inline style at the end of the head: a style
 // sheet of its own would be another request before anything is shown, and a script would show the page in other colours
 // first.
-func (b PageBrand) dress(page []byte) []byte {
+func (b PageBrand) applyTo(page []byte) []byte {
 	for was, now := range map[string]string{
 		plainTitle: b.tag("<title>%s</title>", b.Name),
 		plainIcon:  b.tag(`<link rel="icon" href="%s" type="image/png">`, b.IconSmall),

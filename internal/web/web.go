@@ -92,7 +92,7 @@ func (a *App) SetBoot(boot Boot) error {
 func newPage(built fs.FS, name string, boot Boot) (*content, error) {
 	text, err := fs.ReadFile(built, name)
 	if err == nil {
-		text, err = write(boot.Brand.dress(text), boot)
+		text, err = write(boot.Brand.applyTo(text), boot)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: %s: %w", name, err)

@@ -53,6 +53,9 @@ test('every screen can be used by everybody: an order that waits, fails, ends an
 })
 
 test('every screen can be used by everybody: without a visit', async ({ page, server }) => {
+  await page.goto(`${server.url}/app/welcome`)
+  await expect(page.getByRole('link', { name: 'See the menu' })).toBeVisible()
+  await examine(page, 'welcome')
   for (const reason of ['scan', 'unknown', 'revoked', 'staff', 'ended', 'moved', 'branch', 'elsewhere']) {
     await page.goto(`${server.url}/app/closed/${reason}`)
     await expect(page.getByRole('heading')).toBeVisible()
@@ -67,7 +70,7 @@ test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
       const focused = page.locator(':focus')
       const text = await focused.evaluate((e) => e.getAttribute('aria-label') ?? (e as HTMLElement).innerText ?? '')
       if (!name.test(text)) continue
-      // What has the focus can be seen: nothing lies over its middle.
+      // The focused element is visible: nothing covers its centre.
       expect(await focused.evaluate((e) => {
         const b = e.getBoundingClientRect()
         const top = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2)

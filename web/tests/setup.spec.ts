@@ -4,6 +4,7 @@ import { sizes } from './staff'
 
 // An owner without the demo: from the link in the terminal to the first paid order, in the browser alone.
 test('an owner sets up a restaurant and takes the first paid order', async ({ page, empty, browser }) => {
+  test.setTimeout(240_000) // ten screens are checked in three languages and two themes
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${empty.url}/console/`)
   await expect(page.getByText('Open the link shown in its terminal')).toBeVisible()
@@ -22,8 +23,8 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(step('Add tables').getByRole('img', { name: 'To do' })).toBeVisible()
   await examine(page, 'getting started')
 
-  await step('Add tables').getByRole('link', { name: 'Open tables' }).click()
-  await page.getByRole('button', { name: 'New tables' }).click()
+  await step('Add tables').getByRole('link', { name: 'Go to tables' }).click()
+  await page.getByRole('button', { name: 'Add tables' }).click()
   await page.getByRole('dialog').getByLabel('Table names').fill('A1-A3, T1')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('4 tables added.')).toBeVisible()
@@ -51,8 +52,8 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await page.getByRole('link', { name: 'Getting started' }).click()
   await expect(step('Publish the menu').getByRole('img', { name: 'Done' })).toBeVisible()
 
-  // The first guest: the owner's own phone.
-  const link = await page.getByRole('link', { name: 'Try an order' }).getAttribute('href')
+  // The first order is placed with the owner's own phone.
+  const link = await page.getByRole('link', { name: 'Place a test order' }).getAttribute('href')
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
   await phone.goto(link ?? '')
   await add(phone, 'Beef pho')
@@ -68,14 +69,14 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(page).toHaveURL(/\/console\/today$/) // where an owner begins
   await expect(page.getByText('1 paid order', { exact: true })).toBeVisible()
   await expect(page.getByText('₫65,000', { exact: true })).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Make it reachable for phones' })).toBeVisible() // what is still to be set up
+  await expect(page.getByRole('link', { name: 'Make it reachable from phones' })).toBeVisible() // what is still to be set up
   await examine(page, 'today')
 
   await page.getByRole('link', { name: 'Settings', exact: true }).click()
   const paying = page.locator('form').filter({ hasText: 'Grace period' })
   await paying.getByLabel('Time to pay', { exact: true }).fill('20')
   await paying.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('Saved. It takes effect within seconds.')).toBeVisible()
+  await expect(page.getByText('Saved. Changes take effect within seconds.')).toBeVisible()
   const account = page.locator('form').filter({ hasText: 'From your VNPay contract' })
   await account.getByLabel('Merchant code (TMN code)').fill('QUANHOA1')
   await account.getByRole('button', { name: 'Save' }).click() // half an account is refused
@@ -101,6 +102,18 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await examine(page, 'a branch')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('heading', { name: 'Quán Hoa Sen' })).toBeVisible()
+
+  await page.getByRole('button', { name: 'Opening hours of Quán Hoa Sen' }).click()
+  const hours = page.getByRole('dialog', { name: 'Opening hours of Quán Hoa Sen' })
+  await hours.getByLabel('Open at all hours').uncheck()
+  await hours.getByRole('button', { name: 'Monday: add hours' }).click()
+  await examine(page, 'opening hours')
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('link', { name: 'Brand' }).click()
+  await page.getByLabel('Accent colour').first().fill('#ffe08a')
+  await expect(page.getByText('Too pale for light screens.')).toBeVisible()
+  await examine(page, 'brand')
 
   // The link works once.
   const other = await (await browser.newContext({ locale: 'en' })).newPage()
@@ -128,8 +141,8 @@ test('a set-up goes on after the server was killed', async ({ page, empty }) => 
   await killed(() => page.getByRole('button', { name: 'Create restaurant' }).click())
   await expect(page.getByText('What Quán Hoa needs before the first guest can order.')).toBeVisible()
 
-  await page.getByRole('link', { name: 'Open tables' }).click()
-  await page.getByRole('button', { name: 'New tables' }).click()
+  await page.getByRole('link', { name: 'Go to tables' }).click()
+  await page.getByRole('button', { name: 'Add tables' }).click()
   await page.getByRole('dialog').getByLabel('Table names').fill('A1-A3')
   await killed(() => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click())
   await expect(page.getByText('3 tables added.')).toBeVisible()

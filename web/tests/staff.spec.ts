@@ -17,7 +17,7 @@ test('logging in, being sent back, and logging out', async ({ page, server }) =>
   await expect(page.getByRole('heading', { name: 'Tables' })).toBeVisible()
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Tables' })).toBeVisible()
-  // What the role may not see is not offered, and its address leads nowhere.
+  // Pages that the role may not see are not in the navigation, and their addresses do not open them.
   await expect(page.getByRole('link', { name: 'Order board' })).toBeVisible()
   await page.getByText('Log out').click()
   await expect(page).toHaveURL(/login/)
@@ -181,7 +181,7 @@ test('the floor is divided into sections, and a card opens the orders of its tab
   await page.setViewportSize(sizes.desktop)
   const o = await order(server, 'A2', 'COUNTER')
   await enter(page, server, 'manager', 'tables')
-  await page.getByRole('button', { name: 'New tables' }).click()
+  await page.getByRole('button', { name: 'Add tables' }).click()
   await page.getByLabel('Table names').fill('S1-S2')
   await page.getByRole('combobox', { name: 'Section' }).fill('Terrace')
   await page.getByRole('button', { name: 'Save' }).click()

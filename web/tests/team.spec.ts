@@ -2,7 +2,7 @@ import { examine } from './examine'
 import { expect, test } from './fixtures'
 import { enter, sizes } from './staff'
 
-// Several people in one go, by keyboard: one is refused, of one the answer is lost, and none is stored twice.
+// Adds several people by keyboard: one is refused, the response for another is lost, and none is stored twice.
 test('an owner adds the team, and a cook takes over the tablet', async ({ page, another }) => {
   const server = await another() // other stories expect the demo's people alone
   await page.setViewportSize({ width: 1440, height: 900 })
@@ -17,7 +17,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await expect(page.getByText('not all the same and not a sequence')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Add 3 people' })).toBeDisabled()
   await page.getByRole('group', { name: 'Hoa' }).getByLabel('PIN', { exact: true }).fill('4071')
-  await page.getByRole('button', { name: 'Another person' }).press('Enter')
+  await page.getByRole('button', { name: 'Add another person' }).press('Enter')
   await expect(names.nth(3)).toBeFocused()
   await page.keyboard.type('Tuan')
   await examine(page, 'a team to add')
@@ -36,7 +36,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await names.nth(3).press('Enter')
   const list = page.getByRole('region', { name: 'Who was added' })
   await expect(list.getByRole('listitem')).toHaveText([/Lan.*PIN/, /Tuan.*PIN/])
-  await expect(page.getByRole('group', { name: 'Minh' }).getByRole('alert')).toContainText('won’t be stored twice')
+  await expect(page.getByRole('group', { name: 'Minh' }).getByRole('alert')).toContainText('no one is added twice')
   await expect(page.getByRole('group', { name: 'Hoa' }).getByRole('alert')).toBeVisible()
   await examine(page, 'a team with problems')
   await page.getByRole('button', { name: 'Add 2 people' }).click()
@@ -45,7 +45,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   const pin = await list.getByRole('listitem').filter({ hasText: 'Minh' }).locator('b').innerText()
 
   await page.emulateMedia({ media: 'print' })
-  await expect(page.getByRole('button', { name: 'Another person' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Add another person' })).toBeHidden()
   await expect(list).toBeVisible()
   await page.emulateMedia({ media: 'screen' })
 

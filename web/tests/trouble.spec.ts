@@ -13,7 +13,7 @@ test('a stopped server costs nothing but time', async ({ page, another }) => {
   await server.stop()
   await expect(page.getByText('No connection to the restaurant')).toBeVisible()
   await page.getByRole('button', { name: /Order and pay/ }).click()
-  await expect(page.getByText('send your order once')).toBeVisible()
+  await expect(page.getByText('send your order as soon as you’re back online')).toBeVisible()
   await server.start()
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible({ timeout: 20_000 })
 
@@ -77,8 +77,8 @@ test('an order whose answer was lost is one order after a reload', async ({ page
   })
   await page.getByRole('radio', { name: /Pay at the counter/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
-  await expect(page.getByText('send your order once')).toBeVisible()
-  // What is on its way is stopped by its own button only.
+  await expect(page.getByText('send your order as soon as you’re back online')).toBeVisible()
+  // Only its own button stops a request that is being sent.
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   await expect(page.getByRole('button', { name: 'Stop trying' })).toBeVisible()

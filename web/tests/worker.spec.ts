@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
-/** Waits until the phone keeps the files of the app. */
+/** Waits until the service worker has cached the app's files. */
 async function kept(page: Page): Promise<void> {
   await page.evaluate(async () => navigator.serviceWorker.ready)
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null)
@@ -22,7 +22,7 @@ test('the app opens without a network, with the last menu', async ({ page, anoth
 
   await server.stop()
   await page.reload()
-  await expect(page.getByText('No connection. This is the menu of')).toBeVisible()
+  await expect(page.getByText('No connection. This is the menu as of')).toBeVisible()
   await add(page, 'Beef pho', 'no onion')
   await page.getByRole('link', { name: /View cart · 1 item/ }).click()
   await expect(page.getByRole('dialog')).toContainText('Note: no onion')

@@ -1,7 +1,8 @@
-// Package cartsql stores the carts of members in SQL. Concurrent changes share a transaction.
+// Package cartsql stores the carts of members, and those that the guests of a table share, in SQL. Concurrent changes
+// share a transaction.
 //
-// Lock order: carts by id, in transactions of changes and of orders. Orders lock carts after counters and numbers. All
-// transactions lock in that order, so they cannot deadlock.
+// Lock order: members' carts by id, then shared carts by visit, in transactions of changes and of orders. Orders lock
+// carts after counters and numbers. All transactions lock in that order, so they cannot deadlock.
 package cartsql
 
 import (
@@ -35,12 +36,14 @@ const (
 	maxQueue = 4096
 )
 
-// Store implements cart.Store.
+// Store implements cart.Store and cart.SharedStore.
 type Store struct {
 	db          *sqldb.DB
 	now         func() time.Time
 	changes     *sqldb.Group[cart.Change, changeResult]
 	reads       sqldb.Questions[int64, cart.Cart]
+	shared      *sqldb.Group[cart.SharedChange, sharedResult]
+	versions    sqldb.Questions[string, int64]
 	firstBranch atomic.Pointer[cachedBranch]
 }
 
@@ -57,6 +60,12 @@ func New(db *sqldb.DB, now func() time.Time) *Store {
 	s.reads = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, users []int64) ([]cart.Cart, error) {
 		return readByUsers(ctx, db, users)
 	})
+	s.shared = sqldb.NewGroup(db, sqldb.GroupConfig[cart.SharedChange, sharedResult]{
+		Run: s.runShared, Max: maxBatch, Queue: maxQueue,
+	})
+	s.versions = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, visits []string) ([]int64, error) {
+		return readVersions(ctx, db, visits)
+	})
 	return s
 }
 
@@ -64,6 +73,8 @@ func New(db *sqldb.DB, now func() time.Time) *Store {
 func (s *Store) Stop() {
 	s.changes.Stop()
 	s.reads.Stop()
+	s.shared.Stop()
+	s.versions.Stop()
 }
 
 // Cart implements cart.Store. Concurrent reads share a statement.

@@ -34,6 +34,8 @@ var Stmts = sqldb.Load(fstest.MapFS{
 	"branch_open.sql":  {Data: []byte(`UPDATE branch SET is_open = $2 WHERE id = $1`)},
 	"branch_hours.sql": {Data: []byte(`UPDATE branch SET hours = $2 WHERE id = $1`)},
 	"dish_names.sql":   {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
+	"visit_close.sql":  {Data: []byte(`UPDATE visit SET status = 'CLOSED', closed_at = $2 WHERE id = $1`)},
+	"branch_share.sql": {Data: []byte(`UPDATE branch SET shared_cart = $2 WHERE id = $1`)},
 	"touch.sql":        {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
 	"rows.sql": {Data: []byte(`
 		SELECT (SELECT count(*) FROM cart), (SELECT count(*) FROM cart_detail), (SELECT count(*) FROM order_info),
@@ -128,6 +130,19 @@ func (h *Fixture) SetOpen(t testing.TB, branch int64, open bool) {
 	t.Helper()
 	h.run(t, "branch_open", branch, map[bool]int{true: 1}[open])
 	h.invalidate(t)
+}
+
+// Share lets the guests of a table share a cart, or not.
+func (h *Fixture) Share(t testing.TB, share bool) {
+	t.Helper()
+	h.run(t, "branch_share", h.Branch, map[bool]int{true: 1}[share])
+	h.invalidate(t)
+}
+
+// CloseAt closes a visit at an instant.
+func (h *Fixture) CloseAt(t testing.TB, visit string, at time.Time) {
+	t.Helper()
+	h.run(t, "visit_close", visit, at.UnixMilli())
 }
 
 // SetHours sets the opening hours of a branch, as stored.

@@ -118,6 +118,7 @@ type branchEdit struct {
 	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while today would be another day by it."`
 	AutoCloseMinutes *int             `json:"autoCloseMinutes,omitempty" minimum:"1" maximum:"1440"`
 	IsOpen           *bool            `json:"isOpen,omitempty"`
+	SharedCart       *bool            `json:"sharedCart,omitempty" doc:"Whether the phones of a table fill one cart."`
 
 	OpeningHours *catalog.OpeningHours `json:"openingHours,omitempty" doc:"Replaces all hours."`
 	MailFrom     *string               `json:"mailFrom,omitempty" text:"line" maxLength:"320" doc:"Such as House <no-reply@house.example>; empty removes it. Only for those who work in every branch."`
@@ -127,6 +128,7 @@ func (s *staff) editBranch(ctx context.Context, in *httpapi.BodyByID[branchEdit]
 	e := catalog.BranchEdit{
 		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
 		Hours: in.Body.OpeningHours, Timezone: in.Body.Timezone, MailFrom: in.Body.MailFrom,
+		SharedCart: in.Body.SharedCart,
 	}
 	if c := in.Body.Country; c != nil {
 		e.Country = new(catalog.Country(*c))

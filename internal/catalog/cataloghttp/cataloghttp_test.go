@@ -339,7 +339,7 @@ func TestStaff(t *testing.T) {
 		answer, call       string
 	}{
 		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","country":null,"currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
-			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"paused":null,` +
+			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"sharedCart":false,"paused":null,` +
 			`"mailFrom":null,"hasOrders":false,"retiredAt":null,` +
 			`"openingHours":{"weekly":{},"exceptions":[]},"isOpenNow":true,"hoursChange":null}],"total":1}`,
 			"branches"},

@@ -17,6 +17,8 @@ import (
 // limited.
 type Guests interface {
 	BranchOf(ctx context.Context, token string) (branch int64, key string, err error)
+	// CartVersion returns the version of the cart that the phones of the token's table fill together.
+	CartVersion(ctx context.Context, token string) (int64, error)
 }
 
 // pollInterval is how often a stream reads the live menu, because notifications can be lost. It is also the maximum age
@@ -56,6 +58,7 @@ type availability struct {
 	Complete      bool        `json:"complete" doc:"True: every item of the menu; false: only those that have changed."`
 	IsPaused      bool        `json:"isPaused" doc:"No orders are taken for the moment; the menu says why and how long."`
 	IsClosed      bool        `json:"isClosed" doc:"No orders are taken at this hour; the menu says when it opens."`
+	CartVersion   *int64      `json:"cartVersion" doc:"Of the table's shared cart; when it is another one, read the cart again. null: each phone has its own cart."`
 	Items         []remaining `json:"items"`
 }
 
@@ -76,40 +79,55 @@ func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	}
 	// The feed's End ends the subscription, also if the stream is refused by a limit.
 	changed, unsubscribe := l.menus.Subscribe(branch) // before the first read, so that no change is missed
-	menu, err := l.menus.Get(ctx, branch)
+	first, err := l.read(ctx, branch, string(in.CustomerToken))
 	if err != nil {
 		unsubscribe()
 		return httpapi.Feed{}, err
 	}
 	return httpapi.Feed{Key: key, End: unsubscribe, Run: func(ctx context.Context, s *httpapi.Stream) {
-		l.follow(ctx, s, string(in.CustomerToken), menu, in.LastEventID, changed)
+		l.follow(ctx, s, string(in.CustomerToken), first, in.LastEventID, changed)
 	}}, nil
+}
+
+// state is what a stream shows: the live menu, and the version of the table's cart, nil where carts are not shared.
+type state struct {
+	*catalog.LiveMenu
+	cart *int64
+}
+
+func (l *live) read(ctx context.Context, branch int64, token string) (*state, error) {
+	menu, err := l.menus.Get(ctx, branch)
+	if err != nil || !menu.Branch.SharedCart {
+		return &state{LiveMenu: menu}, err
+	}
+	version, err := l.guests.CartVersion(ctx, token)
+	return &state{menu, &version}, err
 }
 
 // follow sends the full state unless the client has seen it, and then the changes, until the guest's visit ends.
 func (l *live) follow(
-	ctx context.Context, s *httpapi.Stream, token string, menu *catalog.LiveMenu, seen string, changed <-chan struct{},
+	ctx context.Context, s *httpapi.Stream, token string, now *state, seen string, changed <-chan struct{},
 ) {
-	var sent *catalog.LiveMenu
-	if liveID(menu) == seen {
-		sent = menu
+	var sent *state
+	if liveID(now) == seen {
+		sent = now
 	}
 	for {
-		if data := differences(sent, menu); data != nil {
-			if s.Send(httpapi.Event{ID: liveID(menu), Name: "availability", Data: data}) != nil {
+		if data := differences(sent, now); data != nil {
+			if s.Send(httpapi.Event{ID: liveID(now), Name: "availability", Data: data}) != nil {
 				return
 			}
 		}
-		sent = menu
+		sent = now
 		if s.Wait(ctx, changed, pollInterval) != nil {
 			return
 		}
 		// At every turn, so that the stream ends soon after the visit does.
 		_, _, err := l.guests.BranchOf(ctx, token)
 		if err == nil {
-			var next *catalog.LiveMenu
-			if next, err = l.menus.Get(ctx, menu.Branch.ID); err == nil {
-				menu = next
+			var next *state
+			if next, err = l.read(ctx, now.Branch.ID, token); err == nil {
+				now = next
 			}
 		}
 		// An outage does not end streams: all phones would reconnect at once.
@@ -121,7 +139,7 @@ func (l *live) follow(
 
 // liveID returns a digest of what a live menu shows. It is the event id: a client that reconnects to any process with
 // the current id is not sent the same state again.
-func liveID(b *catalog.LiveMenu) string {
+func liveID(b *state) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, b.VersionID, b.Date)
 	if b.Pause != nil {
@@ -131,32 +149,44 @@ func liveID(b *catalog.LiveMenu) string {
 		fmt.Fprint(sum, b.Closure.OpensAt.UnixMilli())
 	}
 	for i := range b.Items {
-		fmt.Fprint(sum, itemStateOf(b, &b.Items[i]))
+		fmt.Fprint(sum, itemStateOf(b.LiveMenu, &b.Items[i]))
+	}
+	if b.cart != nil {
+		fmt.Fprint(sum, "cart", *b.cart)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
 // differences returns the changes from sent to menu, or nil if there are none. A new version or business date sends
 // every item again, because the client cannot compare items across them.
-func differences(sent, menu *catalog.LiveMenu) *availability {
-	if sent == menu {
+func differences(sent, menu *state) *availability {
+	if sent == menu || sent != nil && sent.LiveMenu == menu.LiveMenu && sameCart(sent.cart, menu.cart) {
 		return nil
 	}
 	a := &availability{
 		MenuVersionID: httpapi.FormatID(menu.VersionID), BizDate: menu.Date, Items: []remaining{},
-		IsPaused: menu.Pause != nil, IsClosed: menu.Closure != nil,
+		IsPaused: menu.Pause != nil, IsClosed: menu.Closure != nil, CartVersion: menu.cart,
 		Complete: sent == nil || sent.VersionID != menu.VersionID || sent.Date != menu.Date,
 	}
 	for i := range menu.Items {
 		it := &menu.Items[i]
-		if now := itemStateOf(menu, it); a.Complete || now != itemStateOf(sent, it) {
+		if now := itemStateOf(menu.LiveMenu, it); a.Complete || now != itemStateOf(sent.LiveMenu, it) {
 			a.Items = append(a.Items, now.response())
 		}
 	}
-	if !a.Complete && len(a.Items) == 0 && samePause(sent.Pause, menu.Pause) && sameClosure(sent.Closure, menu.Closure) {
+	if !a.Complete && len(a.Items) == 0 && samePause(sent.Pause, menu.Pause) && sameClosure(sent.Closure, menu.Closure) &&
+		sameCart(sent.cart, menu.cart) {
 		return nil
 	}
 	return a
+}
+
+// sameCart reports whether two versions of the table's cart are the same.
+func sameCart(a, b *int64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // samePause reports whether two pauses show guests the same.

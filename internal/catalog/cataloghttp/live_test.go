@@ -18,7 +18,10 @@ import (
 )
 
 // seats accepts the token "ann" as a guest of branch 1 until the visit is closed.
-type seats struct{ closed atomic.Bool }
+type seats struct {
+	closed atomic.Bool
+	cart   atomic.Int64 // version of the table's cart
+}
 
 func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error) {
 	if token != "ann" || s.closed.Load() {
@@ -26,6 +29,8 @@ func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error)
 	}
 	return 1, "ann", nil
 }
+
+func (s *seats) CartVersion(context.Context, string) (int64, error) { return s.cart.Load(), nil }
 
 // subscriptions reports each subscription that ends.
 type subscriptions struct {
@@ -97,32 +102,58 @@ func TestLive_stream(t *testing.T) {
 	t.Cleanup(server.Close)
 	l := openLive(t, server.URL, "")
 	const rest = `"isActive":true,"isSoldOut":`
-	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7},` +
+	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `false,"remaining":7},` +
 		`{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 	seen := l.id
 	s.left.Set(11, 0)
 	s.later()
-	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `true,"remaining":0}]}`)
+	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `true,"remaining":0}]}`)
 	if l.id == seen {
 		t.Error("another state has the same id")
 	}
 	back := openLive(t, server.URL, l.id)
 	s.left.Set(11, 7)
 	s.later()
-	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
+	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
 	if back.id != seen {
 		t.Error("the same state has another id")
 	}
 	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
 	s.later()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
+	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 
 	// A pause is sent although no item changed.
 	b, c := catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1))
 	b.Pause, c.Revision = &catalog.Pause{Code: catalog.PauseBusy}, 7
 	s.source.Put(b, c)
 	s.later()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"items":[]}`)
+	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"cartVersion":null,"items":[]}`)
+}
+
+// Where the phones of a table share a cart, its version is sent whenever it changes, without items that did not.
+func TestLive_cart(t *testing.T) {
+	s := newSite(t)
+	b := catalogtest.Branch()
+	b.SharedCart = true
+	s.source.Put(b, catalogtest.Content(5, nil, catalogtest.Item(11, 1)))
+	s.seats.cart.Store(3)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	l := openLive(t, server.URL, "")
+	const head = `{"menuVersionId":"5","bizDate":"2026-02-26","complete":`
+	l.want(head + `true,"isPaused":false,"isClosed":false,"cartVersion":3,"items":[{"itemId":"11","isActive":true,"isSoldOut":false,"remaining":null}]}`)
+	seen := l.id
+	s.seats.cart.Store(4)
+	s.subscriptions.Notify(1)
+	l.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":4,"items":[]}`)
+	if l.id == seen {
+		t.Error("another version of the cart has the same id")
+	}
+	// A phone that reconnects with the id of the last event it has seen receives only the next change.
+	back := openLive(t, server.URL, l.id)
+	s.seats.cart.Store(5)
+	s.subscriptions.Notify(1)
+	back.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":5,"items":[]}`)
 }
 
 type liveClient struct {
@@ -180,14 +211,14 @@ func (l *liveClient) next() (data string, ok bool) {
 func TestDifferences(t *testing.T) {
 	s := newSite(t)
 	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock), s.left, s.clock)
-	menu := func(left int64) *catalog.LiveMenu {
+	menu := func(left int64) *state {
 		s.left.Set(11, left)
 		s.later()
 		b, err := live.Get(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b
+		return &state{LiveMenu: b}
 	}
 	seven, three := menu(7), menu(3)
 	if d := differences(nil, seven); d == nil || !d.Complete || len(d.Items) != 2 {
@@ -199,8 +230,8 @@ func TestDifferences(t *testing.T) {
 	if d := differences(seven, menu(7)); d != nil {
 		t.Errorf("an event for an equal menu: %+v", d)
 	}
-	again := &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
-	same := &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
+	again := &state{LiveMenu: &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}}
+	same := &state{LiveMenu: &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}}
 	if d := differences(again, same); d != nil {
 		t.Errorf("an event for an equal pause: %+v", d)
 	}

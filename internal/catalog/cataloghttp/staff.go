@@ -55,6 +55,7 @@ type branch struct {
 	Locales          []catalog.Locale `json:"locales"`
 	AutoCloseMinutes int              `json:"autoCloseMinutes"`
 	IsOpen           bool             `json:"isOpen"`
+	SharedCart       bool             `json:"sharedCart" doc:"Whether the phones of a table fill one cart."`
 	Paused           *pausedBranch    `json:"paused" doc:"null while it takes orders."`
 
 	MailFrom *string `json:"mailFrom" doc:"Sender of e-mails about its orders; null: its name, at the address of the house."`
@@ -76,7 +77,8 @@ func branchOf(b catalog.Branch, now time.Time) branch {
 	return branch{
 		ID: httpapi.FormatID(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
 		BizDate: b.Calendar().BizDate(now), Locales: b.Locales,
-		AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open, Paused: pausedOf(b.Paused(now)),
+		AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open, SharedCart: b.SharedCart,
+		Paused:  pausedOf(b.Paused(now)),
 		Country: httpapi.OrNull(string(b.Country)), OpeningHours: b.Hours.Filled(),
 		MailFrom:  httpapi.OrNull(b.MailFrom),
 		HasOrders: b.HasOrders, RetiredAt: httpapi.TimeOrNull(b.RetiredAt),

@@ -78,7 +78,7 @@ func createBranch(
 	}
 	id, err := sqldb.Scalar[int64](ctx, tx, stmt("branch_insert"), b.Name, string(b.Country), string(b.Currency), b.Timezone,
 		b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute), sqldb.Flag(b.Open), now.UnixMilli(), stored, digest,
-		hoursText(b.Hours))
+		hoursText(b.Hours), sqldb.Flag(b.SharedCart))
 	if err != nil {
 		return catalog.Branch{}, err
 	}
@@ -121,7 +121,7 @@ func (s *Store) ChangeBranch(
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by, hoursText(b.Hours),
-			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom)
+			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom, sqldb.Flag(b.SharedCart))
 		if b.Name != was.Name || b.Slug == "" {
 			if b.Slug, err = assignSlug(ctx, tx, b, now); err != nil {
 				return err
@@ -200,6 +200,9 @@ func branchNote(b catalog.Branch) any {
 	}
 	if !b.Hours.Empty() {
 		note["openingHours"] = b.Hours
+	}
+	if b.SharedCart {
+		note["sharedCart"] = true
 	}
 	if b.MailFrom != "" {
 		note["mailFrom"] = b.MailFrom

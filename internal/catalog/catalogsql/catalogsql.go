@@ -77,7 +77,8 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	var retired *int64
 	var p pauseRow
 	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision,
-		&p.at, &p.until, &p.code, &p.texts, &p.by, &country, &hours, &retired, &b.MailFrom, &b.Slug, &orders)
+		&p.at, &p.until, &p.code, &p.texts, &p.by, &country, &hours, &retired, &b.MailFrom, sqldb.Bool(&b.SharedCart),
+		&b.Slug, &orders)
 	if err == nil {
 		b.Pause, err = p.pause()
 	}

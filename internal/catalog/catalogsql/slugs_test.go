@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
@@ -53,7 +56,7 @@ func (e slugEnv) leads(slug string, want int64) {
 	}
 }
 
-// A slug follows the name. Former ones keep leading to their branch and are never given to another.
+// A slug follows the name. Former slugs keep leading to their branch and are never given to another.
 func TestStore_slugs(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := slugEnv{t, catalogsql.New(db, nil)}
@@ -115,7 +118,7 @@ func TestStore_slugs_at_once(t *testing.T) {
 	})
 }
 
-// Branches from before slugs were stored get theirs at the start, once, also of two processes.
+// Branches from before slugs were stored receive theirs when a process starts, once, even if two processes start.
 func TestStore_AssignSlugs(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := slugEnv{t, catalogsql.New(db, nil)}
@@ -162,7 +165,7 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		if b, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new(sender)}); err != nil || b.MailFrom != sender {
 			t.Errorf("the owner: %+v, %v", b, err)
 		}
-		// A form that sends the field as it was is no change of it.
+		// A form that sends the field unchanged does not change it.
 		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender), Open: new(true)}); err != nil {
 			t.Errorf("a manager, unchanged: %v", err)
 		}
@@ -175,6 +178,36 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"})
 		if err != nil || b.MailFrom != "" || b.Slug != "quan-hoa-2" {
 			t.Errorf("the copy: %+v, %v", b, err)
+		}
+	})
+}
+
+// Whether the guests of a table share a cart is for those who edit the branch. It is audited, and a copy of the branch
+// has it too.
+func TestBranchAdmin_shared_cart(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		files := menuFiles(s)
+		admin := catalog.BranchAdmin{Store: s, Menus: files.Menus, Now: files.Now}
+		manager := authz.Actor{Kind: authz.Account, UserID: 5, Role: authz.RoleManager, Branches: []int64{branchID}}
+		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
+		if b, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{Open: new(true)}); err != nil || b.SharedCart {
+			t.Errorf("at first: %+v, %v", b, err)
+		}
+		if b, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{SharedCart: new(true)}); err != nil || !b.SharedCart {
+			t.Errorf("a manager: %+v, %v", b, err)
+		}
+		if b, err := s.Branch(t.Context(), branchID); err != nil || !b.SharedCart {
+			t.Errorf("stored: %+v, %v", b, err)
+		}
+		if b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"}); err != nil || !b.SharedCart {
+			t.Errorf("the copy: %+v, %v", b, err)
+		}
+		all, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{To: files.Now().Add(time.Hour), Limit: 10, EveryBranch: true})
+		if err != nil || !slices.ContainsFunc(all, func(e audit.Entry) bool {
+			return e.Action == audit.ActionBranchEdited && e.Actor == manager.String() && strings.Contains(e.After, `"sharedCart":true`) &&
+				!strings.Contains(e.Before, "sharedCart")
+		}) {
+			t.Errorf("the audit log has %+v, %v", all, err)
 		}
 	})
 }

@@ -234,18 +234,18 @@ func newRelations(documents int64) *relations {
 	return &relations{seed: maphash.MakeSeed(), byID: make(map[uint64]relation, min(documents, 1<<24))}
 }
 
-// noted is one fact about a document.
-type noted struct {
+// fact is one observation about a document.
+type fact struct {
 	hash uint64
 	is   relation
 }
 
-func (r *relations) seen(document string, is relation) noted {
-	return noted{maphash.String(r.seed, document), is}
+func (r *relations) seen(document string, is relation) fact {
+	return fact{maphash.String(r.seed, document), is}
 }
 
-// note stores facts.
-func (r *relations) note(all []noted) {
+// add stores facts.
+func (r *relations) add(all []fact) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range all {

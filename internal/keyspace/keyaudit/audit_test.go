@@ -19,9 +19,9 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
+const visitID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 
-// unhurried audits without the pause before the second look.
+// unhurried audits without the pause before the second scan.
 func unhurried() Options {
 	return Options{wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
@@ -42,14 +42,14 @@ func must(t testing.TB, db *redisdb.DB, cmds ...redisdb.Cmd) {
 	}
 }
 
-// sound fills a store with n users as they should be, their indexes, and keys of other rooms.
+// sound fills a store with n valid users, their indexes, and keys of other packages.
 func sound(t testing.TB, db *redisdb.DB, n int) {
 	t.Helper()
 	users := keyspace.UserDocuments
 	cmds := []redisdb.Cmd{
 		redisdb.Command("SET", keyspace.MenuActive(1), "x", "EX", "60"),
-		redisdb.Command("SADD", keyspace.VisitCustomers(aUID), "a"),
-		redisdb.Command("EXPIRE", keyspace.VisitCustomers(aUID), "60"),
+		redisdb.Command("SADD", keyspace.VisitCustomers(visitID), "a"),
+		redisdb.Command("EXPIRE", keyspace.VisitCustomers(visitID), "60"),
 		redisdb.Command("ZADD", keyspace.LeasesDue(1), "1", "a"),
 		redisdb.Command("SET", users.Memo("1"), "x"), // it may have a TTL and here has none
 		redisdb.Command("SET", users.Counter(), fmt.Sprint(n)),
@@ -96,7 +96,7 @@ func TestRun_clean(t *testing.T) {
 	})
 }
 
-// planted is a finding of each kind, made with what a declared key allows.
+// planted has a finding of each kind, made with declared keys.
 var planted = map[Kind]struct {
 	cmds    func() []redisdb.Cmd
 	count   int64
@@ -220,7 +220,7 @@ func TestRun_undeclared_keys(t *testing.T) {
 	}
 }
 
-// What is put right between the two looks is no finding (Q2).
+// A difference that is repaired between the two scans is not a finding (Q2).
 func TestRun_looks_twice(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		sound(t, db, 9)

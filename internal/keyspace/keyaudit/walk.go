@@ -19,7 +19,7 @@ type walk struct {
 	tally  *tally
 	sample []string // keys of the page whose size is measured
 	of     []int    // families of sample
-	notes  []noted
+	facts  []fact
 }
 
 // The first sampleFirst keys of a family on a master are measured with MEMORY USAGE, and then one of sampleEvery:
@@ -89,26 +89,26 @@ func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 
 // relate notes the documents of a page, and the ids in indexes and lists.
 func (w *walk) relate(page []redisdb.KeyInfo) error {
-	w.notes = w.notes[:0]
+	w.facts = w.facts[:0]
 	for i := range page {
 		s := &page[i]
 		h := w.holdingOf(s)
 		switch {
 		case h.Entity == "":
 		case h.Document:
-			w.notes = append(w.notes, w.relations.seen(s.Key, exists))
+			w.facts = append(w.facts, w.relations.seen(s.Key, exists))
 		default:
 			is := referenced
 			if h.List {
 				is = listed
 			}
-			err := w.ids(s, func(id string) { w.notes = append(w.notes, w.relations.seen(h.DocumentOf(id), is)) })
+			err := w.ids(s, func(id string) { w.facts = append(w.facts, w.relations.seen(h.DocumentOf(id), is)) })
 			if err != nil {
 				return err
 			}
 		}
 	}
-	w.relations.note(w.notes)
+	w.relations.add(w.facts)
 	return nil
 }
 

@@ -30,6 +30,7 @@ type createItem struct {
 	ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 	Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
 	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
+	LineID string `json:"lineId,omitempty" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"The line of the table's shared cart that this is. It leaves the cart with the order; cart_changed if it is not there with this dish, quantity and note."`
 }
 
 // request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
@@ -47,7 +48,7 @@ func (b createBody) request() (ordering.Request, error) {
 		if err != nil {
 			return ordering.Request{}, err
 		}
-		r.Items[i] = ordering.RequestItem{ItemID: id, Qty: it.Qty, Notes: it.Notes}
+		r.Items[i] = ordering.RequestItem{ItemID: id, Qty: it.Qty, Notes: it.Notes, Line: it.LineID}
 	}
 	return r, nil
 }

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/sim/linepaysim"
 )
 
-// paidByLINEPay is the result of books for an order paid once through LINE Pay.
+// paidByLINEPay is the result of paymentRows for an order paid once through LINE Pay.
 var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
 // lost returns a fault that loses a confirmation: its response if moves, after LINE Pay has captured the payment, else
@@ -23,7 +23,7 @@ func lost(moves bool) linepaysim.Fault {
 	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 }
 
-// unheard is the result of books while the outcome of a LINE Pay confirmation is unknown.
+// unheard is the result of paymentRows while the outcome of a LINE Pay confirmation is unknown.
 var unheard = []string{"order PLACED/CONFIRMING refunded 0", "attempt LINEPAY UNKNOWN", "report CALLBACK UNKNOWN"}
 
 // TestLINEPay checks that a LINE Pay payment ends in the expected state for each of the guest's actions and each fault.
@@ -240,7 +240,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 				if h.calls.count("confirm") != 0 || h.line.Payments()[0].State == "PAID" {
 					h.t.Errorf("money was taken: %+v", h.line.Payments()[0])
 				}
-				if got := h.read(books); !containsAll(got, append(c.want, "attempt LINEPAY FAILED", "attempt LINEPAY REDIRECTED")) {
+				if got := h.read(paymentRows); !containsAll(got, append(c.want, "attempt LINEPAY FAILED", "attempt LINEPAY REDIRECTED")) {
 					h.t.Errorf("the books: %q", got)
 				}
 			})

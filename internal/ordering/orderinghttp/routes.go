@@ -209,7 +209,7 @@ type visitInput struct {
 type listed struct {
 	Summary
 	Items []item `json:"items"`
-	Phone int    `json:"phone" doc:"Which of the table's phones ordered, counted from 1 by their first orders."`
+	Phone int    `json:"phone" doc:"Which of the table's phones ordered, counted from 1 by their first orders or lines in the shared cart."`
 	Mine  bool   `json:"mine" doc:"Whether the phone that asks ordered."`
 }
 

@@ -437,8 +437,8 @@ func (h *testServer) browse(method, address, form string) (status int, text stri
 	return h.send(r)
 }
 
-// books selects everything about payments in the database as lines of text.
-const books = `
+// paymentRows selects everything about payments in the database as lines of text.
+const paymentRows = `
 	SELECT 'order ' || status || '/' || payment_status || ' refunded ' || refunded_amount FROM order_info
 	UNION ALL SELECT 'attempt ' || method || ' ' || state FROM payment_attempt
 	UNION ALL SELECT 'refund ' || reason || ' ' || amount || ' ' || state || ' ' || code FROM refund
@@ -464,7 +464,7 @@ func (h *testServer) change(statement string) {
 	}
 }
 
-// wants compares the result of books, without order.placed events, with the expected lines. A line may begin with a
+// wants compares the result of paymentRows, without order.placed events, with the expected lines. A line may begin with a
 // count: "3 report CALLBACK REPEATED". It also checks that Drift finds no difference.
 func (h *testServer) wants(lines ...string) {
 	h.t.Helper()
@@ -477,7 +477,7 @@ func (h *testServer) wants(lines ...string) {
 		want = append(want, slices.Repeat([]string{strings.TrimSpace(l)}, n)...)
 	}
 	slices.Sort(want)
-	got := h.read(books)
+	got := h.read(paymentRows)
 	got = slices.DeleteFunc(got, func(l string) bool { return l == "event order.placed" })
 	for i := range got {
 		got[i] = strings.TrimSpace(got[i])

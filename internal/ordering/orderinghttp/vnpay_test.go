@@ -17,7 +17,7 @@ import (
 	"comanda/internal/sim/vnpaysim"
 )
 
-// paidByVNPay is the result of books for an order paid once through VNPay.
+// paidByVNPay is the result of paymentRows for an order paid once through VNPay.
 var paidByVNPay = []string{"order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
 // notice returns a notification signed like VNPay's, with some parameters changed.
@@ -150,7 +150,7 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
 		o := h.order(payment.VNPay)
-		before := h.read(books)
+		before := h.read(paymentRows)
 		if page := h.press(o.Payment.RedirectURL, "pay"); !strings.Contains(page, "Checking the payment") ||
 			!strings.Contains(page, `<a href="/app/orders/`+o.ID+`">See your order</a>`) {
 			h.t.Errorf("the guest reads %s", page)
@@ -168,7 +168,7 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 				h.t.Errorf("a return of an unknown attempt is answered %d %s", status, text)
 			}
 		}
-		if after := h.read(books); !slices.Equal(before, after) {
+		if after := h.read(paymentRows); !slices.Equal(before, after) {
 			h.t.Errorf("the return has changed %v to %v", before, after)
 		}
 		h.awaitWaiting(h.t) // the notification comes two seconds after the browser
@@ -222,10 +222,10 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 	})
 }
 
-// awaitBooks waits until the result of books contains a line.
+// awaitBooks waits until the result of paymentRows contains a line.
 func (h *testServer) awaitBooks(line string) {
 	h.t.Helper()
-	h.await(func() bool { return slices.Contains(h.read(books), line) })
+	h.await(func() bool { return slices.Contains(h.read(paymentRows), line) })
 }
 
 // TestVNPay_badNotices checks that invalid notifications get the documented response codes and change nothing.

@@ -254,11 +254,20 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	}, stmt("unpaid_count_member"), sqldb.IDs(members))
 }
 
-// queueCarts locks the carts of members who place orders. A cart that is changed at the same time waits for this
-// transaction, so the order contains the cart that it empties.
+// queueCarts locks the carts whose lines are ordered, of members and of guests at a table. A cart that is changed at
+// the same time waits for this transaction, so the order contains what it takes.
 func (l *loader) queueCarts(places []*ordering.Place) {
 	if members := membersOf(places); len(members) > 0 {
 		cartsql.QueueLock(l.tx, members, l.batch.Carts)
+	}
+	named := map[string][]string{}
+	for _, p := range places {
+		for _, line := range p.SharedLines {
+			named[p.Order.VisitID] = append(named[p.Order.VisitID], line.ID)
+		}
+	}
+	if len(named) > 0 {
+		cartsql.QueueLockShared(l.tx, named, l.batch.SharedCarts)
 	}
 }
 

@@ -112,12 +112,16 @@ ORDER BY o.created_at DESC, o.id DESC
 LIMIT $2 OFFSET $3
 
 -- name: visit_phones
--- Ids grow with time and break ties, so that two first orders of one millisecond keep their numbers.
-SELECT o.guest_hash
-FROM order_info o
-WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL
-GROUP BY o.guest_hash
-ORDER BY min(o.created_at), min(o.id)
+-- Ids break ties, so that two first orders of one millisecond keep their numbers. Lines of the shared cart count as
+-- orders do, also after they were removed: a phone keeps its number from the cart to the bill.
+SELECT p.guest_hash
+FROM (
+    SELECT o.guest_hash, o.created_at, o.id FROM order_info o WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL
+    UNION ALL
+    SELECT l.guest_hash, l.created_at, l.id FROM visit_cart_line l WHERE l.visit_id = $1
+) AS p
+GROUP BY p.guest_hash
+ORDER BY min(p.created_at), min(p.id)
 
 -- name: order_update
 -- Versions only grow. The condition on them, together with QueueExactly, aborts a transaction that would overwrite a

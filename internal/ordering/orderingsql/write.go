@@ -43,6 +43,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
+	cartsql.QueueShared(tx, b.SharedCarts)
 	queueDocuments(tx, b, cartsql.QueueDelete(tx, b.OrderedCarts))
 	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
 	if err != nil {

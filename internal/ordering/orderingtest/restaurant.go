@@ -33,7 +33,8 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"visit.sql": {Data: []byte(`
 		INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at)
 		VALUES ($1, $2, $3, '2026-02-26', 'OPEN', 0, 0)`)},
-	"visit_close.sql": {Data: []byte(`UPDATE visit SET status = 'CLOSED' WHERE id = $1`)},
+	"visit_close.sql":  {Data: []byte(`UPDATE visit SET status = 'CLOSED' WHERE id = $1`)},
+	"visit_reopen.sql": {Data: []byte(`UPDATE visit SET status = 'OPEN' WHERE id = $1`)},
 	"counters.sql": {Data: []byte(`
 		SELECT menu_item_id, coalesce(cap, -1), held_qty, used_qty FROM sales_quota_counter
 		WHERE branch_id = $1 AND stat_date >= $2 AND stat_date <= $3 ORDER BY stat_date, menu_item_id`)},
@@ -98,6 +99,14 @@ func (r *Restaurant) NextVisit(t TB) {
 	r.run(t, "visit_close", r.Visit)
 	r.Visit = uid.New(time.Now())
 	r.run(t, "visit", r.Visit, r.Branch, r.Branch)
+}
+
+// Reopen closes the visit and opens an earlier one again.
+func (r *Restaurant) Reopen(t TB, visit string) {
+	t.Helper()
+	r.run(t, "visit_close", r.Visit)
+	r.Visit = visit
+	r.run(t, "visit_reopen", visit)
 }
 
 // Place builds a command that places an order of lines under an idempotency key. The order expires window after now. It

@@ -70,7 +70,7 @@ type fixture struct {
 	ahead  atomic.Int64 // of the house's clock
 }
 
-// each runs a test in a house of each engine.
+// each runs a test with a fixture on each engine.
 func each(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db, redisdbtest.Embedded(t))) })
@@ -127,7 +127,7 @@ func (h *fixture) applyCommitted() {
 	}
 }
 
-func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
+func (h *fixture) serve(recipes *stock.RecipeCache, services stockhttp.Services) {
 	h.t.Helper()
 	ledger := orderingsql.NewLedger(h.DB, h.syncer, h.now)
 	h.t.Cleanup(ledger.Stop)
@@ -144,8 +144,8 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	stockhttp.Inventory(server.API(), rooms)
-	stockhttp.Staff(server.API(), rooms)
+	stockhttp.Inventory(server.API(), services)
+	stockhttp.Staff(server.API(), services)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
 	h.server = server
@@ -160,7 +160,7 @@ func (h *fixture) today() stock.Scope {
 	return stock.Scope{Branch: 1, Date: branch.Calendar().BizDate(h.now())}
 }
 
-// guests knows one phone at one table.
+// guests resolves one phone at one table.
 type guests struct{ visit string }
 
 func (g guests) Resolve(_ context.Context, token string) (visit.Guest, error) {
@@ -171,7 +171,7 @@ func (g guests) ResolveForRead(ctx context.Context, token string) (visit.Guest, 
 	return g.Resolve(ctx, token)
 }
 
-// answer is what came back; JSON numbers are float64.
+// answer is a decoded response; JSON numbers are float64.
 type answer struct {
 	t      *testing.T
 	what   string
@@ -199,7 +199,7 @@ func (h *fixture) ask(who, method, path, body string) answer {
 	return a
 }
 
-// put, post and get ask as another system does.
+// put, post and get send requests as another system does.
 func (h *fixture) put(path, body string) answer {
 	h.t.Helper()
 	return h.ask(service, http.MethodPut, path, body)
@@ -256,7 +256,7 @@ func (a answer) list() (all []map[string]any) {
 	return all
 }
 
-// stocked says what is available of items of branch 1.
+// stocked sets the available units of items of branch 1.
 func (h *fixture) stocked(items map[string]int) {
 	h.t.Helper()
 	for sku, n := range items {
@@ -274,13 +274,13 @@ func (h *fixture) try(id string, items ...any) answer {
 	return h.post("/inventory/reservations", fmt.Sprintf(`{"orderId":%q,"branchId":"1","items":[%s]}`, id, strings.Join(lines, ",")))
 }
 
-// end asks for the end of a reservation.
+// end confirms, cancels or returns a reservation.
 func (h *fixture) end(id, how string) answer {
 	h.t.Helper()
 	return h.post("/inventory/reservations/"+id+"/"+how, "")
 }
 
-// holds fails the test unless an item of branch 1 has this available, reserved and sold, in SQL and before long in
+// holds fails the test unless an item of branch 1 has the given available, reserved and sold units, in SQL and soon in
 // the cache.
 func (h *fixture) holds(sku string, available, reserved, sold int64) {
 	h.t.Helper()

@@ -20,8 +20,8 @@ type Services struct {
 type inventoryRoutes struct{ Services }
 
 // Inventory registers the routes for other systems.
-func Inventory(a *httpapi.API, rooms Services) {
-	s := inventoryRoutes{rooms}
+func Inventory(a *httpapi.API, services Services) {
+	s := inventoryRoutes{services}
 	ops := a.Operations("Inventory", httpapi.Staff)
 	httpapi.Register(ops, "inventory-look", "GET /inventory",
 		"View the available quantities of many items, at most a minute old", s.look)
@@ -36,9 +36,9 @@ func Inventory(a *httpapi.API, rooms Services) {
 		word, summary string
 		do            settlement
 	}{
-		{"confirm", "Confirm a reservation: its units are sold", rooms.Reservations.Confirm},
-		{"cancel", "Cancel a reservation and release its units; a Try that arrives later is refused", rooms.Reservations.Cancel},
-		{"return", "Return sold units to stock", rooms.Reservations.Return},
+		{"confirm", "Confirm a reservation: its units are sold", s.Reservations.Confirm},
+		{"cancel", "Cancel a reservation and release its units; a Try that arrives later is refused", s.Reservations.Cancel},
+		{"return", "Return sold units to stock", s.Reservations.Return},
 	} {
 		httpapi.Register(ops, "inventory-"+end.word, "POST /inventory/reservations/{orderId}/"+end.word, end.summary,
 			end.do.serve)

@@ -12,8 +12,8 @@ import (
 type staffRoutes struct{ Services }
 
 // Staff registers the routes of stock management.
-func Staff(a *httpapi.API, rooms Services) {
-	s := staffRoutes{rooms}
+func Staff(a *httpapi.API, services Services) {
+	s := staffRoutes{services}
 	ops := a.Operations("Stock", httpapi.Staff)
 	httpapi.Register(ops, "stock-list", "GET /api/stock/items", "View the stock of a branch", s.list)
 	httpapi.Register(ops, "stock-add", "POST /api/stock/items",

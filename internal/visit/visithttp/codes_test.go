@@ -63,8 +63,8 @@ func scan(t *testing.T, side int, path string) string {
 	return result.GetText()
 }
 
-// drawn is a card of the sheet.
-type binaryResponse struct {
+// sheetCard is a card of the sheet.
+type sheetCard struct {
 	section, label, code, url string
 	hints                     []string
 	wide                      float64
@@ -72,7 +72,7 @@ type binaryResponse struct {
 }
 
 // cards parses a sheet, which is well-formed to its end. Pages are separated by the class "sheet".
-func cards(t *testing.T, page string) (all []binaryResponse, pages int, foot []string) {
+func cards(t *testing.T, page string) (all []sheetCard, pages int, foot []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -96,7 +96,7 @@ func cards(t *testing.T, page string) (all []binaryResponse, pages int, foot []s
 			case class == "sheet":
 				pages++
 			case class == "card":
-				all = append(all, binaryResponse{})
+				all = append(all, sheetCard{})
 			case class == "code":
 				c := &all[len(all)-1]
 				c.wide, _ = strconv.ParseFloat(attr["width"], 64)
@@ -157,7 +157,7 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// The cards of a section lie together and name it.
+// The cards of a section are adjacent on the sheet and show its name.
 func TestSheet_sections(t *testing.T) {
 	s := newSite(t)
 	for table, section := range map[string]string{"2": "Sân & vườn", "4": "Sân & vườn", "6": "Bar"} {

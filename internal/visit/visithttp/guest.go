@@ -110,6 +110,8 @@ type branch struct {
 	Currency money.Currency   `json:"currency"`
 	Timezone string           `json:"timezone"`
 	Locales  []catalog.Locale `json:"locales"`
+
+	SharedCart bool `json:"sharedCart" doc:"Whether the phones of a table fill one cart, see /cis/visit/{visitId}/cart."`
 }
 
 // get opens visits although it is a GET, because a phone's camera can only open a URL.
@@ -146,7 +148,7 @@ func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (lan
 	return landing{
 		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: httpapi.FormatID(b.ID),
 		TableID: httpapi.FormatID(l.TableID), TableLabel: l.TableLabel,
-		Branch: branch{httpapi.FormatID(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
+		Branch: branch{httpapi.FormatID(b.ID), b.Name, b.Currency, b.Timezone, b.Locales, b.SharedCart},
 		Paused: pausedOf(b, g.landing.Now(), acceptLanguage),
 	}, nil
 }

@@ -122,7 +122,7 @@ func TestLanding_shape(t *testing.T) {
 		"paused": nil,
 		"branch": map[string]any{
 			"id": "1", "name": "Comanda Hà Nội", "currency": "VND", "timezone": "Asia/Ho_Chi_Minh",
-			"locales": []any{"vi", "en", "zh-TW"},
+			"locales": []any{"vi", "en", "zh-TW"}, "sharedCart": false,
 		},
 	}
 	if d := cmp.Diff(want, got); w.Code != http.StatusOK || d != "" || len(token) != 43 || len(visitID) != 26 {

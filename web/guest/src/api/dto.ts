@@ -14,6 +14,7 @@ export type CreateOrder = Omit<Schemas['OrderingCreateBody'], '$schema' | 'custo
 export type Placed = Schemas['OrderingSummary']
 export type Order = Schemas['OrderingDetail']
 export type ListedOrder = Schemas['OrderingListed']
+export type TableCart = Schemas['CartSharedView']
 export type OrderLine = Schemas['OrderingItem']
 
 export type Method = 'COUNTER' | 'VNPAY' | 'LINEPAY' | 'SANDBOX'

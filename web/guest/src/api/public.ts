@@ -3,7 +3,7 @@ import { language, localeOf } from '@shared/i18n'
 
 import type { LiveOrderSource } from '../order/useLiveOrder'
 import { answer } from './answer'
-import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from './dto'
+import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed, TableCart } from './dto'
 
 /** The phone's visit token. The session store sets it. */
 let customerToken = ''
@@ -60,6 +60,19 @@ export async function ordersOfVisit(visitId: string): Promise<ListedOrder[]> {
   const params = { path: { visitId }, query: { size: 100 } }
   const { orders } = await answer(client.GET('/cis/visit/{visitId}/orders', { params }))
   return (orders ?? []) as ListedOrder[]
+}
+
+/** The cart that the phones of the table share. */
+export function tableCart(visitId: string): Promise<TableCart> {
+  return answer(client.GET('/cis/visit/{visitId}/cart', { params: { path: { visitId } } }))
+}
+
+export function putTableLine(visitId: string, lineId: string, body: { itemId: string; qty: number; notes: string }): Promise<TableCart> {
+  return answer(client.PUT('/cis/visit/{visitId}/cart/lines/{lineId}', { params: { path: { visitId, lineId } }, body }))
+}
+
+export function removeTableLine(visitId: string, lineId: string): Promise<TableCart> {
+  return answer(client.DELETE('/cis/visit/{visitId}/cart/lines/{lineId}', { params: { path: { visitId, lineId } } }))
 }
 
 /** Calls staff to the table. */

@@ -35,7 +35,7 @@ async function cartOf(items: MenuItem[], lines: CartLine[]) {
 beforeEach(() => {
   localStorage.clear()
   setActivePinia(createPinia())
-  const branch = { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [] }
+  const branch = { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [], sharedCart: false }
   const draft: Draft = {
     schemaVersion: 1, visitToken: 't', visitId: 'v', branch, table: { id: '1', label: 'A1' }, menuVersion: '5', cartDraft: [],
     clientTxnId: 'first',
@@ -74,8 +74,7 @@ test('lines of one dish share what is left of it', async () => {
   const cart = await cartOf([dish('1', { remaining: 3 })], [line('1', 2), line('1', 2, 'hot')])
   expect(cart.shown.map((l) => l.available)).toEqual([3, 1])
   expect(cart.obstacle?.notes).toBe('hot')
-  cart.settleForAvailable()
-  expect(cart.lines.map((l) => l.qty)).toEqual([2, 1])
+  cart.change('1 hot', 1)
   expect(cart.obstacle).toBeUndefined()
 })
 

@@ -20,13 +20,16 @@ const loading = ref(false)
 const asOf = ref('') // when the menu was loaded, of one that this phone has kept from its last visit
 const items = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.itemId, i])))
 
+// The version of the cart that the table's phones share; null: each has its own; undefined: not known yet.
+const cartVersion = shallowRef<number | null>()
+
 let generation = 0
 let flowing = false
 let told = new Map<string, Left>() // what the stream has said, which is at least as new as any menu while it flows
 let where = { branchId: '', tableId: '' }
 let stop: (() => void) | undefined
 
-/** Fetches the menu in the present language. What comes too late does not replace what is newer. */
+/** Fetches the menu in the current language. A late response does not replace a newer one. */
 async function load(branchId = where.branchId, tableId = where.tableId): Promise<void> {
   if (branchId !== where.branchId) menu.value = undefined
   where = { branchId, tableId }
@@ -50,7 +53,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
   }
 }
 
-/** Shows the menu that the phone has kept, until the server answers. */
+/** Shows the stored menu until the server responds. */
 function restore(branchId: string): void {
   const kept = keptMenu(branchId)
   if (!kept) return
@@ -58,10 +61,11 @@ function restore(branchId: string): void {
   asOf.value = kept.at
 }
 
-/** Follows what is left, until the next branch or the end of the visit. */
+/** Follows the remaining units until the branch changes or the visit ends. */
 function watch(): void {
   stop?.()
   told.clear()
+  cartVersion.value = undefined
   flowing = false
   ended.value = undefined
   stop = follow({
@@ -82,6 +86,7 @@ function watch(): void {
 }
 
 function apply(a: Availability): void {
+  cartVersion.value = a.cartVersion
   const news = new Map((a.items ?? []).map((i) => [i.itemId, i]))
   told = a.complete ? news : new Map([...told, ...news])
   if (!menu.value) return
@@ -107,5 +112,5 @@ function item(id: string): MenuItem | undefined {
 
 /** The menu of the branch where this phone sits. */
 export function useMenu() {
-  return { menu, asOf, fault, ended, loading, load, watch, item, fetchIn }
+  return { menu, asOf, fault, ended, cartVersion, loading, load, watch, item, fetchIn }
 }

@@ -10,7 +10,7 @@ import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { useCheckout } from './checkout'
 
-const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn() }, replace: vi.fn() }))
+const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn(), tableCart: vi.fn() }, replace: vi.fn() }))
 vi.mock('../api/public', () => ({ ...api, guestHeaders: () => ({}), land: () => Promise.resolve({}), useToken: () => undefined }))
 vi.mock('vue-router', () => ({ useRouter: () => ({ replace }) }))
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   replace.mockReset()
   api.activeMenu.mockReset().mockResolvedValue(menuAt(3000))
   useSession().draft = {
-    schemaVersion: 1, visitToken: 't', visitId: 'v', branch: { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [] },
+    schemaVersion: 1, visitToken: 't', visitId: 'v', branch: { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [], sharedCart: false },
     table: { id: '1', label: 'A1' }, menuVersion: '5', cartDraft: [line], clientTxnId: 'first',
   }
   await useMenu().load('1', '1')
@@ -73,4 +73,41 @@ test('a changed price is agreed to before it is ordered at', async () => {
   const cart = useCart()
   cart.change(cart.shown[0]?.key ?? '', 2) // another cart has another total
   expect(asked.value).toBe(0)
+})
+
+test('of a shared cart the order names the lines, and a cart that has changed is shown before it is ordered', async () => {
+  const cart = { version: 1, lines: [{ id: 'line-1', phone: 2, mine: false, itemId: '1', name: 'tea', qty: 2, notes: 'hot' }] }
+  api.tableCart.mockReset().mockResolvedValue(cart)
+  useSession().keep({ cartDraft: [] })
+  useSession().share(true)
+  const { order, trouble } = checkout()
+  await useCart().reload()
+  api.createOrder.mockRejectedValueOnce(new Fault('cart_changed', 409))
+  api.tableCart.mockResolvedValue({ version: 2, lines: [] })
+  await order()
+  expect(api.createOrder.mock.lastCall?.[0]).toMatchObject({
+    items: [{ itemId: '1', qty: 2, notes: 'hot', lineId: 'line-1' }], expectedTotal: 6000,
+  })
+  expect(trouble.value?.text).toBe('review.cartChanged')
+  expect(useCart().empty).toBe(true)
+})
+
+test('an order of a shared cart that arrived without an answer is not taken for one of another phone', async () => {
+  const lines = [{ id: 'line-1', phone: 1, mine: true, itemId: '1', name: 'tea', qty: 1, notes: '' }]
+  api.tableCart.mockReset().mockResolvedValue({ version: 1, lines })
+  useSession().keep({ cartDraft: [] })
+  useSession().share(true)
+  const { order, trouble, state, giveUp } = checkout()
+  await useCart().reload()
+  api.createOrder.mockRejectedValue(new Fault('offline'))
+  const ordering = order()
+  await vi.waitFor(() => { expect(state.value).toBe('waiting') })
+  giveUp()
+  await ordering
+  api.tableCart.mockResolvedValue({ version: 2, lines: [] }) // the server has taken them
+  await useCart().reload()
+  await order()
+  expect(trouble.value).toEqual({ text: 'review.arrived', link: true })
+  expect(useSession().draft?.clientTxnId).not.toBe('first')
+  expect(api.createOrder).toHaveBeenCalledOnce()
 })

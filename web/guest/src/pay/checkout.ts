@@ -26,14 +26,16 @@ export function useCheckout() {
   const { state, submit, giveUp } = useSubmit(createOrder)
 
   const trouble = shallowRef<{ text: Key; link?: boolean }>()
-  // The new total that the guest has to agree to; 0 without one. A change of the cart makes it void.
+  // The new total that the guest has to agree to; 0 without one. Any change of the order resets it.
   const changed = ref<{ total: number; of: number }>()
-  const asked = computed(() => (changed.value?.of === cart.total ? changed.value.total : 0))
-  const sending = computed(() => state.value !== 'idle')
+  const asked = computed(() => (changed.value?.of === cart.due ? changed.value.total : 0))
+  const settling = ref(false) // until the server has the lines that the order names
+  let unanswered = false // an order was sent, and the guest did not wait for its answer
+  const sending = computed(() => settling.value || state.value !== 'idle')
   const currency = computed(() => session.branch?.currency ?? 'VND')
-  const methods = computed(() => methodsFor(cart.total, currency.value))
+  const methods = computed(() => methodsFor(cart.due, currency.value))
   const chosen = ref<Method>()
-  // A gateway may have a least amount: a change of the cart can take the chosen method away, and bring it back.
+  // A gateway may have a minimum amount, so a change of the cart can remove the chosen method, and bring it back.
   const method = computed<Method>({
     get: () => methods.value.find((m) => m === chosen.value) ?? methods.value[0] ?? 'COUNTER',
     set: (m) => { chosen.value = m },
@@ -56,17 +58,29 @@ export function useCheckout() {
     const version = menu.menu.value?.menuVersionId
     if (!visit || !version || sending.value || closed.value) return
     trouble.value = undefined
+    cart.trouble = undefined
     if (cart.obstacle) {
       await nextTick()
       document.getElementById(`line-${cart.obstacle.key}`)?.focus()
       return
     }
+    settling.value = true
+    const settled = await cart.settle().finally(() => { settling.value = false })
+    if (!settled) {
+      trouble.value = { text: 'review.failed' }
+      return
+    }
+    if (!cart.ordered.length) { // the order before has arrived after all, or another phone has ordered it all meanwhile
+      await refused(unanswered ? 'idempotency_mismatch' : 'cart_changed')
+      return
+    }
     try {
       const placed = await submit({
-        items: cart.lines.map(({ itemId, qty, notes }) => (notes ? { itemId, qty, notes } : { itemId, qty })),
+        items: cart.ordered.map(({ itemId, qty, notes, id }) => ({ itemId, qty, ...(notes && { notes }), ...(id && { lineId: id }) })),
         paymentMethod: method.value, clientTxnId: visit.clientTxnId, menuVersionId: version, visitId: visit.visitId,
-        expectedTotal: asked.value || cart.total,
+        expectedTotal: asked.value || cart.due,
       })
+      unanswered = !placed
       if (!placed) return
       cart.clear()
       await router.replace({ name: 'confirm', params: { id: placed.id } })
@@ -88,7 +102,11 @@ export function useCheckout() {
       case 'price_changed':
         await menu.load()
         cart.adopt()
-        changed.value = { total, of: cart.total }
+        changed.value = { total, of: cart.due }
+        break
+      case 'cart_changed': // by another phone of the table
+        await cart.reload()
+        trouble.value = { text: 'review.cartChanged' }
         break
       case 'menu_version_closed':
       case 'item_unknown':
@@ -97,6 +115,7 @@ export function useCheckout() {
         trouble.value = { text: 'review.menuChanged' }
         break
       case 'idempotency_mismatch': // an earlier attempt did arrive
+        unanswered = false
         session.keep({ clientTxnId: newTxnId() })
         trouble.value = { text: 'review.arrived', link: true }
         break

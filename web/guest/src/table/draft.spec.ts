@@ -7,7 +7,7 @@ const draft: Draft = {
   schemaVersion: 1,
   visitToken: 'secret',
   visitId: 'v1',
-  branch: { id: '1', name: 'Hà Nội', currency: 'VND', timezone: 'Asia/Ho_Chi_Minh', locales: ['vi'] },
+  branch: { id: '1', name: 'Hà Nội', currency: 'VND', timezone: 'Asia/Ho_Chi_Minh', locales: ['vi'], sharedCart: false },
   table: { id: '3', label: 'A3' },
   menuVersion: '5',
   cartDraft: [line],

@@ -9,7 +9,8 @@ export interface Draft {
   branch: Branch
   table: { id: string; label: string }
   menuVersion: string
-  cartDraft: CartLine[]
+  cartDraft: CartLine[] // of a cart that the table shares: what the server does not have yet
+  own?: CartLine[] | undefined // only where the table shares a cart: all lines of this phone, for its next table
   clientTxnId: string
 }
 
@@ -40,7 +41,7 @@ export function writeDraft(draft: Draft): void {
     localStorage.setItem(draftKey(draft.visitId), JSON.stringify(draft))
     localStorage.setItem(pointer, draft.visitId)
   } catch {
-    // A full or forbidden storage costs the memory of a reload, nothing else.
+    // If the storage is full or forbidden, only a reload loses the cart.
   }
 }
 
@@ -56,7 +57,7 @@ export function forgetDrafts(keep?: string): void {
   }
 }
 
-/** Reads what an older release, another program or an accident may have left. */
+/** Reads a stored value, which an older release or another program may have written. */
 export function parseDraft(text: string | null): Draft | undefined {
   let d: Record<string, unknown>
   try {
@@ -72,7 +73,8 @@ export function parseDraft(text: string | null): Draft | undefined {
     Array.isArray(branch.locales) && isText(table?.id) && isText(table.label) && Array.isArray(d.cartDraft)
   if (!sound) return undefined
   const menuVersion = typeof d.menuVersion === 'string' ? d.menuVersion : ''
-  return { ...(d as unknown as Draft), menuVersion, cartDraft: (d.cartDraft as unknown[]).filter(isLine) }
+  const own = Array.isArray(d.own) ? { own: d.own.filter(isLine) } : {}
+  return { ...(d as unknown as Draft), menuVersion, cartDraft: (d.cartDraft as unknown[]).filter(isLine), ...own }
 }
 
 function isLine(value: unknown): value is CartLine {

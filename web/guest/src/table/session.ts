@@ -29,7 +29,7 @@ export const useSession = defineStore('session', () => {
     const before = draft.value
     const l = await land(qr)
     const same = before?.visitId === l.visitId
-    if (before && !same && before.branch.id === l.branchId) leftover.value = before.cartDraft
+    if (before && !same && before.branch.id === l.branchId) leftover.value = before.own ?? before.cartDraft
     take({
       schemaVersion: 1,
       visitToken: l.customerToken,
@@ -51,6 +51,12 @@ export const useSession = defineStore('session', () => {
     writeDraft(draft.value)
   }
 
+  /** Notes whether the phones of the table share a cart. */
+  function share(sharedCart: boolean): void {
+    const branch = draft.value?.branch
+    if (branch && branch.sharedCart !== sharedCart) keep({ branch: { ...branch, sharedCart } })
+  }
+
   /** Follows a change of another tab. */
   function hear(key: string | null, value: string | null): void {
     const mine = draft.value
@@ -66,7 +72,7 @@ export const useSession = defineStore('session', () => {
   }
 
   return {
-    draft, leftover, moved, resume, enter, keep, hear, forget,
+    draft, leftover, moved, resume, enter, keep, share, hear, forget,
     branch: computed(() => draft.value?.branch),
     table: computed(() => draft.value?.table),
   }

@@ -1,0 +1,186 @@
+package cart
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/cache"
+	"comanda/internal/catalog"
+)
+
+// SharedStore stores the carts that guests share; cartsql implements it.
+type SharedStore interface {
+	// Shared returns the cart of a visit, empty and with version 0 if it never had a line.
+	Shared(ctx context.Context, visit string) (Shared, error)
+	// ChangeShared applies one change and returns the cart after it. With an error it returns the cart as it is, if it
+	// could be read.
+	ChangeShared(ctx context.Context, c SharedChange) (Shared, error)
+	// SharedVersion returns the version of a visit's cart, or 0.
+	SharedVersion(ctx context.Context, visit string) (int64, error)
+	DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error)
+}
+
+// Phones numbers the phones of a visit from 1, in the order in which they first ordered or added to the cart. A list of
+// the table's orders shows the same numbers.
+type Phones interface {
+	Phones(ctx context.Context, visit string) (hashes []string, err error)
+}
+
+// Guest is the phone of a guest at a table.
+type Guest struct {
+	Branch  int64
+	VisitID string
+	Hash    string
+}
+
+// SharedService has the use cases of carts that the guests of a table fill together. Every guest of the visit may
+// change and remove every line.
+type SharedService struct {
+	Store     SharedStore
+	LiveMenus LiveMenus
+	Phones    Phones
+	Now       func() time.Time
+	OnChange  func(branch int64) // called after each change, to notify streams; may be nil
+
+	versions atomic.Pointer[cache.Cache[string, int64]] // by visit; replaced by Forget
+}
+
+// SharedView is a shared cart as one of its guests sees it.
+type SharedView struct {
+	Version int64
+	Items   []SharedItem
+	Locales []catalog.Locale // of the branch, its own first
+}
+
+// SharedItem is a line with the number of its guest and the names of its dish, also of one that left the menu.
+type SharedItem struct {
+	SharedLine
+
+	Phone int
+	Mine  bool // the phone that asks added it
+	Names catalog.Texts
+}
+
+// Get returns the cart of the guest's table, or ErrNotShared if the branch does not share carts.
+func (s *SharedService) Get(ctx context.Context, g Guest) (SharedView, error) {
+	menu, err := s.menu(ctx, g)
+	if err != nil {
+		return SharedView{}, err
+	}
+	c, err := s.Store.Shared(ctx, g.VisitID)
+	if err != nil {
+		return SharedView{}, err
+	}
+	return s.view(ctx, g, menu, c)
+}
+
+// Put adds a line, or sets the quantity and the note of one. The dish must be active on the menu. It is idempotent: the
+// line's id identifies it.
+func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedView, error) {
+	if err := checkQuantity(l.Quantity); err != nil {
+		return SharedView{}, err
+	}
+	if err := checkNotes(l.Notes); err != nil {
+		return SharedView{}, err
+	}
+	menu, err := s.menu(ctx, g)
+	if err != nil {
+		return SharedView{}, err
+	}
+	on, ok := menu.Item(l.ItemID)
+	if !ok || !on.Active {
+		return SharedView{}, ErrDish
+	}
+	l.GuestHash, l.DishID = g.Hash, on.DishID
+	return s.change(ctx, g, menu, l)
+}
+
+// Remove removes a line of any guest. A line that is not there counts as removed.
+func (s *SharedService) Remove(ctx context.Context, g Guest, id string) (SharedView, error) {
+	menu, err := s.menu(ctx, g)
+	if err != nil {
+		return SharedView{}, err
+	}
+	return s.change(ctx, g, menu, SharedLine{ID: id, GuestHash: g.Hash})
+}
+
+func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveMenu, l SharedLine) (SharedView, error) {
+	c, err := s.Store.ChangeShared(ctx, SharedChange{g.VisitID, l})
+	if err != nil {
+		return SharedView{}, err
+	}
+	s.Changed(g.Branch)
+	return s.view(ctx, g, menu, c)
+}
+
+// versionTTL bounds how late a stream sees a change of another process whose notification was lost, as the poll
+// interval of orders does.
+const versionTTL = 750 * time.Millisecond
+
+// Version returns the version of a visit's cart for streams, which ask several times a second. It is at most versionTTL
+// old, and new after Forget.
+func (s *SharedService) Version(ctx context.Context, visit string) (int64, error) {
+	known := s.versions.Load()
+	if known == nil {
+		known = &cache.Cache[string, int64]{}
+		if !s.versions.CompareAndSwap(nil, known) {
+			known = s.versions.Load()
+		}
+	}
+	return known.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
+}
+
+// Changed forgets the cached versions and notifies the streams of a branch, here and in other processes: one of its
+// carts was changed or ordered.
+func (s *SharedService) Changed(branch int64) {
+	s.Forget()
+	if s.OnChange != nil {
+		s.OnChange(branch)
+	}
+}
+
+// Forget makes Version read again. All visits are forgotten, because a notification names only its branch: reading the
+// versions of all streams takes one statement. It does not block: a read that is running fills the former cache.
+func (s *SharedService) Forget() { s.versions.Store(&cache.Cache[string, int64]{}) }
+
+// menu returns the live menu of the guest's branch if it shares carts.
+func (s *SharedService) menu(ctx context.Context, g Guest) (*catalog.LiveMenu, error) {
+	menu, err := s.LiveMenus.Get(ctx, g.Branch)
+	if err == nil && !menu.Branch.SharedCart {
+		err = ErrNotShared
+	}
+	return menu, err
+}
+
+// view adds names and the numbers of guests. The phones are read after the lines, so that they contain each line's.
+func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMenu, c Shared) (SharedView, error) {
+	v := SharedView{Version: c.Version, Items: make([]SharedItem, len(c.Lines)), Locales: menu.Branch.Locales}
+	if len(c.Lines) == 0 {
+		return v, nil
+	}
+	phones, err := s.Phones.Phones(ctx, g.VisitID)
+	if err != nil {
+		return SharedView{}, err
+	}
+	var missing []int64
+	for i, l := range c.Lines {
+		v.Items[i] = SharedItem{SharedLine: l, Phone: slices.Index(phones, l.GuestHash) + 1, Mine: l.GuestHash == g.Hash}
+		if on, ok := menu.Item(l.ItemID); ok {
+			v.Items[i].Names = on.Names
+		} else {
+			missing = append(missing, l.DishID)
+		}
+	}
+	if len(missing) == 0 {
+		return v, nil
+	}
+	names, err := s.Store.DishNames(ctx, missing)
+	for i := range v.Items {
+		if v.Items[i].Names == nil {
+			v.Items[i].Names = names[v.Items[i].DishID]
+		}
+	}
+	return v, err
+}

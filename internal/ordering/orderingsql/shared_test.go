@@ -1,0 +1,266 @@
+package orderingsql_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/cart"
+	"comanda/internal/cart/cartsql"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+// tableCart is a restaurant with a ledger and the store of the cart that its table shares.
+type tableCart struct {
+	*orderingtest.Restaurant
+
+	t      *testing.T
+	ledger *orderingsql.Ledger
+	carts  *cartsql.Store
+}
+
+func openTableCart(t *testing.T, db *sqldb.DB, quotas ...int64) *tableCart {
+	t.Helper()
+	r, l := restaurant(t, db, quotas...)
+	carts := cartsql.New(db, db.Now)
+	t.Cleanup(carts.Stop)
+	return &tableCart{r, t, l, carts}
+}
+
+// add puts a line of one unit into the cart.
+func (c *tableCart) add(guest string, n int) cart.SharedLine {
+	c.t.Helper()
+	l := cart.SharedLine{ID: fmt.Sprint(guest, "-", n), GuestHash: guest, ItemID: 101, DishID: 101, Quantity: 1}
+	if _, err := c.carts.ChangeShared(c.t.Context(), cart.SharedChange{VisitID: c.Visit, Line: l}); err != nil {
+		c.t.Error(err)
+	}
+	return l
+}
+
+// order orders lines of the cart.
+func (c *tableCart) order(l *orderingsql.Ledger, key string, lines ...cart.SharedLine) (ordering.Result, error) {
+	c.t.Helper()
+	units := make([]stock.Line, len(lines))
+	for i, line := range lines {
+		units[i] = stock.Line{Item: line.ItemID, Qty: line.Quantity}
+	}
+	p := c.Place(key, c.DB.Now(), time.Hour, units...)
+	p.SharedLines = lines
+	return l.Do(c.t.Context(), p)
+}
+
+func (c *tableCart) wantLines(want ...string) {
+	c.t.Helper()
+	got, err := c.carts.Shared(c.t.Context(), c.Visit)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var ids []string
+	for _, l := range got.Lines {
+		ids = append(ids, l.ID)
+	}
+	if diff := cmp.Diff(want, ids); diff != "" {
+		c.t.Error(diff)
+	}
+}
+
+// An order takes its lines with it, or is refused and takes none. A repetition returns the order although its lines are
+// gone (I11).
+func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := openTableCart(t, db, 5)
+		an, binh := c.add("an", 1), c.add("binh", 1)
+		more := c.add("binh", 2)
+		changed := binh
+		changed.Quantity = 2
+		for name, lines := range map[string][]cart.SharedLine{
+			"as another guest has changed it":  {an, changed},
+			"never there":                      {an, {ID: "an-9", ItemID: 101, Quantity: 1}},
+			"a line twice":                     {an, an},
+			"of a visit that never had a cart": nil,
+		} {
+			visit := c.Visit
+			if lines == nil {
+				c.NextVisit(t)
+				lines = []cart.SharedLine{an}
+			}
+			if _, err := c.order(c.ledger, name, lines...); !errors.Is(err, cart.ErrChanged) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if visit != c.Visit {
+				c.Reopen(t, visit)
+			}
+		}
+		c.wantLines("an-1", "binh-1", "binh-2")
+		first, err := c.order(c.ledger, "both", an, binh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.wantLines("binh-2")
+		again, err := c.order(c.ledger, "both", an, binh)
+		if err != nil || again.Order.ID != first.Order.ID || again.Changed {
+			t.Errorf("repeated: %+v, %v", again, err)
+		}
+		if _, err := c.order(c.ledger, "another", binh, more); !errors.Is(err, cart.ErrChanged) {
+			t.Errorf("ordered before: %v", err)
+		}
+		c.wantLines("binh-2")
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		// What is sold out stays in the cart.
+		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
+		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
+			t.Errorf("sold out: %v", err)
+		}
+		c.wantLines("binh-2")
+	})
+}
+
+// Eight phones order at the same moment: one order has the lines, and the other phones are refused.
+func TestLedger_shared_cart_in_one_batch(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := openTableCart(t, db, 100)
+		if _, err := c.order(c.ledger, "first", c.add("an", 0)); err != nil { // creates the day's counters, which DoAll does not
+			t.Fatal(err)
+		}
+		an, binh := c.add("an", 1), c.add("binh", 1)
+		commands := make([]ordering.Command, 8)
+		for i := range commands {
+			p := c.Place(fmt.Sprint("all", i), db.Now(), time.Hour, stock.Line{Item: 101, Qty: 2})
+			p.SharedLines = []cart.SharedLine{an, binh}
+			commands[i] = p
+		}
+		_, failures := c.ledger.DoAll(t.Context(), commands)
+		won := 0
+		for _, err := range failures {
+			switch {
+			case err == nil:
+				won++
+			case !errors.Is(err, cart.ErrChanged):
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d orders have the lines", won)
+		}
+		c.wantLines()
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 100, Held: 3}}, c.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// C6: guests of two processes add, change and remove lines and order what they see, all at once. Each line is in at most
+// one order, and what was neither ordered nor removed is still there.
+func TestLedger_shared_cart_race(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := openTableCart(t, db, stock.Unlimited)
+		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer second.Stop()
+		ledgers := []*orderingsql.Ledger{c.ledger, second}
+		var mu sync.Mutex
+		ordered, removed, added := map[string]int{}, map[string]bool{}, map[string]bool{}
+		var wg sync.WaitGroup
+		for g := range 6 {
+			random := rand.New(rand.NewPCG(1, uint64(g)))
+			wg.Go(func() {
+				guest := fmt.Sprint("guest", g)
+				for n := range 12 {
+					l := c.add(guest, n)
+					mu.Lock()
+					added[l.ID] = true
+					mu.Unlock()
+					seen, err := c.carts.Shared(t.Context(), c.Visit)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					switch lines := seen.Lines; {
+					case len(lines) == 0:
+					case random.IntN(3) == 0:
+						out := lines[random.IntN(len(lines))]
+						out.Quantity = 0
+						after, err := c.carts.ChangeShared(t.Context(), cart.SharedChange{VisitID: c.Visit, Line: out})
+						if err != nil {
+							t.Error(err)
+						}
+						mu.Lock()
+						removed[out.ID] = true // or ordered a moment before
+						mu.Unlock()
+						for _, l := range after.Lines {
+							if l.ID == out.ID {
+								t.Errorf("%s is still there", l.ID)
+							}
+						}
+					default:
+						_, err := c.order(ledgers[g%2], fmt.Sprint(guest, " ", n), lines...)
+						if err != nil && !errors.Is(err, cart.ErrChanged) {
+							t.Error(err)
+						}
+						if err == nil {
+							mu.Lock()
+							for _, l := range lines {
+								ordered[l.ID]++
+							}
+							mu.Unlock()
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		left, err := c.carts.Shared(t.Context(), c.Visit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]bool{}
+		for _, l := range left.Lines {
+			there[l.ID] = true
+		}
+		units := int64(0)
+		for id := range added {
+			units += int64(ordered[id])
+			if n := ordered[id]; n > 1 || there[id] && (n > 0 || removed[id]) || !there[id] && n == 0 && !removed[id] {
+				t.Errorf("%s: in %d orders, removed %t, still there %t", id, n, removed[id], there[id])
+			}
+		}
+		if got := c.Counts(t); len(got) != 1 || got[0].Held != units {
+			t.Errorf("held %+v, want %d", got, units)
+		}
+	})
+}
+
+// A phone keeps its guest number from the cart to the bill. Numbers follow the first line or order, also if the line
+// is gone.
+func TestOrders_phones_of_the_shared_cart(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := openTableCart(t, db, 10)
+		c.add("zoe", 1)
+		removed := cart.SharedLine{ID: "zoe-1"}
+		if _, err := c.carts.ChangeShared(t.Context(), cart.SharedChange{VisitID: c.Visit, Line: removed}); err != nil {
+			t.Fatal(err)
+		}
+		for i, phone := range []string{"an", "zoe"} {
+			p := c.Place(fmt.Sprint("k", i), db.Now().Add(time.Duration(i+1)*time.Second), time.Hour, stock.Line{Item: 101, Qty: 1})
+			p.Order.GuestHash = phone
+			if _, err := c.ledger.Do(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := orderingsql.NewOrders(db).Phones(t.Context(), c.Visit)
+		if diff := cmp.Diff([]string{"zoe", "an"}, got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { nextTick } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+
+import type { TableCart } from '../api/dto'
+import { useMenu } from '../menu/menu'
+import { useSession } from '../table/session'
+import { useCart } from './cart'
+import { byGuest } from './line'
+
+const { api } = vi.hoisted(() => ({
+  api: { activeMenu: vi.fn(), tableCart: vi.fn(), putTableLine: vi.fn(), removeTableLine: vi.fn() },
+}))
+vi.mock('../api/public', () => ({ ...api, guestHeaders: () => ({}), land: () => Promise.resolve({}), useToken: () => undefined }))
+
+const dish = (itemId: string, remaining: number | null = null) => ({
+  itemId, dishId: itemId, name: `dish ${itemId}`, description: '', imageUrl: null, price: 100, isActive: true, isSoldOut: false, remaining,
+})
+const plain = (itemId: string, qty: number, notes = '') => ({ itemId, qty, notes, name: `dish ${itemId}`, price: 100 })
+type Line = TableCart['lines'][number]
+const line = (id: string, phone: number, mine: boolean, itemId = '1', qty = 1, notes = ''): Line => ({ id, phone, mine, itemId, name: `dish ${itemId}`, qty, notes })
+
+/** The server: a cart that the mocked requests read and change. */
+let server: TableCart
+const answer = () => Promise.resolve(structuredClone(server))
+const put = (_: string, id: string, body: { itemId: string; qty: number; notes: string }) => {
+  const at = server.lines.find((l) => l.id === id)
+  if (at) Object.assign(at, body)
+  else server.lines.push(line(id, 1, true, body.itemId, body.qty, body.notes))
+  server.version++
+  return answer()
+}
+
+async function open(cartDraft = [] as ReturnType<typeof plain>[], sharedCart = true) {
+  const branch = { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [], sharedCart }
+  useSession().draft = {
+    schemaVersion: 1, visitToken: 't', visitId: 'v', branch, table: { id: '1', label: 'A1' }, menuVersion: '5', cartDraft,
+    clientTxnId: 'first',
+  }
+  await useMenu().load('1', '1')
+  const cart = useCart()
+  await vi.waitFor(async () => { expect(await cart.settle()).toBe(true) })
+  return cart
+}
+
+const told = (cart: ReturnType<typeof useCart>) => cart.shown.map((l) => `${l.mine ? 'my' : String(l.phone)} ${l.itemId}×${String(l.qty)}${l.notes}`)
+
+beforeEach(() => {
+  localStorage.clear()
+  setActivePinia(createPinia())
+  server = { version: 3, lines: [line('binh-1', 2, false, '2')] }
+  api.activeMenu.mockReset().mockResolvedValue({
+    menuVersionId: '5', bizDate: '', currency: 'VND', categories: [{ id: '1', name: 'all', items: [dish('1'), dish('2', 2)] }],
+  })
+  api.tableCart.mockReset().mockImplementation(answer)
+  api.putTableLine.mockReset().mockImplementation(put)
+  api.removeTableLine.mockReset().mockImplementation((_: string, id: string) => {
+    server = { version: server.version + 1, lines: server.lines.filter((l) => l.id !== id) }
+    return answer()
+  })
+})
+
+test('a phone shows the lines of all, and adds to its own', async () => {
+  const cart = await open()
+  cart.add(plain('1', 1))
+  cart.add(plain('1', 2))
+  cart.add(plain('2', 1))
+  expect(told(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1']) // at once
+  expect(await cart.settle()).toBe(true)
+  expect(told(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1'])
+  expect(server.lines.map((l) => l.qty)).toEqual([1, 3, 1])
+  expect([cart.count, cart.total, cart.mine.length]).toEqual([5, 500, 2])
+  cart.less('2') // its own, not the other guest's
+  await cart.settle()
+  expect(told(cart)).toEqual(['2 2×1', 'my 1×3'])
+  expect(byGuest(cart.shown).map((g) => [g.mine, g.phone, g.lines.length])).toEqual([[true, 0, 1], [false, 2, 1]])
+})
+
+test('a guest changes and removes what another one added', async () => {
+  const cart = await open()
+  cart.change('binh-1', 2)
+  cart.note('binh-1', 'hot')
+  await cart.settle()
+  expect(told(cart)).toEqual(['2 2×2hot'])
+  cart.change('binh-1', 0)
+  await cart.settle()
+  expect([told(cart), server.lines]).toEqual([[], []])
+})
+
+test('what did not arrive is kept, shown, and sent with the same id', async () => {
+  const cart = await open()
+  api.putTableLine.mockRejectedValue(new Fault('offline'))
+  cart.add(plain('1', 1))
+  expect(await cart.settle()).toBe(false)
+  expect(told(cart)).toEqual(['2 2×1', 'my 1×1'])
+  const kept = useSession().draft?.cartDraft ?? []
+  expect(kept).toHaveLength(1)
+
+  setActivePinia(createPinia()) // the page is loaded again
+  api.putTableLine.mockReset().mockImplementation(put)
+  const again = await open(kept as ReturnType<typeof plain>[])
+  expect(told(again)).toEqual(['2 2×1', 'my 1×1'])
+  expect(server.lines.at(-1)?.id).toBe(kept[0]?.id)
+  expect(useSession().draft?.cartDraft).toEqual([])
+})
+
+test('a change of what is not there any more is forgotten', async () => {
+  const cart = await open()
+  server = { version: 4, lines: [] }
+  api.putTableLine.mockRejectedValue(new Fault('cart_changed', 409))
+  cart.change('binh-1', 2)
+  expect(await cart.settle()).toBe(true)
+  expect([told(cart), cart.trouble]).toEqual([[], 'cart.changedMeanwhile'])
+})
+
+test('the guest chooses between everything and the own dishes', async () => {
+  server.lines = [line('binh-1', 2, false, '2', 2), line('an-1', 1, true, '2', 1)]
+  const cart = await open()
+  expect([cart.divided, cart.due, cart.obstacle?.id]).toEqual([true, 200, 'an-1']) // two are left
+  cart.scope = 'mine'
+  expect([cart.due, cart.obstacle, cart.ordered.map((l) => l.id)]).toEqual([100, undefined, ['an-1']])
+  expect([cart.total, cart.count]).toEqual([300, 3]) // of the other guest's two one is left
+  server = { version: 4, lines: [line('an-1', 1, true, '2', 1)] }
+  await cart.reload()
+  expect([cart.divided, cart.due]).toEqual([false, 100])
+})
+
+test('a late answer does not replace a newer one', async () => {
+  const cart = await open()
+  const late = Promise.resolve(structuredClone(server))
+  server = { version: 9, lines: [] }
+  await cart.reload()
+  api.tableCart.mockReturnValueOnce(late)
+  await cart.reload()
+  expect(told(cart)).toEqual([])
+})
+
+test('a cart becomes shared, and the phone’s own again, with what it has', async () => {
+  const cart = await open([plain('1', 2)], false)
+  expect(api.tableCart).not.toHaveBeenCalled()
+  useSession().share(true)
+  await nextTick()
+  await cart.settle()
+  await vi.waitFor(() => { expect(told(cart)).toEqual(['2 2×1', 'my 1×2']) })
+  useSession().share(false)
+  await nextTick()
+  expect(cart.lines).toEqual([plain('1', 2)])
+  cart.add(plain('1', 1))
+  expect(cart.lines).toEqual([plain('1', 3)])
+})
+
+test('what this phone added is kept for the next table', async () => {
+  const cart = await open()
+  cart.add(plain('1', 2))
+  await cart.settle()
+  expect(useSession().draft?.own).toEqual([plain('1', 2)])
+  server = { version: 9, lines: [line('binh-1', 2, false, '2')] } // it was ordered
+  await cart.reload()
+  expect(useSession().draft?.own).toEqual([])
+})
+
+test.each([
+  ['cart_full', 'cart.full'], ['cart_lines_exhausted', 'cart.askStaff'], ['dish_not_found', 'cart.unlisted'],
+  ['cart_changed', 'cart.changedMeanwhile'],
+])('%s is said as %s', async (code, text) => {
+  const cart = await open()
+  api.putTableLine.mockRejectedValueOnce(new Fault(code, 409))
+  cart.add(plain('1', 1))
+  await cart.settle()
+  expect(cart.trouble).toBe(text)
+  expect(told(cart)).toEqual(['2 2×1'])
+})

@@ -1,0 +1,39 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+
+import { useSession } from './session'
+
+const { land } = vi.hoisted(() => ({ land: vi.fn() }))
+vi.mock('../api/public', () => ({ land, useToken: () => undefined }))
+
+const branch = (id: string, sharedCart = false) => ({ id, name: 'x', currency: 'VND', timezone: 'UTC', locales: [], sharedCart })
+const visit = (visitId: string, at = branch('1')) => ({ customerToken: 't', visitId, branchId: at.id, branch: at, tableId: '1', tableLabel: 'A1' })
+const line = (itemId: string) => ({ itemId, qty: 1, notes: '', name: 'tea', price: 100 })
+
+beforeEach(() => {
+  localStorage.clear()
+  setActivePinia(createPinia())
+})
+
+test.each([
+  ['a cart of its own', branch('1'), { cartDraft: [line('1')] }, branch('1'), ['1']],
+  ['the own lines of a shared cart', branch('1', true), { cartDraft: [], own: [line('2')] }, branch('1', true), ['2']],
+  ['none of another branch', branch('1'), { cartDraft: [line('1')] }, branch('2'), []],
+])('the next table is offered %s', async (_, before, kept, after, offered) => {
+  const session = useSession()
+  land.mockResolvedValueOnce(visit('first', before)).mockResolvedValueOnce(visit('second', after))
+  await session.enter('qr')
+  session.keep(kept)
+  await session.enter('qr')
+  expect(session.leftover.map((l) => l.itemId)).toEqual(offered)
+  expect([session.draft?.cartDraft, session.draft?.own]).toEqual([[], undefined])
+})
+
+test('a scan of the same table keeps the cart', async () => {
+  const session = useSession()
+  land.mockResolvedValue(visit('first'))
+  await session.enter('qr')
+  session.keep({ cartDraft: [line('1')] })
+  await session.enter('qr')
+  expect([session.leftover, session.draft?.cartDraft]).toEqual([[], [line('1')]])
+})
