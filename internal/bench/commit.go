@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,6 +104,7 @@ func newPage(now time.Time, first, n int) page {
 	item := func(i int) int64 { return dishes[i] }
 	at, expires := now.UnixMilli(), now.Add(rawLife).UnixMilli()
 	orders := sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+		Text("digest", func(i int) string { return ids[i][:24] }).
 		Int("number", func(i int) int64 { return int64(first + i + 1) })
 	items := sqldb.NewRowSet(n*lineCount).Text("id", line).
 		Int("line", func(i int) int64 { return int64(i%lineCount + 1) }).Int("item", item).
@@ -113,18 +115,24 @@ func newPage(now time.Time, first, n int) page {
 				ids[i], branchID, rawDate, lineCount*itemPrice, "2026-02-26T05:15:00.123Z")
 		})
 	return page{
-		{stmt("key_insert"), []any{sqldb.NewRowSet(n).Text("id", id).Text("key", key).
-			Text("digest", func(i int) string { return ids[i][:24] }), at}},
 		{stmt("counter_add"), []any{counted(dishes)}},
 		{stmt("hold_insert"), []any{sqldb.NewRowSet(n).Text("id", id).
-			Text("digest", func(i int) string { return ids[i][18:] }), rawDate, at, expires}},
-		{stmt("hold_line_insert"), []any{sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)}},
+			Text("digest", func(i int) string { return ids[i][18:] }).
+			Text("lines", func(i int) string { return heldLines(dishes[i*lineCount : (i+1)*lineCount]) }), rawDate, at, expires}},
 		{stmt("order_insert"), []any{orders, rawDate, at, expires, rawVisit, rawGuest}},
 		{stmt("order_item_insert"), []any{items}},
-		{stmt("attempt_insert"), []any{sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id), at}},
 		{stmt("event_insert"), []any{events, at}},
 		{stmt("ops_insert"), []any{uid.New(now), rawDate, rawOps(ids, item, expires), at}},
 	}
+}
+
+// heldLines returns one unit of each dish in the form of hold.lines.
+func heldLines(dishes []int64) string {
+	lines := make([]string, len(dishes))
+	for i, d := range dishes {
+		lines[i] = strconv.FormatInt(d, 10) + ":1"
+	}
+	return strings.Join(lines, " ")
 }
 
 // counted sums the units per item, so that each counter is written once per transaction. The product sums them as well:

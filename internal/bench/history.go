@@ -192,10 +192,9 @@ func (p historyOrders) queue(tx sqldb.Tx, source *uid.Source, now time.Time) {
 		Int("number", func(i int) int64 { return int64(i/historyPart + 1) }).
 		Int("at", func(i int) int64 { return at(i).UnixMilli() }), p.date.Format(time.DateOnly))
 	made := []*sqldb.Stmt{
-		stmt("history_item_insert"), stmt("history_hold_insert"), stmt("history_hold_line_insert"),
-		stmt("history_attempt_insert"), stmt("history_report_insert"), stmt("history_key_insert"),
-		stmt("history_visit_insert"), stmt("history_guest_insert"), stmt("history_counter_insert"),
-		stmt("history_number_insert"), stmt("history_daybook_insert"),
+		stmt("history_item_insert"), stmt("history_hold_insert"), stmt("history_attempt_insert"),
+		stmt("history_report_insert"), stmt("history_visit_insert"), stmt("history_guest_insert"),
+		stmt("history_counter_insert"), stmt("history_number_insert"), stmt("history_daybook_insert"),
 	}
 	if now.Sub(p.from) < historyLog {
 		made = append(made, stmt("history_event_insert"))

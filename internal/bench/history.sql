@@ -16,12 +16,12 @@ FROM @rows($1: id int, name text) AS r
 
 -- name: history_counter_insert
 INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, used_qty)
-SELECT h.branch_id, h.biz_date, l.item_id, 1000000, sum(l.qty)
-FROM hold h
-JOIN hold_line l ON l.hold_id = h.id
-WHERE h.id >= $1 AND h.id <= $2
-GROUP BY h.branch_id, h.biz_date, l.item_id
-ORDER BY h.branch_id, h.biz_date, l.item_id
+SELECT o.branch_id, o.biz_date, i.menu_item_id, 1000000, sum(i.qty)
+FROM order_info o
+JOIN order_item i ON i.order_id = o.id
+WHERE o.id >= $1 AND o.id <= $2
+GROUP BY o.branch_id, o.biz_date, i.menu_item_id
+ORDER BY o.branch_id, o.biz_date, i.menu_item_id
 
 -- name: history_daybook_insert
 INSERT INTO daybook (branch_id, biz_date, placed, paid, revenue)
@@ -59,18 +59,13 @@ WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id
 
 -- name: history_hold_insert
-INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
-SELECT o.id, o.branch_id, o.biz_date, 'CONFIRMED', substr(o.id, 19), o.expires_at, o.created_at, o.paid_at
+INSERT INTO hold (id, branch_id, biz_date, state, digest, lines, expires_at, created_at, updated_at)
+SELECT o.id, o.branch_id, o.biz_date, 'CONFIRMED', substr(o.id, 19),
+       (SELECT string_agg(i.menu_item_id || ':' || i.qty, ' ' ORDER BY i.menu_item_id) FROM order_item i WHERE i.order_id = o.id),
+       o.expires_at, o.created_at, o.paid_at
 FROM order_info o
 WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id
-
--- name: history_hold_line_insert
-INSERT INTO hold_line (hold_id, stock, item_id, qty)
-SELECT i.order_id, 0, i.menu_item_id, i.qty
-FROM order_item i
-WHERE i.order_id >= $1 AND i.order_id <= $2
-ORDER BY i.order_id, i.menu_item_id
 
 -- name: history_item_insert
 -- Lines of an order are three neighbours on its branch's menu, so that every dish of a menu is sold.
@@ -82,13 +77,6 @@ CROSS JOIN (SELECT 1 AS line UNION ALL SELECT 2 UNION ALL SELECT 3) AS l
 JOIN menu_item m ON m.id = o.branch_id * 1000 + (o.number * 3 + l.line) % 100
 WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id, l.line
-
--- name: history_key_insert
-INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
-SELECT 'order:' || o.branch_id, o.client_txn_id, substr(o.id, 1, 24), 201, o.id, o.created_at
-FROM order_info o
-WHERE o.id >= $1 AND o.id <= $2
-ORDER BY o.id
 
 -- name: history_menu_insert
 INSERT INTO menu (id, branch_id, name)
@@ -113,12 +101,12 @@ SELECT count(*) FROM (SELECT id FROM order_info LIMIT 1) AS o
 -- name: history_order_insert
 -- Paid at the counter after a minute, served after twenty.
 INSERT INTO order_info (
-    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, total_amount, currency, pay_by, expires_at, paid_at, created_at, updated_at, version,
     stepped_at)
 SELECT r.id, r.branch_id, 'DINE_IN', r.id, r.id || substr(r.id || r.id, 1, 38), r.branch_id, r.id, 'history-' || r.id,
-       CAST($2 AS TEXT), r.number, 'SERVED', 'PAID', 'COUNTER', 90000, 'VND', r.at + 900000, r.at + 990000, r.at + 60000,
-       r.at, r.at + 1200000, 6, r.at + 1200000
+       substr(r.id, 1, 24), CAST($2 AS TEXT), r.number, 'SERVED', 'PAID', 'COUNTER', 90000, 'VND', r.at + 900000,
+       r.at + 990000, r.at + 60000, r.at, r.at + 1200000, 6, r.at + 1200000
 FROM @rows($1: id text, branch_id int, number int, at int) AS r
 
 -- name: history_report_insert

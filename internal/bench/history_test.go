@@ -21,10 +21,8 @@ var left = sqldb.Load(fstest.MapFS{"left.sql": {Data: []byte(`-- name: left_coun
 SELECT 'order_info', count(*) FROM order_info WHERE status = 'SERVED' AND payment_status = 'PAID'
 UNION ALL SELECT 'order_item', count(*) FROM order_item
 UNION ALL SELECT 'hold', count(*) FROM hold WHERE state = 'CONFIRMED'
-UNION ALL SELECT 'hold_line', count(*) FROM hold_line
 UNION ALL SELECT 'payment_attempt', count(*) FROM payment_attempt WHERE state = 'PAID'
 UNION ALL SELECT 'payment_event', count(*) FROM payment_event
-UNION ALL SELECT 'idempotency', count(*) FROM idempotency
 UNION ALL SELECT 'visit', count(*) FROM visit WHERE status = 'CLOSED'
 UNION ALL SELECT 'visit_guest', count(*) FROM visit_guest WHERE length(token_hash) = 64
 UNION ALL SELECT 'event_log', count(*) FROM event_log
@@ -54,8 +52,8 @@ func TestFillHistory_writes_what_orders_leave(t *testing.T) {
 		}
 		rows, err := sqldb.Map[string, int64](t.Context(), db, left.Must("left_counts"))
 		if diff := cmp.Diff(map[string]int64{
-			"order_info": orders, "order_item": 3 * orders, "hold": orders, "hold_line": 3 * orders,
-			"payment_attempt": orders, "payment_event": orders, "idempotency": orders, "visit": orders, "visit_guest": orders,
+			"order_info": orders, "order_item": 3 * orders, "hold": orders,
+			"payment_attempt": orders, "payment_event": orders, "visit": orders, "visit_guest": orders,
 			"event_log": 2 * orders, "consumer_dedupe": 2 * orders, "order_number": orders, "daybook": orders,
 			"sales_quota_counter": 50*100 + 10*6*3, "branch": 50, "menu_item": 50 * 100, "dish": 1000, "biz_date": 2,
 		}, rows); diff != "" || err != nil {

@@ -1,15 +1,10 @@
--- name: attempt_insert
-INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, created_at, settled_at)
-SELECT r.id, r.order_id, 'COUNTER', 90000, 'VND', 'CREATED', '', CAST($2 AS BIGINT), NULL
-FROM @rows($1: id text, order_id text) AS r
-
 -- name: attempt_list
--- In the order in which they were made, so that what is close in the list is not of one connection.
-SELECT a.id, a.amount
-FROM payment_attempt a
-JOIN order_info o ON o.id = a.order_id
-WHERE o.branch_id = $1 AND o.biz_date = $2 AND a.created_at >= $3 AND a.method = 'VNPAY' AND a.state <> 'PAID'
-ORDER BY a.id
+-- Attempts that orders were placed with, in the order in which those were made, so that what is close in the list is not
+-- of one connection.
+SELECT o.payment_ref, o.total_amount
+FROM order_info o
+WHERE o.branch_id = $1 AND o.biz_date = $2 AND o.created_at >= $3 AND o.payment_method = 'VNPAY' AND o.payment_status <> 'PAID'
+ORDER BY o.id
 
 -- name: backlog_check
 -- What was committed and is not published, not applied to Redis or not shown in its documents. By the primary key,
@@ -32,32 +27,22 @@ SELECT r.id, 'order', r.order_id, 1, 9000, 'order.placed', r.payload, CAST($2 AS
 FROM @rows($1: id text, order_id text, payload text) AS r
 
 -- name: hold_insert
-INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, expires_at, created_at, updated_at)
-SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', NULL, r.digest, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
-FROM @rows($1: id text, digest text) AS r
-
--- name: hold_line_insert
-INSERT INTO hold_line (hold_id, stock, item_id, qty)
-SELECT r.id, 0, r.item, 1
-FROM @rows($1: id text, item int) AS r
-
--- name: key_insert
-INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
-SELECT 'order:9000', r.key, r.digest, 201, r.id, CAST($2 AS BIGINT)
-FROM @rows($1: id text, key text, digest text) AS r
+INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
+SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', NULL, r.digest, r.lines, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
+FROM @rows($1: id text, digest text, lines text) AS r
 
 -- name: ops_insert
 INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at) VALUES ($1, 9000, $2, $3, $4)
 
 -- name: order_insert
 INSERT INTO order_info (
-    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, cancel_reason, total_amount, currency, pay_by, expires_at, paid_at, canceled_at,
     created_at, updated_at, version)
-SELECT r.id, 9000, 'DINE_IN', CAST($5 AS TEXT), CAST($6 AS TEXT), 9000, r.id, r.key, CAST($2 AS TEXT), r.number,
+SELECT r.id, 9000, 'DINE_IN', CAST($5 AS TEXT), CAST($6 AS TEXT), 9000, r.id, r.key, r.digest, CAST($2 AS TEXT), r.number,
        'PLACED', 'UNPAID', 'COUNTER', NULL, 90000, 'VND', CAST($4 AS BIGINT), CAST($4 AS BIGINT), NULL, NULL,
        CAST($3 AS BIGINT), CAST($3 AS BIGINT), 1
-FROM @rows($1: id text, key text, number int) AS r
+FROM @rows($1: id text, key text, digest text, number int) AS r
 
 -- name: order_item_insert
 INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, price_snapshot, qty, notes)

@@ -149,7 +149,7 @@ func (s *installation) rowCounts() map[string]int64 {
 	s.t.Helper()
 	var text strings.Builder
 	for what, table := range map[string]string{
-		"orders": "order_info", "items": "order_item", "holds": "hold", "hold lines": "hold_line", "keys": "idempotency",
+		"orders": "order_info", "items": "order_item", "holds": "hold",
 		"attempts": "payment_attempt", "reports": "payment_event", "refunds": "refund", "visits": "visit",
 		"guests": "visit_guest", "events": "outbox_events", "published events": "event_log",
 	} {

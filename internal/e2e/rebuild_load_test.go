@@ -77,11 +77,9 @@ func TestRebuild_under_load(t *testing.T) {
 func (s *installation) insertHolds(o order, n int) {
 	s.t.Helper()
 	s.execute(
-		fmt.Sprintf(`INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
-			SELECT 'crowd' || n, h.branch_id, h.biz_date, 'HELD', '', h.expires_at + 3600000, h.created_at, h.updated_at
-			FROM generate_series(1, %d) AS n, hold h WHERE h.id = '%s'`, n, o.ID),
-		fmt.Sprintf(`INSERT INTO hold_line (hold_id, stock, item_id, qty)
-			SELECT 'crowd' || n, 0, %s, 1 FROM generate_series(1, %d) AS n`, phoGa, n),
+		fmt.Sprintf(`INSERT INTO hold (id, branch_id, biz_date, state, digest, lines, expires_at, created_at, updated_at)
+			SELECT 'crowd' || n, h.branch_id, h.biz_date, 'HELD', '', '%s:1', h.expires_at + 3600000, h.created_at, h.updated_at
+			FROM generate_series(1, %d) AS n, hold h WHERE h.id = '%s'`, phoGa, n, o.ID),
 		s.heldUnits(o, n),
 		`ANALYZE hold`,
 	)
@@ -91,7 +89,6 @@ func (s *installation) insertHolds(o order, n int) {
 func (s *installation) deleteHolds(o order, n int) {
 	s.t.Helper()
 	s.execute(
-		`DELETE FROM hold_line WHERE hold_id LIKE 'crowd%'`,
 		`DELETE FROM hold WHERE id LIKE 'crowd%'`,
 		s.heldUnits(o, -n),
 	)

@@ -76,7 +76,7 @@ func QuotaPaid(branch int64, date string) Key { return quotaPaid.key(decimal(bra
 
 var holdRecord = admission(Decl{
 	Pattern: "ord:resv:" + branchTag + ":%hold%", Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
-	Source:  "hold, hold_line",
+	Source:  "hold",
 	Purpose: "a hold: s: state and epoch; menu item -> quantity; __bizDate, __branchId; once the hold has ended, only s counts",
 })
 
@@ -121,7 +121,7 @@ var (
 	})
 	reservation = admission(Decl{
 		Pattern: "reservation:" + branchTag + ":%hold%", Segments: []Segment{branchSegment, {"hold", nameChars, 66}},
-		Source: "hold, hold_line", Long: true,
+		Source: "hold", Long: true,
 		Purpose: "the stock items held by an order, or by a reservation of another system (x- and its id); fields as in ord:resv",
 	})
 	reservationsDue = admission(Decl{

@@ -27,7 +27,7 @@ type Batch struct {
 	Orders         map[string]*Order // by id, locked; includes the orders placed in this batch
 	Attempts       map[string][]payment.Attempt
 	RefundsByOrder map[string][]payment.Refund  // refunds by order
-	StoredKeys     map[IdempotencyKey]StoredKey // keys used by earlier transactions
+	Prior          map[IdempotencyKey]*Order    // orders that earlier transactions have placed under these keys
 	Visits         map[string]bool              // open visits
 	Versions       map[int64]bool               // published menu versions
 	Paused         map[int64]bool               // branches that take no orders now
@@ -47,9 +47,8 @@ type Effects struct {
 	Changed         map[string]*Order
 	NewHolds        []stock.NewHold
 	Transitions     []stock.Transition
-	NewAttempts     []payment.Attempt
-	ChangedAttempts map[string]payment.Attempt
-	Deadlines       map[string]time.Time // new deadlines by hold id
+	ChangedAttempts map[string]payment.Attempt // new ones too
+	Deadlines       map[string]time.Time       // new deadlines by hold id
 	PaymentEvents   []payment.Event
 	Mismatches      []payment.AmountMismatch
 	NewRefunds      []payment.Refund
@@ -58,9 +57,8 @@ type Effects struct {
 	Marks           map[Line]time.Time // when a line was marked done; zero if the mark was removed
 	Events          []event.Event
 	Ops             []stock.Op
-	Audit           []audit.Entry    // actions of the staff
-	OrderedCarts    []cart.Cart      // carts that became orders
-	RefusedKeys     []IdempotencyKey // inserted keys whose orders were refused; to be deleted
+	Audit           []audit.Entry // actions of the staff
+	OrderedCarts    []cart.Cart   // carts that became orders
 }
 
 // NewBatch returns an empty batch. Everything in it happens at now.
@@ -68,7 +66,7 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 	return &Batch{
 		Now: now, NewID: newID, Balances: stock.NewBalances(), Orders: map[string]*Order{},
 		Attempts: map[string][]payment.Attempt{}, RefundsByOrder: map[string][]payment.Refund{},
-		StoredKeys: map[IdempotencyKey]StoredKey{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
+		Prior: map[IdempotencyKey]*Order{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
 		Paused: map[int64]bool{},
 		Carts:  map[int64]cart.Cart{}, SharedCarts: map[string]*cart.SharedDraft{}, Unpaid: map[string]int{},
 		Numbers: map[stock.Scope]int64{},
@@ -153,9 +151,9 @@ type Executor interface {
 	// DoAll runs commands and returns one result and one error for each. They may share a transaction or not; the failure
 	// of one does not undo another.
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
-	// PriorResult returns the prior result of an idempotency key. It reads committed orders only and does not wait for
-	// requests that are running.
-	PriorResult(ctx context.Context, k IdempotencyKey) (PriorResult, error)
+	// PriorResult returns the order that was placed under an idempotency key, without its items, or nil. It reads
+	// committed orders only and does not wait for requests that are running.
+	PriorResult(ctx context.Context, k IdempotencyKey) (*Order, error)
 }
 
 // Errors of the ledger and the use cases. Their codes are part of the API.

@@ -28,7 +28,7 @@ func newPaymentStory(t *testing.T, story string) *paymentStory {
 	p := &paymentStory{t: t, b: batch()}
 	c := place("a", 3)
 	c.Order.PayBy = now.Add(time.Minute)
-	c.Attempt.Method = payment.LINEPay
+	c.Order.Method, c.Order.PaymentRef = payment.LINEPay, "a-a"
 	p.do(c)
 	p.play(story)
 	return p

@@ -29,17 +29,15 @@ func batch() *ordering.Batch {
 func place(key string, qty int64) *ordering.Place {
 	o := ordering.Order{
 		ID: "o-" + key, HoldID: "o-" + key, Scope: scope, Kind: ordering.DineIn, VisitID: "v", GuestHash: "g", MenuVersionID: 5, ClientTxnID: key,
-		Status: ordering.Placed, PaymentStatus: ordering.Unpaid, Total: 1000 * qty, Currency: "VND",
+		Digest: fmt.Sprint(key, qty), Method: payment.Sandbox, Status: ordering.Placed, PaymentStatus: ordering.Unpaid,
+		Total: 1000 * qty, Currency: "VND",
 		ExpiresAt: now.Add(time.Minute), Version: 1, Items: []ordering.Item{{ItemID: 11, Qty: qty, Price: 1000}},
 	}
 	h, err := o.Hold(o.ID)
 	if err != nil {
 		panic(err)
 	}
-	return &ordering.Place{
-		Order: o, Hold: h, Digest: fmt.Sprint(key, qty),
-		Attempt: payment.Attempt{ID: "a-" + key, OrderID: o.ID, Method: payment.Sandbox, Amount: o.Total, Currency: "VND", State: payment.Created},
-	}
+	return &ordering.Place{Order: o, Hold: h}
 }
 
 func pay(key string) *ordering.Settle {
@@ -59,11 +57,11 @@ func TestBatch_window_follows_the_clock(t *testing.T) {
 		b, c := batch(), place("a", 1)
 		p := c
 		p.Priced = now.Add(-step)
-		p.Order.CreatedAt, p.Order.UpdatedAt, p.Attempt.CreatedAt = p.Priced, p.Priced, p.Priced
+		p.Order.CreatedAt, p.Order.UpdatedAt = p.Priced, p.Priced
 		p.Order.PayBy, p.Order.ExpiresAt = p.Priced.Add(time.Minute), p.Priced.Add(2*time.Minute)
 		p.Hold.Until = p.Order.ExpiresAt
 		o := b.Decide([]ordering.Command{c})[0].Order
-		h, a := b.NewHolds[0].Hold, b.NewAttempts[0]
+		h, a := b.NewHolds[0].Hold, b.Attempts[o.ID][0]
 		if !o.CreatedAt.Equal(now) || !o.UpdatedAt.Equal(now) || !a.CreatedAt.Equal(now) || !o.PayBy.Equal(now.Add(time.Minute)) ||
 			!o.ExpiresAt.Equal(now.Add(2*time.Minute)) || !h.Until.Equal(o.ExpiresAt) {
 			t.Errorf("after a step of %v: placed %v, to be paid by %v, over at %v, held until %v", step, o.CreatedAt, o.PayBy,
@@ -86,8 +84,8 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	if n := []int64{r[0].Order.Number, r[2].Order.Number, r[5].Order.Number}; n[0] != 1 || n[1] != 2 || n[2] != 3 {
 		t.Errorf("numbers %v: a refusal must not use one up", n)
 	}
-	if len(b.RefusedKeys) != 2 || len(b.New) != 3 {
-		t.Errorf("%d keys are freed and %d orders written", len(b.RefusedKeys), len(b.New))
+	if len(b.New) != 3 {
+		t.Errorf("%d orders are written", len(b.New))
 	}
 }
 
@@ -149,12 +147,9 @@ func TestBatch_place_refusals(t *testing.T) {
 		change func(*ordering.Batch, *ordering.Place)
 		want   error
 	}{
-		"closed visit":   {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Visits, "v") }, ordering.ErrVisitClosed},
-		"closed version": {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Versions, 5) }, ordering.ErrVersionClosed},
-		"another body":   {func(b *ordering.Batch, p *ordering.Place) { b.StoredKeys[key(p)] = ordering.StoredKey{Digest: "x"} }, ordering.ErrIdempotency},
-		"order not visible": {func(b *ordering.Batch, p *ordering.Place) {
-			b.StoredKeys[key(p)] = ordering.StoredKey{Digest: p.Digest}
-		}, ordering.ErrRetry},
+		"closed visit":      {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Visits, "v") }, ordering.ErrVisitClosed},
+		"closed version":    {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Versions, 5) }, ordering.ErrVersionClosed},
+		"another body":      {func(b *ordering.Batch, p *ordering.Place) { b.Prior[key(p)] = &ordering.Order{Digest: "x"} }, ordering.ErrIdempotency},
 		"buried lease":      {func(b *ordering.Batch, p *ordering.Place) { b.Balances.LoadHold(p.Hold, stock.Released) }, ordering.ErrRetry},
 		"unpaid of a guest": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["g"], p.Limits.UnpaidPerGuest = 2, 2 }, ordering.ErrUnpaid},
 		"unpaid of a visit": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["v"], p.Limits.UnpaidPerVisit = 2, 2 }, ordering.ErrUnpaid},
@@ -165,7 +160,7 @@ func TestBatch_place_refusals(t *testing.T) {
 			if r := b.Decide([]ordering.Command{cmd}); !errors.Is(r[0].Err, c.want) {
 				t.Errorf("%v, want %v", r[0].Err, c.want)
 			}
-			if len(b.New)+len(b.NewHolds)+len(b.NewAttempts)+len(b.Events)+len(b.Ops) != 0 {
+			if len(b.New)+len(b.NewHolds)+len(b.ChangedAttempts)+len(b.Events)+len(b.Ops) != 0 {
 				t.Error("a refusal has effects")
 			}
 		})

@@ -24,7 +24,7 @@ import (
 //  2. The order was placed, but the repetition would be refused before it reaches the ledger, for example because its
 //     dishes are sold out by now: Service.priorOr returns the order instead of the refusal.
 //  3. Both are in one batch, as when they reached two processes: Place.decide finds the first in Batch.placed.
-//  4. An earlier transaction has stored the key: Place.decide finds it in Batch.StoredKeys.
+//  4. An earlier transaction has placed the order: Place.decide finds it in Batch.Prior.
 //
 // In each case a request with the same key and another digest is refused with ErrIdempotency.
 
@@ -126,13 +126,6 @@ func (s *Service) once(
 	return receipt, done.Err
 }
 
-// PriorResult is the prior result of an idempotency key: its order and the digest of its request.
-type PriorResult struct {
-	Order  Order
-	Digest string
-	Found  bool
-}
-
 // priorOr returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
 // even if its dishes are sold out or the menu has changed since. If SQL cannot answer, priorOr returns that error and
 // not the refusal: a refusal implies that no order exists (I5).
@@ -141,19 +134,13 @@ func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, 
 	switch {
 	case err != nil:
 		return Receipt{}, err
-	case !prior.Found:
+	case prior == nil:
 		// No order exists under the key, so the refusal is final for this request.
 		return Receipt{}, refusal
 	case prior.Digest != digest:
 		return Receipt{}, ErrIdempotency
 	}
-	return Receipt{Order: prior.Order}, nil
-}
-
-// StoredKey is the content of an idempotency key that an earlier transaction has stored.
-type StoredKey struct {
-	Digest  string
-	OrderID string
+	return Receipt{Order: *prior}, nil
 }
 
 // placement is the result of an idempotency key first used in this batch.
@@ -170,29 +157,24 @@ func (p *Place) Target() string { return "" }
 func (p *Place) decide(b *Batch) Result {
 	key := p.Order.Key()
 	if first, ok := b.placed[key]; ok {
-		if first.digest != p.Digest {
+		if first.digest != p.Order.Digest {
 			return Result{Err: ErrIdempotency}
 		}
 		first.result.Changed = false
 		return first.result
 	}
-	if stored, ok := b.StoredKeys[key]; ok {
-		if stored.Digest != p.Digest {
+	if prior := b.Prior[key]; prior != nil {
+		if prior.Digest != p.Order.Digest {
 			return Result{Err: ErrIdempotency}
 		}
-		if o := b.Orders[stored.OrderID]; o != nil {
-			return Result{Order: *o}
+		// Another command of this batch may have changed the order.
+		if o := b.Orders[prior.ID]; o != nil {
+			prior = o
 		}
-		// A key commits together with its order, so this is not expected. The safe answer is that the outcome is unknown.
-		return Result{Err: ErrRetry}
+		return Result{Order: *prior}
 	}
 	r := b.enter(p)
-	if r.Err != nil {
-		// The key was inserted before the decision. Refusals are not stored, so the same transaction deletes it (decision
-		// 10).
-		b.RefusedKeys = append(b.RefusedKeys, key)
-	}
-	// Refusals are kept for the batch too, so that equal requests get equal results.
-	b.placed[key] = placement{p.Digest, r}
+	// Refusals are kept for the batch, so that equal requests get equal results. They are not stored (decision 10).
+	b.placed[key] = placement{p.Order.Digest, r}
 	return r
 }

@@ -49,14 +49,14 @@ func TestBatch_acceptLate(t *testing.T) {
 			if c.before != nil {
 				c.before(b)
 			}
-			attempts, holds := len(b.NewAttempts), len(b.NewHolds)
+			attempts, holds := len(b.ChangedAttempts), len(b.NewHolds)
 			r := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
 			if !errors.Is(r.Err, c.want) && fault.KindOf(r.Err) != fault.KindOf(c.want) {
 				t.Fatalf("%v, want %v", r.Err, c.want)
 			}
 			o := b.Orders["o-a"]
 			if c.want != nil {
-				if o.PaymentStatus != ordering.PaymentCanceled || len(b.NewAttempts) != attempts || len(b.NewHolds) != holds || len(b.NewRefunds) > 0 {
+				if o.PaymentStatus != ordering.PaymentCanceled || len(b.ChangedAttempts) != attempts || len(b.NewHolds) != holds || len(b.NewRefunds) > 0 {
 					t.Errorf("a refusal has left %s and %d refunds", o.PaymentStatus, len(b.NewRefunds))
 				}
 				return

@@ -96,7 +96,8 @@ type Order struct {
 	MenuVersionID int64
 	HoldID        string // the current hold
 	ClientTxnID   string
-	Number        int64 // short number within the scope, see ShortNumber
+	Digest        string // of the request that placed it, see digestOf
+	Number        int64  // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus
 	Method        payment.Method // of the newest attempt

@@ -106,8 +106,7 @@ func (t *AddAttempt) decide(b *Batch) Result {
 	}
 	a := t.Attempt
 	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
-	b.NewAttempts = append(b.NewAttempts, a)
-	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
+	b.addAttempt(o, a)
 	o.setAttempt(a)
 	if o.extendWindow(t.Window, b.Now) {
 		// The hold must not expire before its order (I10).
@@ -191,6 +190,7 @@ func (s *Settle) decide(b *Batch) Result {
 	a := b.Attempts[o.ID][i]
 	b.recordMismatch(s, a)
 	if s.State != payment.Review && s.differsFrom(a) { // a payment under review needs the staff whatever its amount
+		b.keepAttempt(a)
 		b.recordEvent(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
@@ -277,22 +277,38 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 		ID: s.NewID, OrderID: o.ID, Method: s.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
 		CreatedAt: b.Now,
 	}
-	b.NewAttempts = append(b.NewAttempts, a)
-	b.Attempts[o.ID] = append(all, a)
+	b.addAttempt(o, a)
 	return len(all)
 }
 
-// updateAttempt marks an attempt's new state to be written. An attempt created in this batch is inserted with that
-// state, so each row is written once.
-func (b *Batch) updateAttempt(a payment.Attempt) {
-	for i := range b.NewAttempts {
-		if b.NewAttempts[i].ID == a.ID {
-			b.NewAttempts[i] = a
-			return
-		}
+// firstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or another
+// one follows, because most orders are paid with it or never: until then the order has all of it. Statements that read
+// attempts return it as this method does.
+func (o *Order) firstAttempt() payment.Attempt {
+	return payment.Attempt{
+		ID: cmp.Or(o.PaymentRef, o.ID), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency,
+		State: payment.Created, CreatedAt: o.CreatedAt,
 	}
-	b.ChangedAttempts[a.ID] = a
 }
+
+// addAttempt adds an attempt to an order. The first one gets its row now: from here on the order names the newest.
+func (b *Batch) addAttempt(o *Order, a payment.Attempt) {
+	if all := b.Attempts[o.ID]; len(all) == 1 {
+		b.keepAttempt(all[0])
+	}
+	b.updateAttempt(a)
+	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
+}
+
+// keepAttempt makes sure that an attempt has a row, see firstAttempt. Attempts in another state have one.
+func (b *Batch) keepAttempt(a payment.Attempt) {
+	if a.State == payment.Created {
+		b.updateAttempt(a)
+	}
+}
+
+// updateAttempt marks an attempt to be written with its new state. Each is written once, with its last state.
+func (b *Batch) updateAttempt(a payment.Attempt) { b.ChangedAttempts[a.ID] = a }
 
 // captured decides whether captured money pays its order, revives it, or is refunded. Every branch ends in a PAID order
 // or a refund: that is I6.

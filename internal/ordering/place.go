@@ -101,7 +101,7 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, dig
 	if err != nil {
 		return Receipt{}, err
 	}
-	o.HoldID = h.ID
+	o.HoldID, o.Digest = h.ID, digest
 	recipes, err := s.recipes(ctx, o.Scope.Branch)
 	if err != nil {
 		return Receipt{}, err
@@ -116,15 +116,12 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, dig
 	if verdict.Status == stock.Refused {
 		return s.priorOr(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
 	}
-	// The first attempt is part of the command, so that it commits with the order (I5).
-	attempt := payment.Attempt{
-		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
-		CreatedAt: o.CreatedAt,
+	if o.Method.Remote() {
+		o.PaymentRef = s.newID()
 	}
-	o.setAttempt(attempt)
 	result, err := s.Ledger.Do(ctx, &Place{
-		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from.cart, SharedLines: from.lines,
-		Digest: digest, Limits: s.Settings().Limits,
+		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Cart: from.cart, SharedLines: from.lines,
+		Limits: s.Settings().Limits,
 	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
@@ -277,11 +274,9 @@ type Place struct {
 	Priced  time.Time // when the order's deadlines were computed; zero: they are not shifted
 	Hold    stock.Hold
 	Recipes map[int64][]stock.Line // stock items that each menu item consumes
-	Attempt payment.Attempt
-	Cart    *cart.Cart // the cart that the order was made from; nil for guests
+	Cart    *cart.Cart             // the cart that the order was made from; nil for guests
 	// SharedLines are taken from the cart that the guests of the visit share.
 	SharedLines []cart.SharedLine
-	Digest      string // of the request; another digest under the same key is refused
 	Limits      Limits
 }
 
@@ -293,7 +288,7 @@ type Limits struct {
 }
 
 // enter places an order: it checks again what may have changed since the order was priced, reserves the units and adds
-// the order with its hold, attempt, number and event. A refusal changes nothing.
+// the order with its hold, number and event. A refusal changes nothing.
 func (b *Batch) enter(p *Place) Result {
 	p = p.at(b.Now)
 	o := p.Order
@@ -334,16 +329,15 @@ func (b *Batch) enter(p *Place) Result {
 	}
 
 	b.Orders[o.ID] = &o
-	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
+	b.Attempts[o.ID] = []payment.Attempt{o.firstAttempt()}
 	b.New = append(b.New, &o)
 	b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: p.Hold, State: stock.Held})
-	b.NewAttempts = append(b.NewAttempts, p.Attempt)
 	b.queueOps(stock.OpHeld, p.Hold)
 	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		PayBy: o.PayBy,
 	}))
-	return Result{Order: o, Changed: true, Attempt: p.Attempt}
+	return Result{Order: o, Changed: true, Attempt: o.firstAttempt()}
 }
 
 // at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
@@ -355,7 +349,7 @@ func (p *Place) at(now time.Time) *Place {
 	}
 	late, q := now.Sub(p.Priced), *p
 	for _, t := range []*time.Time{
-		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until, &q.Attempt.CreatedAt,
+		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until,
 	} {
 		*t = t.Add(late)
 	}

@@ -192,7 +192,6 @@ func TestBoard_shape(t *testing.T) {
 		counter.Order.Method, counter.Order.Kind = payment.Counter, ordering.PickUp
 		counter.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678", Note: "At 7\nby car"}
 		counter.Order.VisitID, counter.Order.GuestHash = "", ""
-		counter.Attempt.Method = payment.Counter
 		g.do(t, counter)
 		served := g.paid(t, "c")
 		for _, step := range []string{"start", "ready", "serve"} {

@@ -78,7 +78,7 @@ func (h *testServer) run(name string, test func()) {
 		defer func() { h.t = outer }()
 		h.t = t
 		for _, table := range []string{
-			"payment_event", "payment_mismatch", "refund", "payment_attempt", "outbox_events", "order_item", "order_info", "hold_line", "hold",
+			"payment_event", "payment_mismatch", "refund", "payment_attempt", "outbox_events", "order_item", "order_info", "hold",
 		} {
 			h.change("DELETE FROM " + table)
 		}
@@ -437,10 +437,12 @@ func (h *testServer) browse(method, address, form string) (status int, text stri
 	return h.send(r)
 }
 
-// paymentRows selects everything about payments in the database as lines of text.
+// paymentRows selects everything about payments in the database as lines of text. An order without attempts has the one
+// that it was placed with.
 const paymentRows = `
 	SELECT 'order ' || status || '/' || payment_status || ' refunded ' || refunded_amount FROM order_info
-	UNION ALL SELECT 'attempt ' || method || ' ' || state FROM payment_attempt
+	UNION ALL SELECT 'attempt ' || coalesce(a.method, o.payment_method) || ' ' || coalesce(a.state, 'CREATED')
+	FROM order_info o LEFT JOIN payment_attempt a ON a.order_id = o.id
 	UNION ALL SELECT 'refund ' || reason || ' ' || amount || ' ' || state || ' ' || code FROM refund
 	UNION ALL SELECT 'report ' || source || ' ' || verdict FROM payment_event
 	UNION ALL SELECT 'event ' || event_type FROM outbox_events`

@@ -53,8 +53,7 @@ func TestLedger_noDeadlocks(t *testing.T) {
 		}
 	}
 	for what, hold := range map[string]string{
-		"keys": `INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
-			VALUES ('order:1', 'keys' || $1::int || '-12', 'other', 201, 'none', 0)`,
+		"keys":     `SELECT 1 FROM order_number WHERE branch_id = 1 AND $1::int >= 0 FOR UPDATE`,
 		"counters": `SELECT 1 FROM sales_quota_counter WHERE menu_item_id = 112 AND $1::int >= 0 FOR UPDATE`,
 	} {
 		for round := range rounds {

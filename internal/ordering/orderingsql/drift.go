@@ -91,10 +91,10 @@ func describeState(r sqldb.Rows) (string, error) {
 }
 
 func describeLine(r sqldb.Rows) (string, error) {
-	var id string
-	var item, ordered, held int64
+	var id, held string
+	var item, ordered int64
 	err := r.Scan(&id, &item, &ordered, &held)
-	return fmt.Sprintf("order %s lists %d of item %d and holds %d", id, ordered, item, held), err
+	return fmt.Sprintf("order %s lists %d of item %d, and its hold has %q (item:quantity)", id, ordered, item, held), err
 }
 
 func describeOrphan(r sqldb.Rows) (string, error) {

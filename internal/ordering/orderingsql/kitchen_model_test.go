@@ -95,7 +95,7 @@ func (m *kitchen) place(t *rapid.T) {
 		stock.Line{Item: m.restaurant.Items[0], Qty: 1}, stock.Line{Item: m.restaurant.Items[1], Qty: 2})
 	counter := rapid.Bool().Draw(t, "counter")
 	if counter {
-		c.Order.Method, c.Attempt.Method = payment.Counter, payment.Counter
+		c.Order.Method = payment.Counter
 	}
 	r, err := m.led.Do(context.Background(), c)
 	if err != nil {

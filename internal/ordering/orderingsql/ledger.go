@@ -37,7 +37,7 @@ type Ledger struct {
 	cache         AdmissionOutbox
 	now           func() time.Time
 	group         *sqldb.Group[ordering.Command, ordering.Result]
-	keys          sqldb.Questions[ordering.IdempotencyKey, ordering.PriorResult]
+	keys          sqldb.Questions[ordering.IdempotencyKey, *ordering.Order]
 	versions      sqldb.Questions[string, int64]
 	owners        sqldb.Questions[string, owner]
 	subscriptions ordering.Subscriptions
@@ -58,7 +58,7 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 		Queue: maxQueue,
 	})
 	// Reads that every request or stream repeats share statements, like commands share transactions.
-	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]ordering.PriorResult, error) {
+	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 		return priorResults(ctx, db, keys)
 	}
 	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, ask)
@@ -80,9 +80,9 @@ func (l *Ledger) Stop() {
 	l.owners.Stop()
 }
 
-// PriorResult returns the prior result of a key. Concurrent calls share one statement, because every rejected order makes
+// PriorResult returns the order placed under a key, or nil. Concurrent calls share one statement, because every rejected order makes
 // one. It reads outside of the group commit, so it does not wait for queued commands.
-func (l *Ledger) PriorResult(ctx context.Context, k ordering.IdempotencyKey) (ordering.PriorResult, error) {
+func (l *Ledger) PriorResult(ctx context.Context, k ordering.IdempotencyKey) (*ordering.Order, error) {
 	return l.keys.Do(ctx, k)
 }
 
@@ -108,8 +108,8 @@ func (l *Ledger) Version(ctx context.Context, order string) (int64, error) {
 // Group returns the group commit, for its metrics.
 func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { return l.group }
 
-// Do runs one command. When it returns without an error, the result is durable. A unique violation means that the
-// order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
+// Do runs one command. When it returns without an error, the result is durable. A unique violation that repeats means
+// that the order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
 	if p, ok := c.(*ordering.Place); ok {
 		// Counters that are missing are created in a transaction of their own: inserting them inside the batch would break
@@ -119,6 +119,10 @@ func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, e
 		}
 	}
 	r, err := l.group.Do(ctx, c)
+	if errors.Is(err, sqldb.ErrUnique) {
+		// Another transaction has placed an order under this key meanwhile, see queuePrior. The second run finds it.
+		r, err = l.group.Do(ctx, c)
+	}
 	if err != nil {
 		return r, refusal(err)
 	}

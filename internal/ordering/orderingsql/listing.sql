@@ -45,15 +45,17 @@ WITH found AS (
 )
 
 -- fragment: attempt_matches
+-- An order without rows has its first attempt, see attempt_select.
 FROM order_info o
-JOIN payment_attempt a ON a.order_id = o.id
+LEFT JOIN payment_attempt a ON a.order_id = o.id
 WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
-  AND (CAST($4 AS TEXT) = '' OR a.method = $4)
-  AND (CAST($5 AS TEXT) = '' OR a.state = $5)
+  AND (CAST($4 AS TEXT) = '' OR coalesce(a.method, o.payment_method) = $4)
+  AND (CAST($5 AS TEXT) = '' OR coalesce(a.state, 'CREATED') = $5)
 
 -- name: listing_attempts
-SELECT a.id, a.order_id, a.method, a.amount, a.currency, a.state, a.gateway_ref, a.created_at, coalesce(a.settled_at, 0),
-       o.number, o.biz_date
+SELECT coalesce(a.id, o.payment_ref, o.id), o.id, coalesce(a.method, o.payment_method), coalesce(a.amount, o.total_amount),
+       o.currency, coalesce(a.state, 'CREATED'), coalesce(a.gateway_ref, ''), coalesce(a.created_at, o.created_at),
+       coalesce(a.settled_at, 0), o.number, o.biz_date
 @attempt_matches
 ORDER BY o.biz_date DESC, o.number DESC, a.id DESC
 LIMIT $6 OFFSET $7

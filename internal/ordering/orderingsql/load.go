@@ -47,16 +47,9 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	if err != nil {
 		return err
 	}
-	// Keys come first. If another transaction is placing an order under one of them, this one waits here for its end, and
-	// then reads what it stored (I11).
-	first := l.queueKeys(places)
 	stocksql.QueueLock(l.tx, stocksql.KeysOf(placedHolds(places), holdsIn(held)), l.batch.Balances)
 	l.queueForPlacing(places, limited)
 	if err := l.lockHolds(ctx, held); err != nil {
-		return err
-	}
-	// Only after the flush above does first contain just the keys that existed.
-	if err := l.loadStoredKeys(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
 	if err := l.lockOrders(ctx, ids); err != nil {
@@ -101,6 +94,7 @@ func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 		return
 	}
 	l.queueNumbers(scopesOf(places))
+	l.queuePrior(places)
 	l.queueCarts(places)
 	l.queueOpen(places)
 	if limited {

@@ -1,5 +1,5 @@
 -- fragment: order_columns
-o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, o.hold_id, o.client_txn_id,
+o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, o.hold_id, o.client_txn_id, o.digest,
 o.number, o.status, o.payment_status, o.payment_method, coalesce(o.cancel_reason, ''), o.total_amount, o.currency,
 o.refunded_amount, coalesce(o.payment_ref, ''), o.kind, coalesce(o.user_id, 0), coalesce(o.receiver_name, ''),
 coalesce(o.receiver_phone, ''), coalesce(o.receiver_address, ''), coalesce(o.receiver_email, ''),
@@ -75,15 +75,15 @@ SELECT o.hold_id FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
 
 -- name: order_insert
 INSERT INTO order_info (
-    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, cancel_reason, total_amount, currency, pay_by, expires_at, paid_at, canceled_at,
     created_at, updated_at, version, payment_ref, user_id, receiver_name,
     receiver_phone, receiver_address, receiver_email, receiver_note)
-SELECT r.id, r.branch_id, r.kind, r.visit_id, r.guest_hash, r.menu_version_id, r.hold_id, r.client_txn_id, r.biz_date,
+SELECT r.id, r.branch_id, r.kind, r.visit_id, r.guest_hash, r.menu_version_id, r.hold_id, r.client_txn_id, r.digest, r.biz_date,
        r.number, r.status, r.payment_status, r.payment_method, r.cancel_reason, r.total, r.currency, r.pay_by, r.expires_at,
        r.paid_at, r.canceled_at, r.created_at, r.updated_at, r.version, r.payment_ref, r.user_id, r.receiver_name,
        r.receiver_phone, r.receiver_address, r.receiver_email, r.receiver_note
-FROM @rows($1: id text, branch_id int, visit_id text, guest_hash text, menu_version_id int, hold_id text, client_txn_id text, biz_date text, number int, status text, payment_status text, payment_method text, cancel_reason text, total int, currency text, pay_by int, expires_at int, paid_at int, canceled_at int, created_at int, updated_at int, version int, payment_ref text, kind text, user_id int, receiver_name text, receiver_phone text, receiver_address text, receiver_email text, receiver_note text) AS r
+FROM @rows($1: id text, branch_id int, visit_id text, guest_hash text, menu_version_id int, hold_id text, client_txn_id text, digest text, biz_date text, number int, status text, payment_status text, payment_method text, cancel_reason text, total int, currency text, pay_by int, expires_at int, paid_at int, canceled_at int, created_at int, updated_at int, version int, payment_ref text, kind text, user_id int, receiver_name text, receiver_phone text, receiver_address text, receiver_email text, receiver_note text) AS r
 
 -- name: order_lock
 SELECT @order_columns
@@ -96,6 +96,17 @@ ORDER BY o.id
 SELECT @order_columns
 FROM order_info o
 JOIN @rows($1: id text) AS r ON o.id = r.id
+
+-- name: order_select_key
+-- Orders by idempotency key: a guest's is unique within the branch, a member's everywhere.
+SELECT @order_columns
+FROM order_info o
+JOIN @rows($1: branch_id int, key text) AS r ON o.branch_id = r.branch_id AND o.client_txn_id = r.key
+UNION ALL
+SELECT @order_columns
+FROM order_info o
+JOIN @rows($2: key text) AS r ON o.client_txn_id = r.key
+WHERE o.user_id IS NOT NULL
 
 -- name: order_select_member
 SELECT @order_columns

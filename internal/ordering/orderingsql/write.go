@@ -24,7 +24,6 @@ import (
 func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
 	// Rows follow those that they refer to: holds before orders, orders before items, attempts and refunds.
-	queueRefused(tx, b.RefusedKeys)
 	stocksql.QueueDeltas(tx, b.Balances)
 	queueNumbers(tx, b)
 	stocksql.QueueHolds(tx, b.NewHolds, now)
@@ -34,8 +33,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	queueItems(tx, b.New)
 	queueChanged(tx, b)
 	queueSteps(tx, b)
-	paymentsql.QueueAttempts(tx, b.NewAttempts)
-	paymentsql.QueueAttemptStates(tx, slices.Collect(maps.Values(b.ChangedAttempts)))
+	paymentsql.QueueAttempts(tx, slices.Collect(maps.Values(b.ChangedAttempts)))
 	paymentsql.QueueEvents(tx, b.PaymentEvents)
 	paymentsql.QueueMismatches(tx, b.Mismatches)
 	paymentsql.QueueRefunds(tx, b.NewRefunds)
@@ -95,6 +93,7 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		Int("menu_version_id", func(i int) int64 { return orders[i].MenuVersionID }).
 		Text("hold_id", func(i int) string { return orders[i].HoldID }).
 		Text("client_txn_id", func(i int) string { return orders[i].ClientTxnID }).
+		Text("digest", func(i int) string { return orders[i].Digest }).
 		Text("biz_date", func(i int) string { return orders[i].Scope.Date }).
 		Int("number", func(i int) int64 { return orders[i].Number }).
 		Text("status", func(i int) string { return string(orders[i].Status) }).

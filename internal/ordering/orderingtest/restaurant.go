@@ -115,7 +115,7 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	id := uid.New(now)
 	o := ordering.Order{
 		ID: id, Scope: stock.Scope{Branch: r.Branch, Date: "2026-02-26"}, Kind: ordering.DineIn, VisitID: r.Visit, GuestHash: "guest",
-		MenuVersionID: r.Version, HoldID: id, ClientTxnID: key, Status: ordering.Placed, PaymentStatus: ordering.Unpaid,
+		MenuVersionID: r.Version, HoldID: id, ClientTxnID: key, Digest: fmt.Sprint(lines), Status: ordering.Placed, PaymentStatus: ordering.Unpaid,
 		Method: payment.Sandbox, Currency: "VND", PayBy: now.Add(window), ExpiresAt: now.Add(window),
 		CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
@@ -127,13 +127,7 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	if err != nil {
 		panic(err)
 	}
-	return &ordering.Place{
-		Order: o, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, Digest: fmt.Sprint(lines),
-		Attempt: payment.Attempt{
-			ID: uid.New(now), OrderID: id, Method: payment.Sandbox, Amount: o.Total, Currency: o.Currency,
-			State: payment.Created, CreatedAt: now,
-		},
-	}
+	return &ordering.Place{Order: o, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}}
 }
 
 // Pay builds a gateway's report of a successful payment. It names no attempt and no amount, so it settles the newest

@@ -23,15 +23,19 @@ LIMIT $2
 /*pg: FOR UPDATE SKIP LOCKED*/
 
 -- name: attempt_find
-SELECT a.id, a.order_id, o.branch_id
-FROM payment_attempt a
+-- The first attempt of an order may have no row yet. Its id is the order's reference at the gateway, or the order's own.
+SELECT r.id, o.id, o.branch_id
+FROM @rows($1: id text) AS r
+JOIN payment_attempt a ON a.id = r.id
 JOIN order_info o ON o.id = a.order_id
-JOIN @rows($1: id text) AS r ON a.id = r.id
-
--- name: attempt_insert
-INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, redirect_url, created_at, settled_at, check_at)
-SELECT r.id, r.order_id, r.method, r.amount, r.currency, r.state, r.ref, r.url, r.created_at, r.settled_at, r.check_at
-FROM @rows($1: id text, order_id text, method text, amount int, currency text, state text, ref text, url text, created_at int, settled_at int, check_at int) AS r
+UNION
+SELECT r.id, o.id, o.branch_id
+FROM @rows($1: id text) AS r
+JOIN order_info o ON o.payment_ref = r.id
+UNION
+SELECT r.id, o.id, o.branch_id
+FROM @rows($1: id text) AS r
+JOIN order_info o ON o.id = r.id
 
 -- name: attempt_later
 UPDATE payment_attempt
@@ -39,23 +43,33 @@ SET check_at = r.check_at, checks = checks + 1
 FROM @rows($1: id text, check_at int) AS r
 WHERE payment_attempt.id = r.id
 
+-- name: attempt_put
+INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, redirect_url, created_at, settled_at, check_at)
+SELECT r.id, r.order_id, r.method, r.amount, r.currency, r.state, r.ref, r.url, r.created_at, r.settled_at, r.check_at
+FROM @rows($1: id text, order_id text, method text, amount int, currency text, state text, ref text, url text, created_at int, settled_at int, check_at int) AS r
+WHERE true
+ON CONFLICT (id) DO UPDATE
+SET state = excluded.state, gateway_ref = excluded.gateway_ref, redirect_url = excluded.redirect_url,
+    settled_at = excluded.settled_at, check_at = excluded.check_at
+WHERE payment_attempt.state <> 'PAID'
+
 -- name: attempt_select
+-- An order without rows has its first attempt, of which the order has all.
 SELECT @attempt_columns
 FROM payment_attempt a
 JOIN @rows($1: id text) AS r ON a.order_id = r.id
-ORDER BY a.order_id, a.id
+UNION ALL
+SELECT coalesce(o.payment_ref, o.id), o.id, o.payment_method, o.total_amount, o.currency, 'CREATED', '', '', o.created_at, 0, 0, 0
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id
+WHERE NOT EXISTS (SELECT 1 FROM payment_attempt a WHERE a.order_id = o.id)
+ORDER BY 2, 1
 
 -- name: attempt_stuck
 SELECT state, count(*)
 FROM payment_attempt
 WHERE state IN ('REVIEW', 'UNKNOWN')
 GROUP BY state
-
--- name: attempt_update
-UPDATE payment_attempt
-SET state = r.state, gateway_ref = r.ref, redirect_url = r.url, settled_at = r.settled_at, check_at = r.check_at
-FROM @rows($1: id text, state text, ref text, url text, settled_at int, check_at int) AS r
-WHERE payment_attempt.id = r.id AND payment_attempt.state <> 'PAID'
 
 -- name: event_insert
 INSERT INTO payment_event (id, attempt_id, order_id, method, source, raw, headers, verdict, received_at)

@@ -23,13 +23,17 @@ var stmt = Statements.Must
 // small as the work that is left.
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
-// QueueAttempts inserts attempts. Like all Queue functions of this package it sends nothing by itself: the rows of all
-// orders of a group commit go in one statement, and errors are those of the flush. Without rows there is no statement.
+// QueueAttempts writes attempts: it inserts new ones and updates the states of others. Amount and method are written
+// once. The caller holds the locks of their orders, so none of them is PAID yet. The statement skips PAID rows, and
+// another number of written rows fails the transaction: a defect in the locking rolls back instead of undoing a payment.
+//
+// Like all Queue functions of this package it sends nothing by itself: the rows of all orders of a group commit go in one
+// statement, and errors are those of the flush. Without rows there is no statement.
 func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
 	}
-	tx.Queue(stmt("attempt_insert"), sqldb.NewRowSet(len(all)).
+	tx.QueueExactly(int64(len(all)), stmt("attempt_put"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("order_id", func(i int) string { return all[i].OrderID }).
 		Text("method", func(i int) string { return string(all[i].Method) }).
@@ -39,22 +43,6 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
 		Text("url", func(i int) string { return all[i].URL }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
-		NullInt("settled_at", func(i int) (int64, bool) { return nullMillis(all[i].SettledAt) }).
-		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
-}
-
-// QueueAttemptStates updates the states of attempts. The caller holds the locks of their orders, so none of them is
-// PAID yet. The statement skips PAID rows, and another number of changed rows fails the transaction: a defect in the
-// locking rolls back instead of undoing a payment. Amount and method are never written again.
-func QueueAttemptStates(tx sqldb.Tx, all []payment.Attempt) {
-	if len(all) == 0 {
-		return
-	}
-	tx.QueueExactly(int64(len(all)), stmt("attempt_update"), sqldb.NewRowSet(len(all)).
-		Text("id", func(i int) string { return all[i].ID }).
-		Text("state", func(i int) string { return string(all[i].State) }).
-		Text("ref", func(i int) string { return all[i].GatewayRef }).
-		Text("url", func(i int) string { return all[i].URL }).
 		NullInt("settled_at", func(i int) (int64, bool) { return nullMillis(all[i].SettledAt) }).
 		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
 }
@@ -76,8 +64,8 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-// Attempts returns the attempts of orders, oldest first per order. An order without attempts has no rows; unknown ids
-// are ignored.
+// Attempts returns the attempts of orders, oldest first per order. It returns the first attempt of an order also while
+// that has no row of its own. Unknown ids are ignored.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), sqldb.IDs(orders))
 }
@@ -97,7 +85,7 @@ type Owner struct {
 }
 
 // Owners returns the orders of attempts by attempt id. Unknown attempts are missing from the map, so that a forged
-// reference costs one lookup by primary key.
+// reference costs three lookups by index.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
 	owners := make(map[string]Owner, len(attempts))
 	return owners, sqldb.Each(ctx, c, func(rows sqldb.Rows) error {

@@ -43,7 +43,7 @@ func TestAttempts(t *testing.T) {
 		}
 		a.State, a.SettledAt = payment.Paid, at.Add(time.Hour)
 		settle := func() error {
-			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttemptStates(tx, []payment.Attempt{a}) })
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, []payment.Attempt{a}) })
 		}
 		if err := settle(); err != nil {
 			t.Fatal(err)

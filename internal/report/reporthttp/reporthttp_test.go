@@ -40,7 +40,10 @@ const token = "0123456789abcdef0123456789abcdef"
 
 var stmts = sqldb.Load(fstest.MapFS{
 	"name.sql": {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
-	"page.sql": {Data: []byte(`UPDATE payment_attempt SET redirect_url = 'https://pay.example/' WHERE order_id = $1`)},
+	"page.sql": {Data: []byte(`
+		INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, redirect_url, created_at)
+		SELECT id, id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at
+		FROM order_info WHERE id = $1`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
 		VALUES ($1, 10, $2, 'PLACED', 'ACCEPTED', 'user:1'), ($1, 11, $3, 'PREPARING', 'READY', 'user:1'),

@@ -25,12 +25,14 @@ GROUP BY t.biz_date, t.reason
 ORDER BY t.biz_date, t.reason
 
 -- name: payment_attempts
-SELECT a.method, a.state, count(*), CAST(sum(a.amount) AS BIGINT)
+-- An order without rows has the attempt that it was placed with.
+SELECT coalesce(a.method, o.payment_method) AS method, coalesce(a.state, 'CREATED') AS state, count(*),
+       CAST(sum(coalesce(a.amount, o.total_amount)) AS BIGINT)
 FROM order_info o
-JOIN payment_attempt a ON a.order_id = o.id
+LEFT JOIN payment_attempt a ON a.order_id = o.id
 WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
-GROUP BY a.method, a.state
-ORDER BY a.method, a.state
+GROUP BY coalesce(a.method, o.payment_method), coalesce(a.state, 'CREATED')
+ORDER BY method, state
 
 -- name: payment_failures
 -- What a report came to when it was a success, or was heard before, is no failure.

@@ -179,8 +179,15 @@ func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, 
 
 // OpenHolds returns the number of unpaid holds of a business date that contain a menu item, and their units of it.
 func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
-	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, stmt("hold_count_item"), s.Branch, s.Date, item)
-	return pair[0], pair[1], err
+	open, err := sqldb.Collect(ctx, l.db, scanHold, stmt("hold_open"), s.Branch, s.Date)
+	for _, h := range open {
+		for _, line := range h.Hold.Lines {
+			if line.Item == item {
+				holds, units = holds+1, units+line.Qty
+			}
+		}
+	}
+	return holds, units, err
 }
 
 func scanCount(r sqldb.Rows) (c stock.Count, err error) {

@@ -45,6 +45,17 @@ func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found [
 // holdSum is the units that holds take from one counter.
 type holdSum struct{ held, used, holds int64 }
 
+// plus returns the sum with one more hold, which is HELD or CONFIRMED.
+func (s holdSum) plus(state stock.State, qty int64) holdSum {
+	if state == stock.Held {
+		s.held += qty
+	} else {
+		s.used += qty
+	}
+	s.holds++
+	return s
+}
+
 // sumHolds sums all holds, window by window. Holds of stock are included however old they are.
 func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (map[stock.Key]holdSum, error) {
 	sums := map[stock.Key]holdSum{}
@@ -53,13 +64,22 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 		if err != nil || to == "" {
 			return sums, err
 		}
-		_, err = sqldb.Collect(ctx, at, func(r sqldb.Rows) (k stock.Key, err error) {
-			var s holdSum
-			err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &s.held, &s.used, &s.holds)
-			was := sums[k]
-			sums[k] = holdSum{was.held + s.held, was.used + s.used, was.holds + s.holds}
-			return k, err
-		}, stmt("drift_sums"), from, branch, after, to)
+		err = sqldb.Each(ctx, at, func(r sqldb.Rows) error {
+			var h stock.Hold
+			var state, lines string
+			if err := r.Scan(&h.Scope.Branch, &h.Scope.Date, &state, &lines); err != nil {
+				return err
+			}
+			if err := parseLines(&h, lines); err != nil {
+				return err
+			}
+			for k, qty := range h.Quantities {
+				if k.Scope.IsStock() || k.Scope.Date >= from {
+					sums[k] = sums[k].plus(stock.State(state), qty)
+				}
+			}
+			return nil
+		}, stmt("drift_holds"), from, branch, after, to)
 		if err != nil {
 			return nil, err
 		}

@@ -12,16 +12,13 @@ LEFT JOIN (SELECT item_id, sum(units) AS units FROM stock_adjustment GROUP BY it
 WHERE CAST($1 AS BIGINT) = 0 OR v.branch_id = $1
 ORDER BY v.branch_id, i.sku
 
--- name: drift_sums
--- What the holds of a window of ids take: of quotas from a business date on, and of the stock, which has no date.
-SELECT h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END AS date, l.item_id,
-       sum(CASE WHEN h.state = 'HELD' THEN l.qty ELSE 0 END),
-       sum(CASE WHEN h.state = 'CONFIRMED' THEN l.qty ELSE 0 END), count(*)
+-- name: drift_holds
+-- Active holds of a window of ids. Those of orders before a business date are included if they take stock, which has
+-- no date: then their lines contain an s.
+SELECT h.branch_id, h.biz_date, h.state, h.lines
 FROM hold h
-JOIN hold_line l ON l.hold_id = h.id
 WHERE h.id > $3 AND h.id <= $4 AND h.state IN ('HELD', 'CONFIRMED')
-  AND (CAST($2 AS BIGINT) = 0 OR h.branch_id = $2) AND (l.stock = 1 OR h.biz_date >= $1)
-GROUP BY h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END, l.item_id
+  AND (CAST($2 AS BIGINT) = 0 OR h.branch_id = $2) AND (h.biz_date >= $1 OR h.lines LIKE '%s%')
 
 -- name: drift_window
 -- The last id of the next $2 holds.

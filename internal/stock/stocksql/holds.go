@@ -2,39 +2,22 @@ package stocksql
 
 import (
 	"context"
-	"database/sql"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 )
 
-// kind returns the value of hold_line.stock: 1 for a stock item, 0 for a menu item.
-func kind(k stock.Key) int64 {
-	if k.Scope.IsStock() {
-		return 1
-	}
-	return 0
-}
-
 // QueueHolds inserts new holds with their lines. An id that exists violates the primary key and fails the transaction
 // with ErrUnique, which keeps a tombstoned id from holding anything (I12).
 func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 	if len(holds) == 0 {
 		return
-	}
-	type line struct {
-		hold string
-		key  stock.Key
-		qty  int64
-	}
-	var lines []line
-	for _, h := range holds {
-		for key, qty := range h.Quantities {
-			lines = append(lines, line{h.ID, key, qty})
-		}
 	}
 	tx.Queue(stmt("hold_insert"), sqldb.NewRowSet(len(holds)).
 		Text("id", func(i int) string { return holds[i].ID }).
@@ -43,15 +26,49 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 		Text("state", func(i int) string { return string(holds[i].State) }).
 		NullText("reason", func(i int) (string, bool) { return holds[i].Reason, holds[i].Reason != "" }).
 		Text("digest", func(i int) string { return holds[i].Digest() }).
+		Text("lines", func(i int) string { return formatLines(holds[i].Hold) }).
 		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
-	if len(lines) == 0 {
-		return
+}
+
+// formatLines returns the lines of a hold as hold.lines stores them: item:quantity, separated by spaces, with an s before
+// stock items. Lines never change, and no statement needs a single one, so they are one column and not rows of their
+// own.
+func formatLines(h stock.Hold) string {
+	b := make([]byte, 0, 16*(len(h.Lines)+len(h.Stock)))
+	for key, qty := range h.Quantities {
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		if key.Scope.IsStock() {
+			b = append(b, 's')
+		}
+		b = strconv.AppendInt(b, key.Item, 10)
+		b = append(b, ':')
+		b = strconv.AppendInt(b, qty, 10)
 	}
-	tx.Queue(stmt("hold_line_insert"), sqldb.NewRowSet(len(lines)).
-		Text("hold_id", func(i int) string { return lines[i].hold }).
-		Int("stock", func(i int) int64 { return kind(lines[i].key) }).
-		Int("item", func(i int) int64 { return lines[i].key.Item }).
-		Int("qty", func(i int) int64 { return lines[i].qty }))
+	return string(b)
+}
+
+// parseLines is the inverse of formatLines. It sets the lines of a hold whose scope is set.
+func parseLines(h *stock.Hold, lines string) error {
+	for field := range strings.FieldsSeq(lines) {
+		text, isStock := strings.CutPrefix(field, "s")
+		item, qty, _ := strings.Cut(text, ":")
+		id, err := strconv.ParseInt(item, 10, 64)
+		if err != nil {
+			return fmt.Errorf("stocksql: lines %q: %w", lines, err)
+		}
+		n, err := strconv.ParseInt(qty, 10, 64)
+		if err != nil {
+			return fmt.Errorf("stocksql: lines %q: %w", lines, err)
+		}
+		if isStock && !h.Scope.IsStock() {
+			h.Stock = append(h.Stock, stock.Line{Item: id, Qty: n})
+		} else {
+			h.Lines = append(h.Lines, stock.Line{Item: id, Qty: n})
+		}
+	}
+	return nil
 }
 
 // QueueTransitions writes state changes. Each must find the state that was read under the lock; otherwise the
@@ -82,7 +99,19 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return collectHolds(ctx, c, stmt("hold_select"), sqldb.IDs(ids))
+	return sqldb.Collect(ctx, c, scanHold, stmt("hold_select"), sqldb.IDs(ids))
+}
+
+// scanHold reads the columns of the fragment hold_columns.
+func scanHold(r sqldb.Rows) (h stock.HoldState, err error) {
+	var state, lines string
+	var until int64
+	err = r.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &lines)
+	if err != nil {
+		return h, err
+	}
+	h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
+	return h, parseLines(&h.Hold, lines)
 }
 
 // LockHolds locks holds in the order of their ids and loads them into the balances with their current state. Lock the
@@ -104,38 +133,4 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balanc
 		balances.LoadHold(byID[id], stock.State(state))
 		return nil
 	}, stmt("hold_lock"), sqldb.IDs(ids))
-}
-
-// collectHolds reads rows of (hold, line), which are sorted by hold.
-func collectHolds(ctx context.Context, c sqldb.Reader, q *sqldb.Stmt, args ...any) (all holdRows, err error) {
-	err = sqldb.Each(ctx, c, all.read, q, args...)
-	return all, err
-}
-
-// holdRows are holds read from rows of (hold, line), which are sorted by hold. Reading depends on that order: a row of
-// another hold ends the one before it.
-type holdRows []stock.HoldState
-
-func (all *holdRows) read(r sqldb.Rows) error {
-	var h stock.HoldState
-	var state string
-	var until int64
-	var isStock, item, qty sql.NullInt64
-	err := r.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &isStock, &item, &qty)
-	if err != nil {
-		return err
-	}
-	if n := len(*all); n == 0 || (*all)[n-1].Hold.ID != h.Hold.ID {
-		h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
-		*all = append(*all, h)
-	}
-	last, line := &(*all)[len(*all)-1].Hold, stock.Line{Item: item.Int64, Qty: qty.Int64}
-	switch {
-	case !item.Valid:
-	case isStock.Int64 == 1 && !last.Scope.IsStock():
-		last.Stock = append(last.Stock, line)
-	default:
-		last.Lines = append(last.Lines, line)
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ var levels = sqldb.Load(fstest.MapFS{
 	"hold.sql": {Data: []byte(`
 		INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
 		VALUES ($1, 1, $2, $3, '', $4, 0, 0)`)},
-	"line.sql":  {Data: []byte(`INSERT INTO hold_line (hold_id, stock, item_id, qty) VALUES ($1, 1, $2, 1)`)},
+	"line.sql":  {Data: []byte(`UPDATE hold SET lines = 's' || CAST($2 AS BIGINT) || ':1' WHERE id = $1`)},
 	"early.sql": {Data: []byte(`INSERT INTO early_confirm (hold_id, created_at) VALUES ($1, $2)`)},
 	"noted.sql": {Data: []byte(`SELECT hold_id FROM early_confirm ORDER BY hold_id`)},
 })

@@ -97,8 +97,8 @@ func (l *Store) readHolds(
 	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
 ) error {
 	for after := ""; ; {
-		page, err := collectHolds(ctx, l.db, stmt("hold_page"), s.Branch, date, string(state), since.UnixMilli(), after,
-			holdsPerPage, kind(stock.Key{Scope: s}))
+		page, err := sqldb.Collect(ctx, l.db, scanHold, stmt("hold_page"), s.Branch, date, string(state), since.UnixMilli(),
+			after, holdsPerPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -137,8 +137,11 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	var there holdRows
-	tx.QueueQuery(there.read, stmt("hold_select"), sqldb.IDs(ids))
+	known := map[string]stock.Hold{}
+	var held []stock.Hold
+	tx.QueueQuery(sqldb.Scanned(scanHold, func(h stock.HoldState) {
+		known[h.Hold.ID], held = h.Hold, append(held, h.Hold)
+	}), stmt("hold_select"), sqldb.IDs(ids))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id string
 		err := rows.Scan(&id)
@@ -147,11 +150,6 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	}, stmt("early_select"), sqldb.IDs(ids))
 	if err := tx.Flush(ctx); err != nil {
 		return err
-	}
-	known := make(map[string]stock.Hold, len(there))
-	held := make([]stock.Hold, len(there))
-	for i, h := range there {
-		known[h.Hold.ID], held[i] = h.Hold, h.Hold
 	}
 	// Held and ended holds both count here: their states are not known before they are locked.
 	QueueLock(tx, KeysOf(wanted, held), b.Balances)
