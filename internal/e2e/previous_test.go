@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"comanda/internal/testenv"
 )
@@ -47,30 +46,42 @@ func (l *sharedResources) previous(t testing.TB) string {
 	})
 }
 
-// The previous release runs on the schema of this one, beside it and alone. Each shows and accepts payments for the
-// other's orders, and in the end all stores agree.
+// This release takes over the database and the Redis of the previous one: orders of both can be paid, repeated and
+// cancelled, and in the end all stores agree. The previous release runs on the schema before migration 34, which the
+// command of this one restores.
 func TestPrevious_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
-		old := s.first()
-		old.binary = shared.previous(t)
+		s.must("migrate", "down")
+		s.first().binary = shared.previous(t)
 		s.startDemo()
 		g := s.guest(0)
+		var requests []orderRequest
 		var orders []order
-		for range 2 * len(s.servers) { // requests alternate between the servers
-			orders = append(orders, g.insist(g.request(line{ItemID: phoGa, Qty: 1}), 4*time.Second).
-				want(t, http.StatusCreated, "").order(t))
+		place := func() {
+			w := g.request(line{ItemID: phoGa, Qty: 1}, line{ItemID: pho, Qty: 2})
+			requests = append(requests, w)
+			orders = append(orders, g.place(w).want(t, http.StatusCreated, "").order(t))
 		}
-		for _, o := range orders {
-			s.paid(o.ID)
+		for range 3 {
+			place()
 		}
-		for range s.servers {
-			for _, o := range orders {
-				if now := g.get(o.ID).order(t); now.PaymentStatus != "PAID" {
-					t.Errorf("order %s is %s/%s", o.ID, now.Status, now.PaymentStatus)
-				}
+		s.paid(orders[0].ID)
+		s.first().stop()
+		s.first().binary = ""
+		s.first().start()
+		s.paid(orders[1].ID)
+		g.cancel(orders[2].ID).want(t, http.StatusOK, "")
+		place()
+		s.paid(orders[3].ID)
+		for i, want := range []string{"PAID", "PAID", "CANCELED", "PAID"} {
+			again := g.place(requests[i]).want(t, http.StatusOK, "").order(t)
+			if again.ID != orders[i].ID || again.PaymentStatus != want {
+				t.Errorf("order %s is %s, and its request returns %s", orders[i].ID, again.PaymentStatus, again.ID)
 			}
 		}
+		requests[0].Items[0].Qty++
+		g.place(requests[0]).want(t, http.StatusUnprocessableEntity, "idempotency_mismatch")
 		s.awaitConsistent()
-	}, pair)
+	}, embedded, servers)
 }
