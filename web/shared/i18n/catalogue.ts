@@ -87,7 +87,16 @@ export function hasText(key: string): boolean {
 
 function formOf(key: string, count: number): string {
   if (count === 0 && `${key}_zero` in texts.value) return `${key}_zero`
-  return `${key}_${new Intl.PluralRules(current.value).select(count)}`
+  return `${key}_${pluralOf(count)}`
+}
+
+// Creating the rules is expensive, and a list needs them in each of its rows.
+const plurals = new Map<string, Intl.PluralRules>()
+
+function pluralOf(count: number): string {
+  const rules = plurals.get(current.value) ?? new Intl.PluralRules(current.value)
+  plurals.set(current.value, rules)
+  return rules.select(count)
 }
 
 /** An amount in minor units, in the current language. */
