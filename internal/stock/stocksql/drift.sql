@@ -13,7 +13,8 @@ WHERE CAST($1 AS BIGINT) = 0 OR v.branch_id = $1
 ORDER BY v.branch_id, i.sku
 
 -- name: drift_sums
--- What the holds of a window of ids take: of quotas from a business date on, and of the stock, which has no date.
+-- Sums the units of the holds of a window of ids: of quotas from a business date on, and of stock items, which have no
+-- date.
 SELECT h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END AS date, l.item_id,
        sum(CASE WHEN h.state = 'HELD' THEN l.qty ELSE 0 END),
        sum(CASE WHEN h.state = 'CONFIRMED' THEN l.qty ELSE 0 END), count(*)
@@ -24,5 +25,5 @@ WHERE h.id > $3 AND h.id <= $4 AND h.state IN ('HELD', 'CONFIRMED')
 GROUP BY h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END, l.item_id
 
 -- name: drift_window
--- The last id of the next $2 holds.
+-- Returns the last id of the next $2 holds after $1, or an empty text at the end.
 SELECT coalesce(max(w.id), '') FROM (SELECT h.id FROM hold h WHERE h.id > $1 ORDER BY h.id LIMIT $2) w
