@@ -17,7 +17,7 @@ addEventListener('storage', (e) => {
 })
 watchConnection()
 
-/** Shows the app once its texts are there. */
+/** Shows the app once its texts are loaded. */
 async function begin(): Promise<void> {
   try {
     await restorePreferences()

@@ -12,7 +12,7 @@ function page(boot: string): Document {
   return doc
 }
 
-test('the page says how one can pay', () => {
+test('the boot data lists the payment methods', () => {
   expect(readBoot(page('{"methods":["VNPAY","COUNTER"]}')).methods).toEqual(['VNPAY', 'COUNTER'])
 })
 

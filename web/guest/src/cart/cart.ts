@@ -9,7 +9,7 @@ import { useSession } from '../table/session'
 import { keyOf, mostLines, mostPerLine, plain, type CartLine, type ShownLine } from './line'
 import { useTableCart } from './tablecart'
 
-/** The guest's cart: the phone's own, which the session stores, or that of the table, where its branch shares carts. */
+/** The guest's cart: the phone's own, which the session stores, or the table's shared cart if the branch enables it. */
 export const useCart = defineStore('cart', () => {
   const session = useSession()
   const menu = useMenu()
@@ -27,7 +27,7 @@ export const useCart = defineStore('cart', () => {
   const shown = computed<ShownLine[]>(() => {
     const taken = new Map<string, number>()
     const rest = lines.value.filter((l) => !chosen.value.includes(l))
-    const states = [...chosen.value, ...rest].map((line) => { // what is ordered now has the first claim
+    const states = [...chosen.value, ...rest].map((line) => { // lines that are ordered now take the remaining units first
       const item = menu.item(line.itemId)
       const before = taken.get(line.itemId) ?? 0
       const left = menu.menu.value ? leftOf(item) - before : line.qty
@@ -47,7 +47,7 @@ export const useCart = defineStore('cart', () => {
   /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
   const empty = computed(() => lines.value.length === 0)
-  /** What the next order costs. */
+  /** The price of the next order. */
   const due = computed(() => ordered.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
   /** Whether a price has changed since a dish was added. */
   const repriced = computed(() => lines.value.some((l) => (menu.item(l.itemId)?.price ?? l.price) !== l.price))
@@ -88,7 +88,7 @@ export const useCart = defineStore('cart', () => {
     set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
   }
 
-  /** Takes one piece of a dish away: of the line without a note, where there is one. */
+  /** Removes one piece of a dish, preferably from the line without a note. */
   function less(itemId: string): void {
     const those = mine.value.filter((l) => l.itemId === itemId)
     const line = those.find((l) => l.notes === '') ?? those.at(-1)
@@ -117,7 +117,7 @@ export const useCart = defineStore('cart', () => {
   /** Updates prices to the current menu and removes dishes that are not on it. */
   function adopt(): void {
     if (!menu.menu.value) return
-    if (table.shared.value) { // the table's lines have no prices of their own, and another phone may remove them
+    if (table.shared.value) { // shared lines store no prices, and another phone may remove them
       session.keep({ menuVersion: menu.menu.value.menuVersionId })
       return
     }
@@ -128,7 +128,7 @@ export const useCart = defineStore('cart', () => {
     })
   }
 
-  /** Empties the cart after an order. From a shared cart the server has taken the lines of the order. */
+  /** Empties the cart after an order. The server itself removes ordered lines from a shared cart. */
   function clear(): void {
     session.keep({ clientTxnId: newTxnId(), ...(table.shared.value ? {} : { cartDraft: [] }) })
     void table.load()

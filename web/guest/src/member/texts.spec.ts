@@ -20,7 +20,7 @@ test.each(Object.entries(catalogues))('%s has every text, with the same values i
   }
 })
 
-test('no text hides one of the guests’', () => {
+test('no text has the key of a guest text', () => {
   expect(Object.keys(en).filter((key) => key in main)).toEqual([])
 })
 
@@ -31,7 +31,7 @@ test('every text is used', () => {
   expect(names.filter((name) => !code.includes(`'${name}'`))).toEqual([])
 })
 
-test('they come with the language that is shown, and go along when it changes', async () => {
+test('the texts are loaded in the current language and follow its changes', async () => {
   await setLanguage('vi')
   await ready()
   expect(m('login.title')).toBe(vi['login.title'])

@@ -3,7 +3,7 @@ import { AccessToken, RefreshFlight, sendRefresh } from '@shared/refresh'
 
 import type { Grant } from './dto'
 
-/** The part of a login that all tabs of this browser share: never the access token. */
+/** The part of a login that all tabs of this browser share. The access token is never shared. */
 interface Kept {
   refreshToken: string
   userId: string
@@ -13,10 +13,10 @@ interface Kept {
 export const keptKey = 'comanda.member'
 
 export interface TokensOptions {
-  /** Spends a refresh token, within refreshTimeout. */
+  /** Exchanges a refresh token for new tokens, within refreshTimeout. */
   spend: (refreshToken: string) => Promise<Grant>
   now?: () => number
-  pause?: number // ms between the tries of one refresh
+  pause?: number // ms between the attempts of one refresh
 }
 
 /** Tokens stores the tokens of a member's login and refreshes them. */
@@ -41,7 +41,7 @@ export class Tokens {
     return readKept()?.userId
   }
 
-  /** The refresh token, for leaving. */
+  /** The refresh token, for the logout request. */
   get refreshToken(): string | undefined {
     return readKept()?.refreshToken
   }
@@ -52,7 +52,7 @@ export class Tokens {
     writeKept({ refreshToken: grant.refreshToken, userId: grant.user.id })
   }
 
-  /** Forgets the login, in all tabs. */
+  /** Removes the login, in all tabs. */
   forget(): void {
     this.drop()
     try {
@@ -67,15 +67,15 @@ export class Tokens {
     this.access.clear()
   }
 
-  /** A valid access token; empty when no one is logged in. */
+  /** Returns a valid access token, or an empty text without a login. */
   async valid(): Promise<string> {
     if (!this.access.valid) await this.renew()
     return this.bearer
   }
 
   /**
-   * Gets another pair, unless `refused` was replaced already. It returns undefined when the login has ended, which is then
-   * forgotten, and throws when the server cannot be reached.
+   * Fetches a new pair of tokens, unless `refused` was already replaced. If the login has ended, it removes the login and
+   * returns undefined. It throws if the server cannot be reached.
    */
   async renew(refused?: string): Promise<Grant | undefined> {
     if (refused !== undefined && this.bearer && this.bearer !== refused) return undefined

@@ -14,7 +14,7 @@ it('names the hour today, the weekday within a week, and the date beyond', async
   expect(whyClosed(undefined, 'UTC', now)).toBeUndefined()
   expect(closedUntil(null)).toMatch(/closed/)
   expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We open at 17:00.')
-  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight there, not here
+  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight in Hanoi, not in UTC
   expect(closedUntil('2026-03-02T04:00:00Z')).toBe('We open on Monday at 11:00.')
   expect(closedUntil('2026-03-05T04:00:00Z')).toBe('We open on Thursday, March 5 at 11:00.')
 })

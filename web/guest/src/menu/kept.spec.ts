@@ -10,7 +10,7 @@ beforeEach(() => {
   localStorage.clear()
 })
 
-test('the last menu of a branch is kept, without its pause', () => {
+test('the last menu of a branch is stored without its pause', () => {
   keepMenu('1', 'vi', menu, at)
   expect(keptMenu('1')).toEqual({ menu: { ...menu, paused: null, closed: null, hoursChange: null }, at })
   expect(keptMenu('2')).toBeUndefined()

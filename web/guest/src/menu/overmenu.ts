@@ -1,6 +1,6 @@
 import { useRouter, type RouteLocationRaw } from 'vue-router'
 
-/** How a dialog over the menu is left: as the back button does where the menu was before, so that no history piles up. */
+/** Leaves a dialog over the menu. If the menu is the previous page, it goes back, so that the history does not grow. */
 export function useOverMenu(below: RouteLocationRaw = { name: 'order' }): () => void {
   const router = useRouter()
   return () => {

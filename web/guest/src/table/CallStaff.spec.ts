@@ -29,7 +29,7 @@ async function press(label: string): Promise<void> {
   await nextTick()
 }
 
-test('what the table wants is told to the staff, and that they know is told to the table', async () => {
+test('a call reaches the staff, and the table sees that they have received it', async () => {
   call.mockResolvedValue({})
   await press('Water, please')
   await press('Bill, please')
