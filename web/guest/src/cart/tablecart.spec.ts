@@ -45,7 +45,7 @@ async function open(cartDraft = [] as ReturnType<typeof plain>[], sharedCart = t
   return cart
 }
 
-const told = (cart: ReturnType<typeof useCart>) => cart.shown.map((l) => `${l.mine ? 'my' : String(l.phone)} ${l.itemId}×${String(l.qty)}${l.notes}`)
+const shownLines = (cart: ReturnType<typeof useCart>) => cart.shown.map((l) => `${l.mine ? 'my' : String(l.phone)} ${l.itemId}×${String(l.qty)}${l.notes}`)
 
 beforeEach(() => {
   localStorage.clear()

@@ -6,7 +6,7 @@ import { complain } from '../shell/notices'
 import { api, ask, bearer, bearerNow, renew } from '../shell/session'
 import { moved, ticked, type Board, type StepName, type Ticket } from './boardLayout'
 
-/** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
+/** The interval in ms at which the token is renewed if necessary, so that an unattended screen stays logged in. */
 const tokenEvery = 60_000
 
 /** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
@@ -45,7 +45,7 @@ export function useBoard(branch: Ref<string>) {
     if (e.name === 'board') board.value = JSON.parse(e.data) as Board
   }
 
-  /** A token may have run out while the connection was lost; everything else is for people to see. */
+  /** Reopens the stream if its token expired while the connection was lost. Other errors are shown. */
   async function turnedAway(e: Fault): Promise<void> {
     live.value = false
     if (e.status !== 401) {
@@ -77,7 +77,7 @@ export function useBoard(branch: Ref<string>) {
   })
 
   async function during(id: string, work: () => Promise<void>): Promise<void> {
-    if (busy.value.has(id)) return // a second tap while the first is on its way
+    if (busy.value.has(id)) return // a second tap while the first request is running
     busy.value = new Set([...busy.value, id])
     try {
       await work()

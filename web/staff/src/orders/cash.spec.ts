@@ -30,7 +30,7 @@ test.each([
 
 const order = (change: Partial<Order>) => ({ status: 'PLACED', paymentStatus: 'UNPAID', totalPrice: 100, refunded: 0, payments: [], ...change }) as Order
 
-test('what may be done about an order', () => {
+test('the actions on an order depend on its state', () => {
   expect(payable(order({}))).toBe(true)
   expect(payable(order({ paymentStatus: 'CONFIRMING' }))).toBe(false)
   expect(payable(order({ status: 'CANCELED' }))).toBe(false)
@@ -38,7 +38,7 @@ test('what may be done about an order', () => {
   expect(refundable(order({ paymentStatus: 'PAID', refunded: 30 }))).toBe(70)
 })
 
-test('what may be done about a payment', () => {
+test('the actions on a payment depend on its state', () => {
   expect(checkable({ state: 'UNKNOWN', method: 'VNPAY' })).toBe(true)
   expect(checkable({ state: 'PAID', method: 'VNPAY' })).toBe(false)
   expect(checkable({ state: 'UNKNOWN', method: 'COUNTER' })).toBe(false)

@@ -4,7 +4,7 @@ import { useDo } from '../shell/query'
 import { api } from '../shell/session'
 
 interface Place {
-  id: string // of the order
+  id: string // the order's id
   paymentId: string
 }
 

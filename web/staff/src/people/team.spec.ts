@@ -19,7 +19,7 @@ it.each([
 })
 
 describe('adding a row', () => {
-  it('sends it once', async () => {
+  it('sends the row once', async () => {
     const r = lan()
     const sent: NewAccount[] = []
     await addRow(r, '5', (body) => Promise.resolve(sent.push(body)))
@@ -35,7 +35,7 @@ describe('adding a row', () => {
     expect(isFit(r)).toBe(true)
   })
 
-  it('repeats the same request when the answer was lost, and takes its own username for success', async () => {
+  it('repeats a request whose answer was lost, and counts its own taken username as success', async () => {
     const r = lan()
     const sent: NewAccount[] = []
     const failing = (e: Fault) => (body: NewAccount) => {
@@ -49,7 +49,7 @@ describe('adding a row', () => {
     expect(sent[1]).toEqual(sent[0])
   })
 
-  it('does not take a stranger’s username for success', async () => {
+  it('does not count a username taken by someone else as success', async () => {
     const r = lan()
     await addRow(r, '5', () => Promise.reject(new Fault('username_taken', 409)))
     expect(r.state).toBe('open')

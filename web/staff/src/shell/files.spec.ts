@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { toCSV } from './files'
 
-test('a table for spreadsheets', () => {
+test('a table is written as CSV for spreadsheets', () => {
   expect(toCSV([['a', 'b'], ['x,"y"', 3], [null, 'two\nlines']])).toBe('\ufeffa,b\r\n"x,""y""",3\r\n,"two\nlines"\r\n')
 })
 

@@ -1,8 +1,8 @@
-/** How many digits a PIN has. */
+/** The limits of a PIN's length. */
 export const pinLeast = 4
 export const pinMost = 8
 
-/** Whether digits are allowed as a PIN: not all the same, and no sequence. The server checks the same. */
+/** Whether digits are allowed as a PIN: not all equal, and no sequence. The server has the same rule. */
 export function fitPin(pin: string): boolean {
   if (!new RegExp(`^\\d{${String(pinLeast)},${String(pinMost)}}$`).test(pin)) return false
   const steps = new Set([...pin].slice(1).map((d, i) => Number(d) - Number(pin[i])))

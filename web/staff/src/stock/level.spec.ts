@@ -27,7 +27,7 @@ test.each([
   expect(validSKU(id)).toBe(want)
 })
 
-test('pieces have no unit', () => {
+test('a quantity of pieces is shown without a unit', () => {
   expect(quantity(3, '')).toBe('3')
   expect(quantity(3, 'kg')).toBe('3 kg')
 })
