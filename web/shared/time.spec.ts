@@ -7,7 +7,7 @@ beforeEach(forgetServerTime)
 const date = 'Thu, 26 Feb 2026 05:00:00 GMT'
 const at = Date.parse(date)
 
-test('a phone with a wrong clock uses the server\'s time', () => {
+test('a phone with a wrong clock uses the server’s time', () => {
   noteServerTime(date, at - 3_600_000)
   expect(serverNow(at - 3_600_000)).toBe(at + 500)
 })

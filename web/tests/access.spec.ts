@@ -1,7 +1,7 @@
 import { examine } from './examine'
 import { add, expect, sitDown, test } from './fixtures'
 
-test('every screen can be used by everybody: from the table to the cart', async ({ page, server }) => {
+test('accessibility: from the table to the cart', async ({ page, server }) => {
   await server.quota('13', 2)
   await server.quota('8', 0)
   await sitDown(page, server, 'A5')
@@ -22,7 +22,7 @@ test('every screen can be used by everybody: from the table to the cart', async 
   await examine(page, 'a cart that can be ordered')
 })
 
-test('every screen can be used by everybody: an order that waits, fails, ends and is paid', async ({ page, server }) => {
+test('accessibility: an order that waits, fails, expires and is paid', async ({ page, server }) => {
   await sitDown(page, server, 'A4')
   await add(page, 'Beef pho')
   await page.getByRole('link', { name: /View cart/ }).click()
@@ -52,7 +52,7 @@ test('every screen can be used by everybody: an order that waits, fails, ends an
   await examine(page, 'visit')
 })
 
-test('every screen can be used by everybody: without a visit', async ({ page, server }) => {
+test('accessibility: without a visit', async ({ page, server }) => {
   await page.goto(`${server.url}/app/welcome`)
   await expect(page.getByRole('link', { name: 'See the menu' })).toBeVisible()
   await examine(page, 'welcome')
@@ -63,7 +63,7 @@ test('every screen can be used by everybody: without a visit', async ({ page, se
   }
 })
 
-test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
+test('a whole order can be placed by keyboard', async ({ page, server }) => {
   const tabTo = async (name: RegExp) => {
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab')
@@ -105,7 +105,7 @@ test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
 })
 
-test('nothing is cut off on narrow and on enlarged pages', async ({ page, server }) => {
+test('narrow and enlarged pages cut nothing off', async ({ page, server }) => {
   await page.setViewportSize({ width: 320, height: 480 })
   await sitDown(page, server, 'B5')
   const wantNoSideways = async (what: string) => {

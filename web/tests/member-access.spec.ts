@@ -7,14 +7,14 @@ import type { Server } from './server'
 
 const phone = { width: 320, height: 640 }
 
-/** Goes to a page and examines it once its heading is there. */
+/** Opens a page and checks it once its heading is shown. */
 async function at(page: Page, server: Server, path: string, heading: string): Promise<void> {
   await page.goto(server.url + path)
   await expect(page.getByRole('heading', { level: 1, name: heading })).toBeAttached()
   await examine(page, path)
 }
 
-test('every page can be used by everybody: before the login', async ({ page, server }) => {
+test('accessibility: before the login', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await at(page, server, '/app/welcome', 'Welcome')
   await at(page, server, '/shop/register', 'Create account')
@@ -28,7 +28,7 @@ test('every page can be used by everybody: before the login', async ({ page, ser
   await examine(page, 'a refused login')
 })
 
-test('every page can be used by everybody: menu and cart', async ({ page, server }) => {
+test('accessibility: menu and cart', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await join(server, 'an@house.example')
   await logIn(page, server, 'an@house.example')
@@ -45,7 +45,7 @@ test('every page can be used by everybody: menu and cart', async ({ page, server
   await at(page, server, '/shop/cart', 'Your cart')
 })
 
-test('every page can be used by everybody: checkout, orders and account', async ({ page, server }) => {
+test('accessibility: checkout, orders and account', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await join(server, 'yen@house.example')
   await logIn(page, server, 'yen@house.example')
@@ -63,7 +63,7 @@ test('every page can be used by everybody: checkout, orders and account', async 
   await at(page, server, '/shop/account', 'My account')
 })
 
-test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
+test('a whole order can be placed by keyboard', async ({ page, server }) => {
   await join(server, 'phim@house.example')
   await logIn(page, server, 'phim@house.example')
   const tabTo = async (name: RegExp) => {

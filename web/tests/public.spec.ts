@@ -18,12 +18,12 @@ test('the public page and a menu can be read in every language', async ({ page, 
   await expect(page.locator('html')).toHaveAttribute('lang', 'vi')
 })
 
-test('search engines are told what the restaurant serves', async ({ page, server, request }) => {
+test('search engines can read the restaurant’s menu', async ({ page, server, request }) => {
   await page.goto(`${server.url}/?lang=en`)
   await page.getByRole('link', { name: /See the menu/ }).first().click()
   await expect(page.getByRole('heading', { name: 'Beef pho', exact: true })).toBeVisible()
   const address = new URL(page.url()).pathname
-  expect(address).toMatch(/^\/menu\/[a-z0-9-]*[a-z][a-z0-9-]*$/) // readable, and the one that the sitemap lists
+  expect(address).toMatch(/^\/menu\/[a-z0-9-]*[a-z][a-z0-9-]*$/) // readable, and the same as in the sitemap
   const described = await page.locator('script[type="application/ld+json"]').allTextContents()
   const kinds = described.map((text) => (JSON.parse(text) as { '@type': string })['@type'])
   expect(kinds).toContain('Menu')

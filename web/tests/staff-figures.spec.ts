@@ -9,13 +9,13 @@ import { enter, order, sizes } from './staff'
 
 const said = (page: Page, text: string | RegExp) => expect(page.getByText(text).first()).toBeVisible()
 
-/** Picks an entry of one of Vuetify's selects. */
+/** Selects an entry of a Vuetify select. */
 async function choose(page: Page, label: string, entry: string | RegExp): Promise<void> {
   await page.locator('.v-select').filter({ has: page.getByRole('combobox', { name: label }) }).last().click()
   await page.getByRole('option', { name: entry }).click()
 }
 
-/** Gives somebody a PIN, as their own profile does. */
+/** Sets an account's PIN through its profile. */
 async function setPin(page: Page, server: Server, name: string, pin: string): Promise<void> {
   await enter(page, server, name, 'profile')
   await page.getByLabel('New PIN').fill(pin)
@@ -31,7 +31,7 @@ async function leave(page: Page): Promise<void> {
   await expect(page).toHaveURL(/login/)
 }
 
-test('a role is made, and somebody works with it', async ({ page, server }) => {
+test('an administrator creates a role, and a user works with it', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'owner', 'roles')
   await examine(page, 'roles')
@@ -93,7 +93,7 @@ test('a role is made, and somebody works with it', async ({ page, server }) => {
   await examine(page, 'audit')
 })
 
-test('what a report shows is what its file has', async ({ page, server }) => {
+test('a report shows the figures of its file', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   for (const label of ['A1', 'A2', 'A3']) await order(server, label, 'SANDBOX')
   await order(server, 'A4', 'COUNTER')
@@ -122,7 +122,7 @@ test('what a report shows is what its file has', async ({ page, server }) => {
   await said(page, 'Choose a range of up to 366 days.')
 })
 
-test('a dead letter is replayed, and the system looks at itself', async ({ page, server }) => {
+test('an administrator replays a dead letter and runs the checks', async ({ page, server }) => {
   server.deadLetter('0000000000000000000000test1', 'test.nothing')
   server.deadLetter('0000000000000000000000test2', 'test.nothing')
   await page.setViewportSize(sizes.phone)
@@ -151,7 +151,7 @@ test('a dead letter is replayed, and the system looks at itself', async ({ page,
   await examine(page, 'checks')
 })
 
-test('colleagues change places at a tablet by PIN', async ({ page, server }) => {
+test('colleagues take over a tablet by PIN', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   await setPin(page, server, 'kitchen', '4071')
   await examine(page, 'profile')

@@ -2,7 +2,7 @@ import { examine } from './examine'
 import { expect, test } from './fixtures'
 import { enter, order, sizes } from './staff'
 
-// A picture as a phone's camera might send it; the server makes JPEGs of it.
+// A picture such as a phone's camera produces. The server converts it to JPEG.
 const picture = {
   name: 'dish.png', mimeType: 'image/png',
   buffer: Buffer.from(
@@ -10,7 +10,7 @@ const picture = {
     'base64'),
 }
 
-test('a new dish with a picture comes onto the phones of guests', async ({ page, server, browser }) => {
+test('a new dish with a picture appears on guests’ phones', async ({ page, server, browser }) => {
   await page.setViewportSize(sizes.desktop)
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
   await phone.goto((await server.table('A3')).link)
@@ -83,7 +83,7 @@ test('a new dish with a picture comes onto the phones of guests', async ({ page,
   await phone.context().close()
 })
 
-test('a draft is thrown away, and categories are kept', async ({ page, server }) => {
+test('a draft is discarded, and its categories stay', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   await enter(page, server, 'owner', 'menus')
   await page.getByRole('button', { name: 'Edit menu' }).first().click()
@@ -92,7 +92,7 @@ test('a draft is thrown away, and categories are kept', async ({ page, server })
   const draft = page.url()
   await page.goto(`${server.url}/console/menus`)
   await page.getByRole('button', { name: 'Edit menu' }).first().click()
-  await expect(page).toHaveURL(draft) // the open one, and not another
+  await expect(page).toHaveURL(draft) // the existing draft, not a new one
   await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Discard draft' }).click()
   await expect(page.getByRole('heading', { name: 'Menus' })).toBeVisible()
@@ -112,7 +112,7 @@ test('a draft is thrown away, and categories are kept', async ({ page, server })
   await expect(page.getByText('Ice', { exact: true })).toHaveCount(0)
 })
 
-test('a dish that is off is grey on the phone within a second, and a pause closes the restaurant', async ({ page, server, browser }) => {
+test('an 86’d dish is grey on the phone within a second, and a pause closes the restaurant', async ({ page, server, browser }) => {
   await page.setViewportSize(sizes.phone)
   await order(server, 'A2', 'COUNTER') // holds two of the first dish
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
@@ -164,7 +164,7 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await phone.context().close()
 })
 
-test('stock is received, counted and thrown away, and a dish takes of it', async ({ page, server }) => {
+test('stock is received, counted and wasted, and a dish uses it', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'manager', 'stock')
   await page.getByRole('button', { name: 'New item' }).click()
@@ -187,7 +187,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
     await lost?.()
     await expect(page.getByRole('dialog')).toHaveCount(0)
   }
-  await page.route('**/adjustments', async (route) => { // the first answer is lost on its way
+  await page.route('**/adjustments', async (route) => { // the first answer is lost
     await route.fetch()
     await route.abort()
   }, { times: 1 })
@@ -195,7 +195,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
     await expect(page.getByRole('alert').first()).toBeVisible()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await expect(page.getByRole('dialog')).toHaveCount(0)
-    await row.getByRole('button', { name: 'Adjust' }).click() // it stands there as it was written
+    await row.getByRole('button', { name: 'Adjust' }).click() // the dialog still has the typed values
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   })
   await expect(row).toContainText('12 bag')

@@ -2,9 +2,9 @@ import { examine } from './examine'
 import { expect, test } from './fixtures'
 import { enter, sizes } from './staff'
 
-// Adds several people by keyboard: one is refused, the response for another is lost, and none is stored twice.
+// Adds several people by keyboard. One is refused, the response for another is lost, and none is stored twice.
 test('an owner adds the team, and a cook takes over the tablet', async ({ page, another }) => {
-  const server = await another() // other stories expect the demo's people alone
+  const server = await another() // other tests expect only the demo's accounts
   await page.setViewportSize({ width: 1440, height: 900 })
   await enter(page, server, 'owner', 'start')
   await page.getByRole('link', { name: 'Add people' }).click()
@@ -27,7 +27,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await page.route('**/api/users', async (route) => {
     const body = route.request().method() === 'POST' ? (route.request().postDataJSON() as { firstName: string }) : undefined
     if (!body || sent++ > 3) return route.continue()
-    if (body.firstName === 'Minh') { // stored, but the answer is lost
+    if (body.firstName === 'Minh') { // the server stores it, but the answer is lost
       await route.fetch()
       return route.fulfill({ status: 503, json: { code: 'unavailable' } })
     }
@@ -60,7 +60,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await expect(page.getByText('No tickets')).toBeVisible()
 })
 
-// A cook without an e-mail address has forgotten the PIN: the owner resets it, and hands out the new one.
+// A cook without an e-mail address has forgotten the PIN. The owner resets it and hands out the new one.
 test('an owner resets the PIN of a cook, who takes over the tablet with it', async ({ page, another }) => {
   const server = await another()
   await page.setViewportSize(sizes.phone)
@@ -86,7 +86,7 @@ test('an owner resets the PIN of a cook, who takes over the tablet with it', asy
   let lost = true
   await page.route('**/api/users/*/pin', async (route) => {
     if (!lost) return route.continue()
-    lost = false // stored, but the answer is lost
+    lost = false // the server stores it, but the answer is lost
     await route.fetch()
     return route.fulfill({ status: 503, json: { code: 'unavailable' } })
   })

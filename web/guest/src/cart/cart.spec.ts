@@ -87,7 +87,7 @@ test('a new menu removes dishes that it does not have, and reports them', async 
   expect(cart.repriced).toBe(false)
 })
 
-test('no line exceeds the server\'s limits', async () => {
+test('no line exceeds the server’s limits', async () => {
   const cart = await cartOf([dish('1')], [line('1', 15), line('1', 15)])
   expect(cart.lines[0]?.qty).toBe(20)
 })

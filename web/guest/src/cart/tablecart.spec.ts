@@ -78,7 +78,7 @@ test('a phone shows the lines of all phones and adds to its own', async () => {
   expect(byGuest(cart.shown).map((g) => [g.mine, g.phone, g.lines.length])).toEqual([[true, 0, 1], [false, 2, 1]])
 })
 
-test('a guest changes and removes another guest\'s line', async () => {
+test('a guest changes and removes another guest’s line', async () => {
   const cart = await open()
   cart.change('binh-1', 2)
   cart.note('binh-1', 'hot')

@@ -94,7 +94,7 @@ test('a menu card changes the line of its dish or adds one', async () => {
   expect(basket.refusal).toBeUndefined()
 })
 
-test('a new login loads the new member\'s cart', async () => {
+test('a new login loads the new member’s cart', async () => {
   const basket = await loaded()
   useAccount().user = undefined
   await vi.waitFor(() => {

@@ -25,7 +25,7 @@ test('the text of a rate limit contains the waiting time', () => {
   expect(textFor(new Fault('rate_limited', 429))).toBe('Too many attempts. Please wait 1 second.')
 })
 
-test('a rejected field is found under both of the server\'s names', () => {
+test('a rejected field is found under both of the server’s names', () => {
   const named = new Fault('invalid', 422, { field: 'receiverPhone' })
   expect(wrongFields(named)).toEqual({ receiverPhone: expect.stringContaining('6 to 15 digits') as string })
   const listed = new Fault('invalid', 422, { errors: [{ field: 'body.email', message: 'x' }, { field: 'query.page', message: 'x' }] } as Partial<Problem>)

@@ -92,7 +92,7 @@ test('an order of a shared cart names its lines, and a changed cart is shown bef
   expect(useCart().empty).toBe(true)
 })
 
-test('an order of a shared cart whose answer was lost is not mistaken for another phone\'s', async () => {
+test('an order of a shared cart whose answer was lost is not mistaken for another phone’s', async () => {
   const lines = [{ id: 'line-1', phone: 1, mine: true, itemId: '1', name: 'tea', qty: 1, notes: '' }]
   api.tableCart.mockReset().mockResolvedValue({ version: 1, lines })
   useSession().keep({ cartDraft: [] })

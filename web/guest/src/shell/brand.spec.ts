@@ -4,7 +4,7 @@ import { setLanguage } from '@shared/i18n'
 
 import { brandText, restaurantName } from './brand'
 
-test('a text is in the guest\'s language, else in English, else in any', async () => {
+test('a text is in the guest’s language, else in English, else in any', async () => {
   await setLanguage('zh-Hant')
   expect(brandText({ 'zh-TW': '您好', en: 'Hello' })).toBe('您好')
   expect(brandText({ vi: 'Xin chào', en: 'Hello' })).toBe('Hello')

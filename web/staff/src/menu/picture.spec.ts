@@ -15,7 +15,7 @@ afterEach(() => {
 
 const answer = (status: number, body: unknown, headers = {}) => new Response(JSON.stringify(body), { status, headers })
 
-test('a picture is sent unchanged, with the user\'s token', async () => {
+test('a picture is sent unchanged, with the user’s token', async () => {
   fetched.mockResolvedValue(answer(201, { id: 'ab', imageUrl: '/media/ab-960.jpg' }))
   const file = new Blob(['x'], { type: 'image/png' })
   expect(await sendPicture(file)).toEqual({ id: 'ab', imageUrl: '/media/ab-960.jpg' })
@@ -38,7 +38,7 @@ test.each([
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code })
 })
 
-test('a refusal contains the server\'s waiting time', async () => {
+test('a refusal contains the server’s waiting time', async () => {
   fetched.mockResolvedValue(answer(503, { code: 'overloaded' }, { 'Retry-After': '2' }))
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code: 'overloaded', retryAfter: 2 })
 })

@@ -63,7 +63,7 @@ test('a permission has its translated name', () => {
   expect(moduleName('AUDIT', wording)).toBe('稽核紀錄')
 })
 
-test('a permission without a translation has the server\'s name', () => {
+test('a permission without a translation has the server’s name', () => {
   expect(permissionName(audit)).toEqual({ text: audit.name, lang: 'en' })
   expect(permissionName({ ...audit, method: 'POST' }, wording)).toEqual({ text: audit.name, lang: 'en' })
   expect(moduleName('AUDIT')).toBe('AUDIT')

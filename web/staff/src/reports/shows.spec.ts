@@ -119,7 +119,7 @@ test('horizontal bars start at the top, and the chart grows with their number', 
   expect(drawable({ kind: 'heat', measure: 'number', names: [], down: [], cells: [] })).toBe(false)
 })
 
-test('the address of a report\'s CSV file contains all parameters', () => {
+test('the address of a report’s CSV file contains all parameters', () => {
   expect(sheetPath('dishes', { branchId: '7', ...span, locale: 'zh-TW' }))
     .toBe('/api/reports/dishes?branchId=7&from=2026-03-01&to=2026-03-03&locale=zh-TW&format=csv')
 })

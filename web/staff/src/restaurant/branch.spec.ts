@@ -7,7 +7,7 @@ const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/N
 const full = { name: 'Quán Hoa', country: 'VN', timezone: '', locales: ['vi'], bizDayStartHour: 4 }
 
 describe('a new branch', () => {
-  it('starts with the browser\'s country', () => {
+  it('starts with the browser’s country', () => {
     expect(emptyBranch(['en', 'zh-TW']).country).toBe('TW')
     expect(emptyBranch(['not a tag', 'en']).country).toBe('VN')
   })
