@@ -19,7 +19,7 @@ test('small differences between answers do not move the clock', () => {
   expect(serverNow(at)).toBe(before)
 })
 
-test.each([null, '', 'soon'])('%j teaches nothing', (header) => {
+test.each([null, '', 'soon'])('the header %j does not change the clock', (header) => {
   noteServerTime(header, at)
   expect(serverNow(at)).toBe(at)
 })

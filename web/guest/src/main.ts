@@ -13,7 +13,7 @@ const app = createApp(App).use(createPinia())
 const session = useSession()
 session.resume()
 addEventListener('storage', (e) => {
-  session.hear(e.key, e.newValue)
+  session.onStorage(e.key, e.newValue)
 })
 watchConnection()
 

@@ -8,7 +8,7 @@ import zh from './zh-Hant.json'
 const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
 const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort()
 
-test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+test.each(Object.entries(catalogues))('%s has every text, with the same placeholders', (_, texts) => {
   const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
   expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
   for (const [key, text] of Object.entries(texts)) {
@@ -47,7 +47,7 @@ test.each([
   [['zh-Hans-CN'], 'zh-Hant'],
   [['fr'], 'en'],
   [[], 'en'],
-])('%j is served in %s', (preferred, want) => {
+])('the preferences %j select %s', (preferred, want) => {
   expect(chooseLanguage(preferred)).toBe(want)
 })
 

@@ -6,7 +6,7 @@ import { newTxnId } from '@shared/txn'
 import type { MenuItem, OrderLine } from '../api/dto'
 import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
-import { keyOf, mostLines, mostPerLine, plain, type CartLine, type ShownLine } from './line'
+import { keyOf, maxLines, maxPerLine, plain, type CartLine, type ShownLine } from './line'
 import { useTableCart } from './tablecart'
 
 /** The guest's cart: the phone's own, which the session stores, or the table's shared cart if the branch enables it. */
@@ -31,7 +31,7 @@ export const useCart = defineStore('cart', () => {
       const item = menu.item(line.itemId)
       const before = taken.get(line.itemId) ?? 0
       const left = menu.menu.value ? leftOf(item) - before : line.qty
-      const available = Math.max(0, Math.min(left, mostPerLine))
+      const available = Math.max(0, Math.min(left, maxPerLine))
       taken.set(line.itemId, before + Math.min(line.qty, available))
       return {
         ...line, name: item?.name ?? line.name, price: item?.price ?? line.price, key: keyOf(line), imageUrl: item?.imageUrl ?? null,
@@ -62,30 +62,30 @@ export const useCart = defineStore('cart', () => {
   function add(added: CartLine): void {
     if (table.shared.value) {
       const own = table.lines.value.find((l) => l.mine && l.itemId === added.itemId && l.notes === added.notes)
-      if (own) table.put({ ...own, qty: Math.min(own.qty + added.qty, mostPerLine) })
+      if (own) table.put({ ...own, qty: Math.min(own.qty + added.qty, maxPerLine) })
       else table.put({ ...plain(added), id: newTxnId(), phone: 0, mine: true })
       return
     }
     const at = lines.value.findIndex((l) => keyOf(l) === keyOf(added))
     const next = [...lines.value]
     const old = next[at]
-    if (old) next[at] = { ...added, qty: Math.min(old.qty + added.qty, mostPerLine) }
-    else if (next.length < mostLines) next.push(added)
+    if (old) next[at] = { ...added, qty: Math.min(old.qty + added.qty, maxPerLine) }
+    else if (next.length < maxLines) next.push(added)
     set(next)
   }
 
   /** Changes a line of the shared cart. */
-  function putAgain(id: string, changed: Partial<CartLine>): void {
+  function changeLine(id: string, changed: Partial<CartLine>): void {
     const line = table.lines.value.find((l) => l.id === id)
     if (line) table.put({ ...line, ...changed })
   }
 
   function change(key: string, qty: number): void {
     if (table.shared.value) {
-      putAgain(key, { qty: Math.min(qty, mostPerLine) })
+      changeLine(key, { qty: Math.min(qty, maxPerLine) })
       return
     }
-    set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
+    set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, maxPerLine) } : l)))
   }
 
   /** Removes one piece of a dish, preferably from the line without a note. */
@@ -98,14 +98,14 @@ export const useCart = defineStore('cart', () => {
   /** Changes a line's note. Two lines of one dish with the same note become one. */
   function note(key: string, notes: string): void {
     if (table.shared.value) {
-      putAgain(key, { notes })
+      changeLine(key, { notes })
       return
     }
     const line = lines.value.find((l) => keyOf(l) === key)
     if (!line || line.notes === notes) return
     const changed = { ...line, notes }
     const twin = lines.value.find((l) => keyOf(l) === keyOf(changed))
-    if (twin) changed.qty = Math.min(line.qty + twin.qty, mostPerLine)
+    if (twin) changed.qty = Math.min(line.qty + twin.qty, maxPerLine)
     set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
   }
 

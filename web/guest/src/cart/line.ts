@@ -47,9 +47,9 @@ export function byGuest(lines: readonly ShownLine[]): { phone: number; mine: boo
 }
 
 /** The maximum quantity of a dish in a cart, for a number of units left. */
-export const mostOf = (left: number | null) => Math.min(mostPerLine, left ?? mostPerLine)
+export const maxInCart = (left: number | null) => Math.min(maxPerLine, left ?? maxPerLine)
 
 /** The server's limits of an order. */
-export const mostPerLine = 20
-export const mostLines = 50
-export const longestNote = 200
+export const maxPerLine = 20
+export const maxLines = 50
+export const maxNoteLength = 200

@@ -164,7 +164,7 @@ test('the lines that this phone added are kept for the next table', async () => 
 test.each([
   ['cart_full', 'cart.full'], ['cart_lines_exhausted', 'cart.askStaff'], ['dish_not_found', 'cart.unlisted'],
   ['cart_changed', 'cart.changedMeanwhile'],
-])('%s is said as %s', async (code, text) => {
+])('the text of %s is %s', async (code, text) => {
   const cart = await open()
   api.putTableLine.mockRejectedValueOnce(new Fault(code, 409))
   cart.add(plain('1', 1))

@@ -72,7 +72,7 @@ export const useAccount = defineStore('account', () => {
   }
 
   /** Follows a login or logout of another tab. */
-  function hear(key: string | null): void {
+  function onStorage(key: string | null): void {
     if (key !== null && key !== keptKey) return
     const holder = api.tokens.holder
     if (!holder && user.value) gone('left')
@@ -87,7 +87,7 @@ export const useAccount = defineStore('account', () => {
     user.value = await api.changeMe(changes)
   }
 
-  return { user, fault, ended, busy, restore, enter, leave, hear, change }
+  return { user, fault, ended, busy, restore, enter, leave, onStorage, change }
 })
 
 /** Whether a login is stored. The server may have ended it. */

@@ -4,7 +4,7 @@ import { computed, ref, shallowRef, watch } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
-import { mostPerLine, type ShownLine } from '../cart/line'
+import { maxPerLine, type ShownLine } from '../cart/line'
 import { onReconnect } from '../shell/connection'
 import { useAccount } from './account'
 import * as api from './api'
@@ -64,7 +64,7 @@ export const useBasket = defineStore('basket', () => {
 
   /** Changes a line on the screen at once, then on the server. A refusal restores the server's state. */
   async function set(line: string, quantity: number): Promise<void> {
-    const wanted = Math.min(quantity, mostPerLine)
+    const wanted = Math.min(quantity, maxPerLine)
     const after = items.value.map((i) => (i.id === line ? { ...i, quantity: wanted } : i)).filter((i) => i.quantity > 0)
     if (basket.value) basket.value = { ...basket.value, items: after }
     generation++ // answers to earlier requests are outdated
@@ -110,7 +110,7 @@ export const useBasket = defineStore('basket', () => {
 
 /** Converts a line for components that also show table carts. */
 export function shown(item: BasketItem): ShownLine {
-  const left = item.isAvailable ? Math.min(item.remaining ?? mostPerLine, mostPerLine) : 0
+  const left = item.isAvailable ? Math.min(item.remaining ?? maxPerLine, maxPerLine) : 0
   return {
     key: item.id, imageUrl: item.imageUrl, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
     price: item.price || item.previousPrice, onMenu: item.isAvailable, available: left, gone: left === 0,

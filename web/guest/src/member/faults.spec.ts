@@ -16,7 +16,7 @@ test.each([
   ['sold_out', 'Something just sold out. Check your cart.'],
   ['offline', 'Can’t reach the restaurant right now. Please try again.'],
   ['something_new', 'Something went wrong. Please try again.'],
-])('%s is told as “%s”', (code, want) => {
+])('the text of %s is “%s”', (code, want) => {
   expect(textFor(new Fault(code, 400))).toBe(want)
 })
 
@@ -43,6 +43,6 @@ test.each([
   'dish_not_found', 'dish_unavailable', 'branch_closed', 'menu_version_closed', 'too_many_unpaid', 'payment_method_unsuitable',
   'idempotency_mismatch', 'not_cancelable', 'not_payable', 'already_paid', 'too_late', 'payment_in_progress', 'too_many_attempts',
   'order_not_found',
-])('%s has words', (code) => {
+])('%s has a text', (code) => {
   expect(textFor(new Fault(code, 400))).not.toBe(textFor(new Fault('something_new', 400)))
 })

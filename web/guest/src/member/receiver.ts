@@ -12,7 +12,7 @@ export interface Receiver {
 }
 
 /** The maximum length of the note for the courier. */
-export const longestNote = 200
+export const maxNoteLength = 200
 
 /**
  * The receiver that the form starts with: from the account, or else from the last order. The note is not reused, because it

@@ -11,7 +11,7 @@ import zh from './texts/zh-Hant.json'
 const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
 const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((found) => found[1]).sort()
 
-test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+test.each(Object.entries(catalogues))('%s has every text, with the same placeholders', (_, texts) => {
   const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
   expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
   for (const [key, text] of Object.entries(texts)) {

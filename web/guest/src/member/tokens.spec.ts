@@ -141,7 +141,7 @@ test('a refused token that was already replaced causes no second refresh', async
   expect(server.asked).toEqual(['refresh 1'])
 })
 
-test.each(['', 'null', '7', '{}', '{"refreshToken":7,"userId":"7"}', '{"refreshToken":"x"}'])('%j is no login', (kept) => {
+test.each(['', 'null', '7', '{}', '{"refreshToken":7,"userId":"7"}', '{"refreshToken":"x"}'])('the stored value %j is no login', (kept) => {
   localStorage.setItem(keptKey, kept)
   expect(tab(new Server()).holder).toBeUndefined()
 })

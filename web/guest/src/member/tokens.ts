@@ -38,18 +38,18 @@ export class Tokens {
 
   /** The user whose login is stored. */
   get holder(): string | undefined {
-    return readKept()?.userId
+    return readStored()?.userId
   }
 
   /** The refresh token, for the logout request. */
   get refreshToken(): string | undefined {
-    return readKept()?.refreshToken
+    return readStored()?.refreshToken
   }
 
   /** Stores the tokens of a login. */
   take(grant: Grant): void {
     this.access.set(grant)
-    writeKept({ refreshToken: grant.refreshToken, userId: grant.user.id })
+    writeStored({ refreshToken: grant.refreshToken, userId: grant.user.id })
   }
 
   /** Removes the login, in all tabs. */
@@ -84,17 +84,17 @@ export class Tokens {
 
   private async exchange(): Promise<Grant | undefined> {
     for (;;) {
-      const kept = readKept()
+      const kept = readStored()
       this.drop()
       if (!kept) return undefined
       try {
         const grant = await sendRefresh(() => this.options.spend(kept.refreshToken), this.options.pause)
         // After a logout in this or another tab, the grant is discarded.
-        if (readKept()?.userId === kept.userId) this.take(grant)
+        if (readStored()?.userId === kept.userId) this.take(grant)
         return grant
       } catch (e) {
         if (!isFault(e, 'refresh_token_invalid')) throw e
-        if (readKept()?.refreshToken !== kept.refreshToken) continue // another tab was faster
+        if (readStored()?.refreshToken !== kept.refreshToken) continue // another tab was faster
         this.forget()
         this.onLost?.()
         return undefined
@@ -104,7 +104,7 @@ export class Tokens {
 }
 
 /** Reads and validates the stored login: an older release may have written another format. */
-function readKept(): Kept | undefined {
+function readStored(): Kept | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(keptKey) ?? '') as Partial<Kept> | null
     if (typeof kept?.refreshToken === 'string' && kept.refreshToken && typeof kept.userId === 'string') return kept as Kept
@@ -114,7 +114,7 @@ function readKept(): Kept | undefined {
   return undefined
 }
 
-function writeKept(kept: Kept): void {
+function writeStored(kept: Kept): void {
   try {
     localStorage.setItem(keptKey, JSON.stringify(kept))
   } catch {

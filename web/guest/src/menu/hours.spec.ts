@@ -4,14 +4,14 @@ import { effectScope, ref } from 'vue'
 import { setLanguage } from '@shared/i18n'
 
 import type { Menu } from '../api/dto'
-import { loadAtChange, whyClosed } from './hours'
+import { loadAtChange, closedText } from './hours'
 
 const now = Date.parse('2026-02-26T05:00:00Z') // Thursday noon in Hanoi
-const closedUntil = (opensAt: string | null) => whyClosed({ opensAt }, 'Asia/Ho_Chi_Minh', now)
+const closedUntil = (opensAt: string | null) => closedText({ opensAt }, 'Asia/Ho_Chi_Minh', now)
 
 it('names the hour today, the weekday within a week, and the date beyond', async () => {
   await setLanguage('en')
-  expect(whyClosed(undefined, 'UTC', now)).toBeUndefined()
+  expect(closedText(undefined, 'UTC', now)).toBeUndefined()
   expect(closedUntil(null)).toMatch(/closed/)
   expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We open at 17:00.')
   expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight in Hanoi, not in UTC

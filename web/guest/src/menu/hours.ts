@@ -6,7 +6,7 @@ import type { Menu } from '../api/dto'
 export { loadAtChange } from '@shared/hours'
 
 /** The text about closed ordering with the next opening; undefined while it is open. */
-export function whyClosed(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
+export function closedText(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
   if (!closed) return undefined
   if (!closed.opensAt) return t('hours.closed')
   const { time, day } = openingOf(closed.opensAt, timeZone, now)

@@ -8,7 +8,7 @@ import { serverNow } from '@shared/time'
 import type { Availability, Menu, MenuItem } from '../api/dto'
 import { activeMenu, guestHeaders } from '../api/public'
 import { offline } from '../shell/connection'
-import { keepMenu, keptMenu } from './kept'
+import { storeMenu, storedMenu } from './storedMenu'
 
 type Left = NonNullable<Availability['items']>[number]
 
@@ -40,7 +40,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
     if (mine !== generation) return
     menu.value = streaming ? withLeft(got) : got
     asOf.value = ''
-    keepMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
+    storeMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
     fault.value = undefined
     offline.value = false
   } catch (e) {
@@ -55,7 +55,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
 
 /** Shows the stored menu until the server responds. */
 function restore(branchId: string): void {
-  const kept = keptMenu(branchId)
+  const kept = storedMenu(branchId)
   if (!kept) return
   menu.value = kept.menu
   asOf.value = kept.at

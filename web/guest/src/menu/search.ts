@@ -29,11 +29,11 @@ export function search(categories: readonly Category[], query: string, others?: 
 }
 
 /** Whether a dish is unavailable now. */
-export function isGone(item: MenuItem): boolean {
+export function isUnavailable(item: MenuItem): boolean {
   return !item.isActive || item.isSoldOut
 }
 
 /** The categories with their sold-out dishes at the end. */
 export function soldOutLast(categories: readonly Category[]): Category[] {
-  return categories.map((c) => ({ ...c, items: [...c.items.filter((i) => !isGone(i)), ...c.items.filter(isGone)] }))
+  return categories.map((c) => ({ ...c, items: [...c.items.filter((i) => !isUnavailable(i)), ...c.items.filter(isUnavailable)] }))
 }

@@ -50,7 +50,7 @@ test.each([
   ['checking', order('PLACED', 'UNPAID', ['VNPAY UNKNOWN'])],
   ['expired', order('CANCELED', 'CANCELED', ['VNPAY REDIRECTED'], 'EXPIRED')],
   ['ready', order('READY', 'PAID', ['COUNTER PAID'])],
-])('%s when the time to pay has run out', (want, of) => {
+])('%s after the payment deadline', (want, of) => {
   expect(orderStateOf(of, end)).toBe(want)
 })
 

@@ -18,7 +18,7 @@ test.each([
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', '', 'nextServed'],
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', 'DELIVERY', 'nextServed'],
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', 'PICKUP', 'nextPickup'],
-])('after %s comes something else', (status, events, kind, next) => {
+])('the next step after %s', (status, events, kind, next) => {
   const steps = shown(order(status, 'PAID', events), kind)
   expect(steps.at(-1)).toBe(`clock ${next} next`)
   expect(new Set(steps).size).toBe(steps.length)

@@ -79,7 +79,7 @@ test.each([
   ['no_more_time', 409, 'pay now'],
   ['not_your_order', 403, 'Only the phone that placed'],
   ['offline', 0, 'try again'],
-])('asking that is answered %s (%i) says %s', async (code, status, text) => {
+])('an extension answered with %s (%i) shows %s', async (code, status, text) => {
   mount(4, 1)
   prolong.mockRejectedValue(new Fault(code, status))
   button()?.click()

@@ -9,7 +9,7 @@ import { methodsFor } from '../api/boot'
 import type { Method } from '../api/dto'
 import { createOrder } from '../api/public'
 import { useCart } from '../cart/cart'
-import { whyClosed } from '../menu/hours'
+import { closedText } from '../menu/hours'
 import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { useSubmit } from './submit'
@@ -40,7 +40,7 @@ export function useCheckout() {
     get: () => methods.value.find((m) => m === chosen.value) ?? methods.value[0] ?? 'COUNTER',
     set: (m) => { chosen.value = m },
   })
-  const closed = computed(() => whyClosed(menu.menu.value?.closed, session.branch?.timezone))
+  const closed = computed(() => closedText(menu.menu.value?.closed, session.branch?.timezone))
 
   // The guest accepts the shown total. Changed prices of a new menu are shown first.
   watch(

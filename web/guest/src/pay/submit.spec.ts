@@ -48,7 +48,7 @@ test.each([
   ['sold_out', 409],
   ['too_many_unpaid', 429],
   ['visit_closed', 410],
-])('%s is told to the guest', async (code, status) => {
+])('%s is shown to the guest', async (code, status) => {
   create.mockRejectedValue(new Fault(code, status))
   await expect(submitter().submit(body)).rejects.toMatchObject({ code })
   expect(create).toHaveBeenCalledOnce()

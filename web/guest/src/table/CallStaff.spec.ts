@@ -38,7 +38,7 @@ test('a call reaches the staff, and the table sees that they have received it', 
   expect(page.querySelector('[role=alert]')).toBeNull()
 })
 
-test.each([['rate_limited', 'already got your call'], ['offline', 'Try again']])('a call that is answered %s says %s', async (code, text) => {
+test.each([['rate_limited', 'already got your call'], ['offline', 'Try again']])('a call answered with %s shows %s', async (code, text) => {
   call.mockRejectedValue(new Fault(code))
   await press('I need help')
   expect(page.querySelector('[role=alert]')?.textContent).toContain(text)

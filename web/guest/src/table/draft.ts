@@ -1,5 +1,5 @@
 import type { Branch } from '../api/dto'
-import { mostPerLine, type CartLine } from '../cart/line'
+import { maxPerLine, type CartLine } from '../cart/line'
 
 /** The part of a visit that a phone stores. Orders are loaded from the server. */
 export interface Draft {
@@ -81,7 +81,7 @@ function isLine(value: unknown): value is CartLine {
   const l = value as CartLine | null
   return (
     isText(l?.itemId) && typeof l.notes === 'string' && typeof l.name === 'string' && Number.isSafeInteger(l.price) &&
-    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= mostPerLine
+    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= maxPerLine
   )
 }
 

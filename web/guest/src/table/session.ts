@@ -58,7 +58,7 @@ export const useSession = defineStore('session', () => {
   }
 
   /** Follows a change of another tab. */
-  function hear(key: string | null, value: string | null): void {
+  function onStorage(key: string | null, value: string | null): void {
     const mine = draft.value
     if (!mine) return
     if (key === draftKey(mine.visitId) && value) draft.value = readDraft(mine.visitId) ?? mine
@@ -72,7 +72,7 @@ export const useSession = defineStore('session', () => {
   }
 
   return {
-    draft, leftover, moved, resume, enter, keep, share, hear, forget,
+    draft, leftover, moved, resume, enter, keep, share, onStorage, forget,
     branch: computed(() => draft.value?.branch),
     table: computed(() => draft.value?.table),
   }

@@ -43,7 +43,7 @@ test.each([
   ['nobody', { holds: 0, heldUnits: 0, carts: 0 }, 'Pho is 86’d. No orders or carts are affected.'],
   ['one order', { holds: 1, heldUnits: 2, carts: 0 }, 'Pho is 86’d. 1 unpaid order still holds 2.'],
   ['orders and carts', { holds: 3, heldUnits: 4, carts: 2 }, 'Pho is 86’d. 3 unpaid orders still hold 4. It’s in 2 members’ carts.'],
-])('what taking off has met is told: %s', (_, met, want) => {
+])('the text after an 86 reports orders and carts: %s', (_, met, want) => {
   expect(hits('Pho', { itemId: '1', since: '', eightySixedUntil: 'RESTORED', eightySixedBy: '', ...met })).toBe(want)
 })
 

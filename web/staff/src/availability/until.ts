@@ -8,7 +8,7 @@ export type End = 'RESTORED' | 'END_OF_DAY' | 'TIME'
 export function nextAt(time: string, timeZone: string, now: number): Date | undefined {
   const [, hour = '', minute = ''] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time) ?? []
   if (!hour) return undefined
-  const today = wallOf(now, timeZone)
+  const today = localTimeOf(now, timeZone)
   for (const day of [0, 1, 2]) {
     const wanted = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + day, Number(hour), Number(minute))
     const at = instantOf(wanted, timeZone)
@@ -20,7 +20,7 @@ export function nextAt(time: string, timeZone: string, now: number): Date | unde
 /** The local time in a time zone some minutes from now, rounded up to five minutes. */
 export function clockIn(minutes: number, timeZone: string, now: number): string {
   const step = 5 * 60_000
-  const at = wallOf(Math.ceil((now + minutes * 60_000) / step) * step, timeZone)
+  const at = localTimeOf(Math.ceil((now + minutes * 60_000) / step) * step, timeZone)
   return at.toISOString().slice(11, 16)
 }
 
@@ -30,7 +30,7 @@ export function untilOf(end: End, time: string, timeZone: string, now: number): 
 }
 
 // Returns a date whose UTC fields have the values of the local time in a time zone.
-function wallOf(instant: number, timeZone: string): Date {
+function localTimeOf(instant: number, timeZone: string): Date {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric',
   }).formatToParts(instant)
@@ -41,6 +41,6 @@ function wallOf(instant: number, timeZone: string): Date {
 // Twice, because the first guess may be on the other side of a daylight-saving change.
 function instantOf(wall: number, timeZone: string): number {
   let at = wall
-  for (let i = 0; i < 2; i++) at = wall - (wallOf(at, timeZone).getTime() - at)
+  for (let i = 0; i < 2; i++) at = wall - (localTimeOf(at, timeZone).getTime() - at)
   return at
 }

@@ -1,6 +1,6 @@
 import { ref } from 'vue'
 
-import { recall, remember } from '../shell/kept'
+import { recall, remember } from '../shell/storage'
 
 /** Whether this device plays a sound for new and late tickets. The default is on. */
 export const wanted = ref(recall('bell') !== 'off')

@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 /** A board whose stream was refused after its token expired. */
-async function turnedAway() {
+async function refusedBoard() {
   const scope = effectScope()
   const board = scope.run(() => useBoard(ref('1')))
   await vi.advanceTimersByTimeAsync(0)
@@ -34,14 +34,14 @@ async function turnedAway() {
 
 test('a board whose token has expired reconnects with a new one', async () => {
   renew.mockResolvedValue({})
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   expect(streams).toHaveLength(2)
   scope.stop()
 })
 
 test('a board reconnects once a new token is available', async () => {
   renew.mockRejectedValueOnce(new Fault('unavailable', 503)).mockRejectedValueOnce(new Fault('offline'))
-  const { scope, board } = await turnedAway()
+  const { scope, board } = await refusedBoard()
   expect(streams).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(5000)
   expect(streams).toHaveLength(2) // the server then checks its token
@@ -55,7 +55,7 @@ test('a board reconnects once a new token is available', async () => {
 
 test('a board that was closed is not reopened', async () => {
   renew.mockRejectedValueOnce(new Fault('unavailable', 503))
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   scope.stop()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(streams).toHaveLength(1)
@@ -63,7 +63,7 @@ test('a board that was closed is not reopened', async () => {
 
 test('a logout ends the attempts to reconnect', async () => {
   renew.mockRejectedValueOnce(new Fault('refresh_token_invalid', 401))
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(streams).toHaveLength(1)
   scope.stop()

@@ -10,7 +10,7 @@ import { moved, ticked, type Board, type StepName, type Ticket } from './boardLa
 const tokenEvery = 60_000
 
 /** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
-const againAfter = 5_000
+const retryPause = 5_000
 
 /** A branch's live board and its actions. */
 export function useBoard(branch: Ref<string>) {
@@ -37,7 +37,7 @@ export function useBoard(branch: Ref<string>) {
       onLive: (l) => {
         live.value = l
       },
-      onRefused: (e) => void turnedAway(e),
+      onRefused: (e) => void handleRefusal(e),
     })
   }
 
@@ -46,7 +46,7 @@ export function useBoard(branch: Ref<string>) {
   }
 
   /** Reopens the stream if its token expired while the connection was lost. Other errors are shown. */
-  async function turnedAway(e: Fault): Promise<void> {
+  async function handleRefusal(e: Fault): Promise<void> {
     live.value = false
     if (e.status !== 401) {
       refused.value = e
@@ -60,11 +60,11 @@ export function useBoard(branch: Ref<string>) {
       if (!isFault(e) || !e.passing) return // a logout leads to the login page
       setTimeout(() => {
         if (mine === generation) void open()
-      }, againAfter)
+      }, retryPause)
     }
   }
 
-  const keeper = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
+  const renewTimer = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
   watch(branch, () => {
     board.value = undefined
     refused.value = undefined
@@ -72,7 +72,7 @@ export function useBoard(branch: Ref<string>) {
   }, { immediate: true })
   onScopeDispose(() => {
     generation++
-    clearInterval(keeper)
+    clearInterval(renewTimer)
     end?.()
   })
 

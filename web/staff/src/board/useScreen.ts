@@ -1,7 +1,7 @@
 import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
 import { frameless } from '../shell/frame'
-import { recall, remember } from '../shell/kept'
+import { recall, remember } from '../shell/storage'
 import { person } from '../shell/session'
 
 /** Keeps the screen awake while a view is shown, if the browser can. The browser releases the lock when the tab is hidden. */

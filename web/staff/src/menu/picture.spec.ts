@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { heaviest, sendPicture, thumb } from './picture'
+import { maxPictureBytes, sendPicture, thumb } from './picture'
 
 const fetched = vi.fn<typeof fetch>()
 vi.mock('../shell/session', () => ({ bearer: () => Promise.resolve({ Authorization: 'Bearer somebody' }) }))
@@ -25,7 +25,7 @@ test('a picture is sent unchanged, with the user’s token', async () => {
 })
 
 test('a file above the limit is not sent', async () => {
-  await expect(sendPicture({ size: heaviest + 1 } as Blob)).rejects.toMatchObject({ code: 'image_too_large' })
+  await expect(sendPicture({ size: maxPictureBytes + 1 } as Blob)).rejects.toMatchObject({ code: 'image_too_large' })
   expect(fetched).not.toHaveBeenCalled()
 })
 
@@ -48,6 +48,6 @@ test('a missing network is reported', async () => {
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code: 'offline' })
 })
 
-test.each([['/media/ab-960.jpg', '/media/ab-320.jpg'], ['/media/4', '/media/4']])('the small one of %s is %s', (url, want) => {
+test.each([['/media/ab-960.jpg', '/media/ab-320.jpg'], ['/media/4', '/media/4']])('the small size of %s is %s', (url, want) => {
   expect(thumb(url)).toBe(want)
 })

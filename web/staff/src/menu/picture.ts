@@ -2,7 +2,7 @@ import { Fault } from '@shared/api/fault'
 import { bearer } from '../shell/session'
 
 /** The maximum size of a picture in bytes, the same as the server's. */
-export const heaviest = 8 * 1024 * 1024
+export const maxPictureBytes = 8 * 1024 * 1024
 
 /** The file types that a file dialog offers. */
 export const kinds = 'image/jpeg,image/png,image/webp'
@@ -21,7 +21,7 @@ export async function sendPicture(file: Blob): Promise<Sent> {
 
 /** Sends a picture as the body of a request, with a long time limit for slow connections. */
 export async function upload<T>(method: 'POST' | 'PUT', path: string, file: Blob): Promise<T> {
-  if (file.size > heaviest) throw new Fault('image_too_large')
+  if (file.size > maxPictureBytes) throw new Fault('image_too_large')
   const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
   const response = await fetch(path, { method, headers, body: file, signal: AbortSignal.timeout(90_000) })
     .catch(() => {

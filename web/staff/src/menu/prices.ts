@@ -1,8 +1,8 @@
 import { minorOf } from '../orders/cash'
 
 /** The API's limits of a price and a quota. */
-export const mostPrice = 1_000_000_000
-export const mostQuota = 1_000_000
+export const maxPrice = 1_000_000_000
+export const maxQuota = 1_000_000
 
 /** The reason why an amount could not be parsed. The codes are those of menu imports. */
 export type PriceProblem =
@@ -74,5 +74,5 @@ function inMinorUnits([whole, fraction]: [string, string], decimals: number, sho
   const [before, after] = short ? [whole + fraction.padEnd(3, '0'), ''] : [whole, fraction]
   if (!/^0*$/.test(after.slice(decimals))) return 'price_unreadable'
   const minor = `${before}${after.slice(0, decimals).padEnd(decimals, '0')}`.replace(/^0+(?=\d)/, '')
-  return minor.length > 12 || Number(minor) > mostPrice ? 'price_too_large' : Number(minor)
+  return minor.length > 12 || Number(minor) > maxPrice ? 'price_too_large' : Number(minor)
 }

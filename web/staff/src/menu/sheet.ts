@@ -3,7 +3,7 @@ import { markRaw } from 'vue'
 import { typedAmount, whole } from './figures'
 import { filled, type Texts } from './localized'
 import type { Category, Line, MenuRows } from './menuEditor'
-import { mostQuota, parsePrice } from './prices'
+import { maxQuota, parsePrice } from './prices'
 
 /** A column of the price grid: the name in a language, as `name:vi`, or one of the others. */
 export type Column = `name:${string}` | 'category' | 'price' | 'quota'
@@ -20,10 +20,10 @@ interface Change {
 }
 
 /** The maximum number of steps that can be undone. */
-const mostSteps = 200
+const maxSteps = 200
 
 /** The API's limit of a name's length. */
-const longestName = 120
+const maxNameLength = 120
 
 /**
  * The editable grid of a draft's dishes, with the changes since the draft was read. Cells contain the typed text, even if
@@ -146,10 +146,10 @@ export class Sheet {
       const read = parsePrice(text, this.currency)
       return typeof read === 'string' ? read : ''
     }
-    if (column === 'quota') return whole(text, mostQuota) === undefined ? 'quota_unreadable' : ''
+    if (column === 'quota') return whole(text, maxQuota) === undefined ? 'quota_unreadable' : ''
     if (column === 'category') return this.category(text) ? '' : text.trim() === '' ? 'category_missing' : 'category_unknown'
     if (Object.keys(this.names(dishId)).length === 0) return 'name_missing'
-    return Array.from(text.trim()).length > longestName ? 'cell_too_long' : ''
+    return Array.from(text.trim()).length > maxNameLength ? 'cell_too_long' : ''
   }
 
   /** The number of cells that differ from the draft. */
@@ -166,7 +166,7 @@ export class Sheet {
     return this.lines.filter((l) => this.columns.some((c) => this.changed(l.dishId, c))).map((l) => {
       const row: MenuRow = {
         dishId: l.dishId, price: this.changed(l.dishId, 'price') ? Number(parsePrice(this.text(l.dishId, 'price'), this.currency)) : l.price,
-        dailyQuota: whole(this.text(l.dishId, 'quota'), mostQuota) ?? null,
+        dailyQuota: whole(this.text(l.dishId, 'quota'), maxQuota) ?? null,
         before: { categoryId: l.categoryId, names: l.names, price: l.price, dailyQuota: l.dailyQuota },
       }
       if (this.changed(l.dishId, 'category')) row.categoryId = this.category(this.text(l.dishId, 'category'))?.id ?? l.categoryId
@@ -198,7 +198,7 @@ export class Sheet {
 
   private step(changes: Change[]): void {
     for (const c of changes) this.write(c.dishId, c.column, c.after)
-    this.done = [...this.done, changes].slice(-mostSteps)
+    this.done = [...this.done, changes].slice(-maxSteps)
     this.undone = []
   }
 

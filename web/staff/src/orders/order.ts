@@ -54,7 +54,7 @@ export function checkable(a: Pick<Attempt, 'state' | 'method'>): boolean {
 }
 
 /** Whether staff may record the result of a payment by hand. */
-export function judgeable(a: Pick<Attempt, 'state' | 'method'>): boolean {
+export function canRecordResult(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && ['UNKNOWN', 'REVIEW'].includes(a.state)
 }
 

@@ -8,7 +8,7 @@ const names = import.meta.glob<Record<string, string>>('./actions/*.json', { eag
 const sentences = import.meta.glob<Record<string, string>>('./sentences/*.json', { eager: true, import: 'default' })
 const [declared = ''] = Object.values(import.meta.glob<string>('../../../../internal/audit/audit.go', { eager: true, query: '?raw', import: 'default' }))
 
-test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, and nothing else has', (l) => {
+test.each(['en', 'vi', 'zh-Hant'])('%s has exactly one distinct name for each action', (l) => {
   const codes = [...declared.matchAll(/^\tAction\w+\s+= "(\w+)"/gm)].map((m) => m[1] ?? '')
   expect(codes.length).toBeGreaterThan(40)
   const actions = names[`./actions/${l}.json`] ?? {}
@@ -18,7 +18,7 @@ test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, an
   expect(new Set(texts).size).toBe(texts.length)
 })
 
-test.each(['en', 'vi', 'zh-Hant'])('every action is a sentence in %s', (l) => {
+test.each(['en', 'vi', 'zh-Hant'])('%s has a sentence for each action', (l) => {
   const all = sentences[`./sentences/${l}.json`] ?? {}
   expect(Object.keys(all)).toEqual(Object.keys(names[`./actions/${l}.json`] ?? {}))
   const placeholders = (text = '') => [...text.matchAll(/\{\w+\}/g)].map((m) => m[0]).sort()

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
-import { fitPin } from '../shell/pin'
-import { addRow, isFit, newRow, proposePin, usernameFor, type NewAccount } from './team'
+import { isValidPin } from '../shell/pin'
+import { addRow, isSendable, newRow, proposePin, usernameFor, type NewAccount } from './team'
 
 const lan = () => Object.assign(newRow('KITCHEN', '1'), { name: ' Nguyễn Thị Lan Đào ', pin: '2580' })
 
 it('proposes PINs that the server accepts', () => {
-  for (let i = 0; i < 200; i++) expect(proposePin()).toSatisfy(fitPin)
+  for (let i = 0; i < 200; i++) expect(proposePin()).toSatisfy(isValidPin)
 })
 
 it.each([
@@ -32,7 +32,7 @@ describe('adding a row', () => {
     const refused = new Fault('pin_unfit', 422)
     await addRow(r, '5', () => Promise.reject(refused))
     expect([r.state, r.problem, r.sent]).toEqual(['open', refused, undefined])
-    expect(isFit(r)).toBe(true)
+    expect(isSendable(r)).toBe(true)
   })
 
   it('repeats a request whose answer was lost, and counts its own taken username as success', async () => {

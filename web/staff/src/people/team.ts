@@ -1,6 +1,6 @@
 import type { components } from '@shared/api/schema'
 import { isFault } from '@shared/api/fault'
-import { fitPin } from '../shell/pin'
+import { isValidPin } from '../shell/pin'
 
 export type NewAccount = components['schemas']['HireInBody']
 
@@ -38,7 +38,7 @@ function randomDigits(length: number): string {
 export function proposePin(): string {
   for (;;) {
     const pin = randomDigits(6)
-    if (fitPin(pin)) return pin
+    if (isValidPin(pin)) return pin
   }
 }
 
@@ -50,7 +50,7 @@ export function usernameFor(name: string): string {
 }
 
 /** Whether a row can be sent, and whether it is untouched and need not be sent. */
-export const isFit = (r: Row) => r.name.trim() !== '' && r.branch !== '' && fitPin(r.pin)
+export const isSendable = (r: Row) => r.name.trim() !== '' && r.branch !== '' && isValidPin(r.pin)
 export const isBlank = (r: Row) => r.name.trim() === '' && r.state === 'open'
 
 /** Adds a row's person and stores the result in the row. It never throws, so that the next row is always sent. */

@@ -43,7 +43,7 @@ test('every permission has a translation', () => {
   expect(permissions.length).toBeGreaterThan(100)
 })
 
-test.each(['vi', 'zh-Hant'])('everything has a name in %s, and nothing else has', (l) => {
+test.each(['vi', 'zh-Hant'])('%s has exactly the texts of all modules, permissions and roles', (l) => {
   const wording = wordings[`./permissions/${l}.json`]
   const descriptions = [...delivered.matchAll(/\{Name: Role\w+, Description: "([^"]+)"\}/g)].map((m) => m[1] ?? '')
   expect(descriptions).toHaveLength(7)
@@ -72,7 +72,7 @@ test('a permission without a translation has the server’s name', () => {
 
 test.each([
   ['Takes money.', true, '收款。'], ['Takes money, and tips.', true, 'Takes money, and tips.'], ['Takes money.', false, 'Takes money.'],
-])('a role for %j, delivered: %j, is for %j', (description, isDelivered, want) => {
+])('a role with the description %j, built in: %j, shows %j', (description, isDelivered, want) => {
   expect(purpose({ description, isDelivered }, wording)).toBe(want)
   expect(purpose({ description, isDelivered })).toBe(description)
 })

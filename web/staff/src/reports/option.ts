@@ -48,7 +48,7 @@ function bars(chart: Bars, currency: string, colours: Colours) {
     inverse: chart.kind === 'rows', boundaryGap: chart.kind !== 'lines',
   }
   const values = {
-    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: leastStep(chart.measure, currency), splitNumber: 4,
+    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: minStep(chart.measure, currency), splitNumber: 4,
     axisLabel: { color: colours.ink, hideOverlap: true, formatter: (v: number) => brief(v, chart.measure, currency) },
   }
   return {
@@ -63,7 +63,7 @@ function bars(chart: Bars, currency: string, colours: Colours) {
 }
 
 /** The smallest step of an axis at which the labels of neighbouring values differ. */
-function leastStep(measure: Bars['measure'], currency: string): number {
+function minStep(measure: Bars['measure'], currency: string): number {
   switch (measure) {
     case 'money': return minorOf(currency)
     case 'share': return 0.01

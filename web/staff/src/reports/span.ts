@@ -8,7 +8,7 @@ export const periods = ['today', 'yesterday', 'week', 'month', 'quarter'] as con
 export type Period = (typeof periods)[number]
 
 /** The API's limit of days in a report. */
-export const mostDays = 366
+export const maxDays = 366
 
 const dayMs = 86_400_000
 
@@ -32,7 +32,7 @@ export function spanOf(period: Period, today: string): Span {
 /** The number of days in a span; undefined for one that the API would refuse. */
 export function days(s: Span): number | undefined {
   const n = (Date.parse(s.to) - Date.parse(s.from)) / dayMs + 1
-  return Number.isInteger(n) && n >= 1 && n <= mostDays ? n : undefined
+  return Number.isInteger(n) && n >= 1 && n <= maxDays ? n : undefined
 }
 
 /** All dates of a span. */

@@ -11,7 +11,7 @@ describe('durations', () => {
   it.each([['15m0s', 900], ['1h15m0s', 4500], ['90s', 90], ['1.5s', 1.5]])('%s', (text, seconds) => {
     expect(secondsOf(text)).toBe(seconds)
   })
-  it.each(['', '15', 'soon', '5m x'])('%j is none', (text) => {
+  it.each(['', '15', 'soon', '5m x'])('%j is no duration', (text) => {
     expect(secondsOf(text)).toBeNaN()
   })
   it('are typed in minutes or seconds', () => {
@@ -66,7 +66,7 @@ describe('the result of a test', () => {
     ['mail', 'ok', 'hoa@quanhoa.vn', 'Connected. A test message is on its way to hoa@quanhoa.vn.'],
     ['mail', 'credentials_refused', '535', 'The mail server refuses the user name or password.'],
     ['mail', 'message_refused', '550', 'The mail server refuses the message. Check the sender.'],
-  ] as const)('of %s, %s', (subject, code, detail, text) => {
+  ] as const)('for %s, %s', (subject, code, detail, text) => {
     expect(resultText(subject, { ok: code === 'ok', code, detail })).toBe(text)
   })
 })

@@ -14,7 +14,7 @@ describe('sales by this time', () => {
     [23, 59, 700],
     [1, 30, 720], // after midnight the business day is still the previous one
     [3, 59, 740],
-  ])('at %i:%i are %i', (hour, minute, want) => {
+  ])('until %i:%i are %i', (hour, minute, want) => {
     expect(byNow(hours, hour, minute, 4)).toBe(want)
   })
 })

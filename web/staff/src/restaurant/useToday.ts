@@ -16,7 +16,7 @@ type Days = components['schemas']['ReportDaysView']
 type Hours = components['schemas']['ReportHoursView']
 
 const pollInterval = 30_000 // ms
-const mostBranches = 12 // the maximum number of branches whose sales are shown side by side
+const maxBranches = 12 // the maximum number of branches whose sales are shown side by side
 
 /** The current state of a branch. Each part is read if the user has the permission, with the same query as its own page. */
 export function useToday() {
@@ -55,7 +55,7 @@ export function useToday() {
   const { refetch: readBranches } = useBranches()
   loadAtChange(() => ({ hoursChange: nextChange(branches.value) ?? null }), readBranches)
 
-  const others = computed(() => branches.value.slice(0, mostBranches))
+  const others = computed(() => branches.value.slice(0, maxBranches))
   const otherDays = useAsk(
     'reports', () => daysOf(others.value.map((b) => ({ ...span(b.bizDate, b.bizDate), branchId: b.id }))),
     () => ['branches', others.value.map((b) => `${b.id} ${b.bizDate}`)],

@@ -3,7 +3,7 @@ import { computed, ref, watchEffect } from 'vue'
 
 import type { components } from '@shared/api/schema'
 import { t } from './i18n'
-import { recall, remember } from './kept'
+import { recall, remember } from './storage'
 import { api, ask, can, person } from './session'
 
 export type Branch = components['schemas']['CatalogBranch']

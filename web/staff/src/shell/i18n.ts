@@ -1,7 +1,7 @@
 import {
   chooseLanguage, language, languages, registerTexts, setLanguage, textOf, type Language, type Values,
 } from '@shared/i18n/catalogue'
-import { onKept, recall, remember } from './kept'
+import { onKept, recall, remember } from './storage'
 
 export { clock, hasText, language, moment, money } from '@shared/i18n/catalogue'
 

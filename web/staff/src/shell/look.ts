@@ -5,7 +5,7 @@ import 'vuetify/styles/core'
 import 'vuetify/styles/utilities'
 
 import { componentTexts, language } from './i18n'
-import { recall, remember } from './kept'
+import { recall, remember } from './storage'
 
 export type Theme = 'system' | 'light' | 'dark'
 

@@ -6,7 +6,7 @@ import type { components, paths } from '@shared/api/schema'
 import { localeOf } from '@shared/i18n/languages'
 import { AccessToken, RefreshFlight, refreshTimeout, sendRefresh, type TokenPair } from '@shared/refresh'
 import { language } from './i18n'
-import { onKept, recall, remember } from './kept'
+import { onKept, recall, remember } from './storage'
 
 type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -70,7 +70,7 @@ async function admit(account: Account): Promise<void> {
     throw new Fault('not_staff', 403)
   }
   someone.value = { account, may }
-  if (before !== undefined && before !== account.id) tellLeavers()
+  if (before !== undefined && before !== account.id) notifyListeners()
 }
 
 /** Logs in by e-mail address or username. */
@@ -112,13 +112,13 @@ export function keepsSession(): boolean {
  * with the owner's.
  */
 export async function logout(): Promise<void> {
-  const farewell = sayFarewell()
+  const endRequest = endCurrentSession()
   leave()
-  await farewell
+  await endRequest
 }
 
 /** Ends the session of the current tokens on the server. If that fails, the session expires after half an hour. */
-function sayFarewell(): Promise<unknown> {
+function endCurrentSession(): Promise<unknown> {
   return answer(api.POST('/auth/logout', { body: { refreshToken: recall(refreshKey) ?? '' } })).catch(() => undefined)
 }
 
@@ -134,7 +134,7 @@ export async function takeOver(userId: string, pin: string): Promise<void> {
     remember(asideNameKey, nameOf(person.value?.account))
     remember(asideKey, recall(refreshKey))
   } else {
-    await sayFarewell()
+    await endCurrentSession()
   }
   try {
     await admit(take(grant))
@@ -149,11 +149,11 @@ export function nameOf(a: Account | undefined): string {
   return [a?.firstName, a?.surname].filter(Boolean).join(' ') || a?.email || a?.username || ''
 }
 
-const leavers = new Set<() => void>()
+const leaveListeners = new Set<() => void>()
 
 /** Calls back after a logout and after a change of the user. */
 export function onLeave(left: () => void): void {
-  leavers.add(left)
+  leaveListeners.add(left)
 }
 
 function leave(): void {
@@ -163,11 +163,11 @@ function leave(): void {
   remember(asideKey, null)
   remember(asideNameKey, null)
   someone.value = undefined
-  tellLeavers()
+  notifyListeners()
 }
 
-function tellLeavers(): void {
-  for (const left of leavers) left()
+function notifyListeners(): void {
+  for (const left of leaveListeners) left()
 }
 
 onKept(refreshKey, (value) => {

@@ -9,7 +9,7 @@ const pollInterval = 3_000
  * Continues the device's stored session as soon as the server answers, so that a screen opened during an outage recovers by
  * itself. It then calls `done`.
  */
-export function useReturn(done: () => unknown) {
+export function useSessionRecovery(done: () => unknown) {
   const waiting = ref(false)
   const offline = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined

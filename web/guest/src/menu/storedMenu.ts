@@ -12,7 +12,7 @@ interface Kept {
 }
 
 /** Stores the menu of a branch in a language and replaces the previous one. */
-export function keepMenu(branchId: string, language: string, menu: Menu, at: string): void {
+export function storeMenu(branchId: string, language: string, menu: Menu, at: string): void {
   try {
     localStorage.setItem(key, JSON.stringify({ schemaVersion: 1, branchId, language, at, menu } satisfies Kept))
   } catch {
@@ -21,7 +21,7 @@ export function keepMenu(branchId: string, language: string, menu: Menu, at: str
 }
 
 /** The stored menu of a branch, with its language and the time when it was shown. */
-export function keptMenu(branchId: string): { menu: Menu; at: string } | undefined {
+export function storedMenu(branchId: string): { menu: Menu; at: string } | undefined {
   try {
     const k = JSON.parse(localStorage.getItem(key) ?? '') as Partial<Kept> | null
     const sound =
