@@ -69,7 +69,7 @@ ON CONFLICT (id) DO UPDATE SET
     version = CASE WHEN excluded.version > app_user.version THEN excluded.version ELSE app_user.version + 1 END
 
 -- name: user_select
--- With an array instead of a join, PostgreSQL uses the index whatever its estimate of the table's size.
+-- With an array instead of a join, PostgreSQL uses the index regardless of its estimate of the table's size.
 SELECT u.id, u.username, u.email, u.phone, u.device_id, u.google_id, u.role_id, u.status, u.address, u.gender, u.first_name,
        u.surname, u.age, u.occupation, u.province, u.city, u.geolocation, u.trust_score, u.profile, u.registered,
        u.created_at, u.updated_at, u.created_by, u.updated_by, u.version

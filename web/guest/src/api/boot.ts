@@ -46,7 +46,7 @@ export function methodsFor(amount: number, currency: string, kind?: string): Met
   return kind === 'DELIVERY' && elsewhere.length > 0 ? elsewhere : all
 }
 
-/** Reads what the server has written into the page; without it a guest can still pay at the counter. */
+/** Reads the page's boot data. Without boot data, a guest can still pay at the counter. */
 export function readBoot(page: Document = document): Boot {
   try {
     const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>

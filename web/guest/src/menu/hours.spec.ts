@@ -22,7 +22,7 @@ it('names the hour today, the weekday within a week, and the date beyond', async
 beforeEach(() => vi.useFakeTimers({ now }))
 afterEach(() => vi.useRealTimers())
 
-it('loads the menu when the hour comes', () => {
+it('reloads the menu at the next opening or closing', () => {
   const scope = effectScope()
   const load = vi.fn()
   const menu = ref<Menu | undefined>({ hoursChange: '2026-02-26T05:10:00Z' } as Menu)

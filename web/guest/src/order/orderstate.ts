@@ -12,7 +12,7 @@ export type OrderState =
   | 'waiting' // to be paid on the gateway's page
   | 'failed' // the payment failed; the guest may try another
   | 'over' // the payment deadline is over, but the server has not expired the order yet
-  | 'checking' // the gateway is being asked
+  | 'checking' // the server is querying the gateway
   | 'paid'
   | 'accepted'
   | 'preparing'

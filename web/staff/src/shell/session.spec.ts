@@ -76,7 +76,7 @@ test('a login loads the permissions of the role', async () => {
   await expect(tables()).resolves.toEqual({ items: [], total: 0 })
 })
 
-test('a wrong password logs nobody in', async () => {
+test('a wrong password starts no session', async () => {
   await expect(session.login('cashier', 'wrong')).rejects.toMatchObject({ code: 'login_failed' })
   expect(session.person.value).toBeUndefined()
 })
