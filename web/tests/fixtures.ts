@@ -1,6 +1,6 @@
 import { expect, test as base, type Page } from '@playwright/test'
 
-import { listen } from './examine'
+import { listen } from './accessibility'
 import { Server } from './server'
 
 interface Fixtures {

@@ -1,4 +1,4 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { add, expect, sitDown, test } from './fixtures'
 
 test('an expired order releases its dishes', async ({ page, another }) => {
@@ -12,7 +12,7 @@ test('an expired order releases its dishes', async ({ page, another }) => {
   await expect(page.getByRole('heading', { name: 'Time’s up' })).toBeVisible()
   await expect(page.getByRole('button', { name: /test payment|more minutes|another payment|Cancel/ })).toHaveCount(0)
   await expect(page.getByRole('heading', { name: 'Your order timed out' })).toBeVisible({ timeout: 20_000 })
-  await examine(page, 'expired')
+  await checkAccessibility(page, 'expired')
   await page.getByRole('button', { name: 'Add everything back to cart' }).click()
   await expect(page.getByRole('dialog')).toContainText('Note: no onion')
   await expect(page.getByRole('button', { name: 'Order and pay · ₫65,000' })).toBeEnabled()
@@ -28,7 +28,7 @@ test('a guest can extend the payment deadline twice', async ({ page, another }) 
   const timer = page.getByRole('timer')
   const more = page.getByRole('button', { name: 'I need 5 more minutes' })
   await expect(timer).toHaveText(/^4:/)
-  await examine(page, 'more time')
+  await checkAccessibility(page, 'more time')
   let lost = 0
   await page.route('**/more-time', async (route) => {
     if (lost++ > 0) return route.continue()

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { choose, join, logIn, receiver } from './member'
 import type { Server } from './server'
@@ -11,7 +11,7 @@ const phone = { width: 320, height: 640 }
 async function at(page: Page, server: Server, path: string, heading: string): Promise<void> {
   await page.goto(server.url + path)
   await expect(page.getByRole('heading', { level: 1, name: heading })).toBeAttached()
-  await examine(page, path)
+  await checkAccessibility(page, path)
 }
 
 test('accessibility: before the login', async ({ page, server }) => {
@@ -25,7 +25,7 @@ test('accessibility: before the login', async ({ page, server }) => {
   await page.getByLabel('Password', { exact: true }).fill('nothing that is right')
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByRole('alert')).toBeVisible()
-  await examine(page, 'a refused login')
+  await checkAccessibility(page, 'a refused login')
 })
 
 test('accessibility: menu and cart', async ({ page, server }) => {
@@ -36,9 +36,9 @@ test('accessibility: menu and cart', async ({ page, server }) => {
   await at(page, server, '/shop/cart', 'Your cart')
   await page.goto(`${server.url}/shop`)
   await choose(page, 'Beef pho')
-  await examine(page, 'the menu')
+  await checkAccessibility(page, 'the menu')
   await page.getByRole('link', { name: 'Bun cha', exact: true }).click()
-  await examine(page, 'a dish')
+  await checkAccessibility(page, 'a dish')
   await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await server.quota('11', 0)
@@ -55,10 +55,10 @@ test('accessibility: checkout, orders and account', async ({ page, server }) => 
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('timer')).toBeVisible()
-  await examine(page, 'an order that waits')
+  await checkAccessibility(page, 'an order that waits')
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
-  await examine(page, 'a paid order')
+  await checkAccessibility(page, 'a paid order')
   await at(page, server, '/shop/orders', 'My orders')
   await at(page, server, '/shop/account', 'My account')
 })

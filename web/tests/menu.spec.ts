@@ -1,4 +1,4 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, sitDown, test } from './fixtures'
 import { join, logIn } from './member'
 
@@ -14,7 +14,7 @@ test('a scan opens the menu, and a tap adds a dish', async ({ page, server }) =>
   // Guests who have just sat down have no orders yet, but may call the staff.
   await expect(page.getByRole('link', { name: 'Your table’s orders' })).toHaveCount(0)
   await page.getByRole('link', { name: 'Call a server' }).click()
-  await examine(page, 'call')
+  await checkAccessibility(page, 'call')
   await page.getByRole('button', { name: 'Water, please' }).click()
   await expect(page.getByText('Someone is on the way')).toBeVisible()
   await page.getByRole('button', { name: 'Close' }).click()
@@ -82,7 +82,7 @@ test('the search finds dishes in all languages of the menu', async ({ page, serv
   }
   await search.fill('lasagne')
   await expect(page.getByText('No dishes match “lasagne”.')).toBeVisible()
-  await examine(page, 'nothing found')
+  await checkAccessibility(page, 'nothing found')
   await page.getByRole('button', { name: 'Clear search' }).click()
   await expect(search).toBeFocused()
   await expect(page.getByRole('link', { name: 'Chicken pho', exact: true })).toBeVisible()

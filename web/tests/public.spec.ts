@@ -1,4 +1,4 @@
-import { wrongAsItIs } from './examine'
+import { pageViolations } from './accessibility'
 import { expect, test } from './fixtures'
 
 // The public page and the menus are rendered by the server: they need no script, and search engines read them.
@@ -10,7 +10,7 @@ test('the public page and a menu can be read in every language', async ({ page, 
       await expect(page.locator('html')).toHaveAttribute('lang', language)
       await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1)
       await expect(page.locator('meta[name=description]')).toHaveAttribute('content', /\S/)
-      expect(await wrongAsItIs(page), `${path} in ${language}`).toEqual([])
+      expect(await pageViolations(page), `${path} in ${language}`).toEqual([])
       await page.emulateMedia({ colorScheme: 'light' })
     }
   }

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { add, expect, sitDown, test } from './fixtures'
 import type { Server } from './server'
 import { enter, sizes } from './staff'
@@ -32,12 +32,12 @@ test('two phones fill the cart of their table, and one orders everything', async
   // Each phone changes the other one's line, and both see it.
   await lines(binh, 'Guest 1').getByRole('button', { name: 'One more: Beef pho' }).click()
   await expect(lines(an, 'You').getByRole('group')).toContainText('2', soon)
-  await examine(an, 'the cart of a table')
+  await checkAccessibility(an, 'the cart of a table')
 
   // The guest orders only the own dishes, or everything.
   await cartOf(an).getByRole('radio', { name: 'Only mine' }).check()
   await expect(cartOf(an).getByText('not in this order')).toBeVisible()
-  await examine(an, 'the own part of the cart')
+  await checkAccessibility(an, 'the own part of the cart')
   await cartOf(an).getByRole('radio', { name: 'Everything' }).check()
   await cartOf(an).getByRole('radio', { name: /Pay at the counter/ }).check()
   await an.getByRole('button', { name: /Order and pay/ }).click()

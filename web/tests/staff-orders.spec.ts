@@ -1,4 +1,4 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { deliver, enter, order, sizes, tablet } from './staff'
 
@@ -18,7 +18,7 @@ test('the address of a delivery is shown to couriers but not to cooks', async ({
   await expect(page.getByRole('heading', { name: `Order ${o.number}` })).toBeVisible()
   await expect(page.getByText(lan.address)).toBeVisible()
   expect(await page.getByText('Gate code 4711').innerText()).toBe(note)
-  await examine(page, 'a delivery')
+  await checkAccessibility(page, 'a delivery')
   await page.getByText('Log out').click()
 
   await enter(page, server, 'kitchen', 'board')
@@ -33,7 +33,7 @@ test('an order is found by its receiver and refunded', async ({ page, server }) 
   const at = await order(server, 'A4', 'SANDBOX')
   await enter(page, server, 'manager', 'orders')
   await expect(page.getByRole('link', { name: o.number, exact: true })).toBeVisible()
-  await examine(page, 'orders')
+  await checkAccessibility(page, 'orders')
   const search = page.getByRole('searchbox', { name: 'Search orders' })
   for (const words of ['0987 000 321', '0321', 'lan nguyen', o.number]) {
     await search.fill(words)
@@ -70,12 +70,12 @@ test('an order that expired while the guest queued is accepted anyway', async ({
   const o = await order(server, 'A1', 'COUNTER')
   await enter(page, server, 'cashier', 'counter')
   await page.getByRole('button', { name: 'Timed out today: 1' }).click()
-  await examine(page, 'timed out at the counter')
+  await checkAccessibility(page, 'timed out at the counter')
   await page.getByRole('button', { name: 'Accept anyway' }).click()
   const dialog = page.getByRole('dialog', { name: 'Accept anyway' })
   await expect(dialog).toContainText('if a dish has sold out')
   await dialog.getByLabel('Cash received').fill('500000')
-  await examine(page, 'accepting late')
+  await checkAccessibility(page, 'accepting late')
   await dialog.getByRole('button', { name: 'Accept order' }).click()
   await expect(page.getByText(`Order ${o.number} is paid.`)).toBeVisible()
   await expect(page.getByRole('button', { name: /Timed out today/ })).toHaveCount(0)
@@ -95,7 +95,7 @@ test('a screen opened during an outage recovers by itself', async ({ page, anoth
   await server.stop()
   await page.reload()
   await expect(page.getByText('Can’t reach the server.')).toBeVisible()
-  await examine(page, 'waiting for the server')
+  await checkAccessibility(page, 'waiting for the server')
   await server.start()
   await expect(board).toBeVisible()
   await expect(page.getByText('No connection')).toHaveCount(0)
@@ -112,7 +112,7 @@ test('without a branch, every page shows what to do', async ({ page, server }) =
     await expect(page.getByRole('heading', { name: 'There is no restaurant yet' })).toBeVisible()
     await expect(page.getByText('Loading…')).toHaveCount(0)
   }
-  await examine(page, 'no branch')
+  await checkAccessibility(page, 'no branch')
   await page.goto(`${server.url}/console/dishes`)
   await page.getByRole('button', { name: 'New dish' }).click()
   await expect(page.getByRole('dialog')).toContainText('you don’t have a branch yet')

@@ -1,4 +1,4 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { join, password as memberPassword } from './member'
 import { password } from './server'
@@ -8,7 +8,7 @@ test('a login returns to the requested page, and a logout leaves it', async ({ p
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${server.url}/console/tables`)
   await expect(page).toHaveURL(/login\?back=\/tables/)
-  await examine(page, 'login')
+  await checkAccessibility(page, 'login')
   await page.getByLabel('E-mail or username').fill('cashier')
   await page.getByLabel('Password', { exact: true }).fill('wrong')
   await page.getByRole('button', { name: 'Log in' }).click()
@@ -61,7 +61,7 @@ test('a ticket moves through the board’s columns', async ({ page, server }) =>
   const ticket = page.getByRole('article', { name: o.number })
   await expect(page.getByRole('region', { name: 'New' }).locator(ticket)).toBeVisible({ timeout: 2000 })
   await expect(ticket).toContainText('no onion')
-  await examine(page, 'board')
+  await checkAccessibility(page, 'board')
   const line = ticket.getByRole('button', { name: /no onion/ })
   await line.click()
   await expect(line).toHaveAttribute('aria-pressed', 'true')
@@ -71,7 +71,7 @@ test('a ticket moves through the board’s columns', async ({ page, server }) =>
   await expect(page.getByRole('region', { name: 'Ready' }).locator(ticket)).toBeVisible()
   await page.getByRole('button', { name: 'All day' }).click()
   await expect(page.getByRole('complementary', { name: 'All day' })).toBeVisible()
-  await examine(page, 'board with counts')
+  await checkAccessibility(page, 'board with counts')
   await page.getByRole('button', { name: 'Expo' }).click()
   await expect(page.getByRole('region', { name: 'Expo' }).locator(ticket)).toBeVisible()
   await expect(page.getByRole('region', { name: 'New' })).toHaveCount(0)
@@ -85,7 +85,7 @@ test('the board on a phone has tabs, and reports a failed step', async ({ page, 
   const o = await order(server, 'A2', 'SANDBOX')
   await enter(page, server, 'owner', 'board')
   await expect(page.getByRole('article', { name: o.number })).toBeVisible()
-  await examine(page, 'board on a phone')
+  await checkAccessibility(page, 'board on a phone')
   await page.getByRole('tab', { name: /Ready/ }).click()
   await expect(page.getByRole('article', { name: o.number })).toHaveCount(0)
   await page.getByRole('tab', { name: /New/ }).click()
@@ -99,7 +99,7 @@ test('the counter takes and refunds cash', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   const o = await order(server, 'A3', 'COUNTER')
   await enter(page, server, 'manager', 'counter')
-  await examine(page, 'counter')
+  await checkAccessibility(page, 'counter')
   const row = page.getByRole('listitem').filter({ hasText: o.number })
   await row.getByRole('button', { name: 'Take cash' }).click()
   const dialog = page.getByRole('dialog')
@@ -108,7 +108,7 @@ test('the counter takes and refunds cash', async ({ page, server }) => {
   await expect(dialog).toContainText('Not enough')
   await dialog.getByLabel('Cash received').fill('500000')
   await expect(dialog.getByRole('status')).toContainText('Change due')
-  await examine(page, 'cash')
+  await checkAccessibility(page, 'cash')
   let taken = 0
   await page.route('**/payments', async (route) => { // the first answer is lost
     if (taken++ > 0) return route.continue()
@@ -123,11 +123,11 @@ test('the counter takes and refunds cash', async ({ page, server }) => {
   expect(taken).toBe(2)
   await page.goto(`${server.url}/console/orders/${o.id}`)
   await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible()
-  await examine(page, 'order')
+  await checkAccessibility(page, 'order')
   await page.getByRole('button', { name: 'Refund' }).click()
   await expect(page.getByRole('dialog').getByRole('button', { name: 'Refund' })).toBeDisabled()
   await page.getByLabel('Reason').fill('cold')
-  await examine(page, 'refund')
+  await checkAccessibility(page, 'refund')
   let sent = 0
   await page.route('**/refunds', async (route) => { // the first answer is lost
     if (sent++ > 0) return route.continue()
@@ -155,14 +155,14 @@ test('a table is opened, moved and closed, and calls the staff', async ({ page, 
   await at('A5').getByRole('button', { name: 'Seat guests' }).click()
   await expect(at('A5')).toContainText('Seated')
   await at('A5').getByRole('button', { name: 'Move guests' }).click()
-  await examine(page, 'moving')
+  await checkAccessibility(page, 'moving')
   await page.getByRole('button', { name: 'Table A6', exact: true }).click()
   await expect(at('A6')).toContainText('Seated')
   await expect(at('A5')).toContainText('Free')
   const o = await order(server, 'A6', 'COUNTER')
   await guest(server, `/cis/visit/${o.visitId}/call`, { reason: 'BILL' }, o.token)
   await expect(at('A6')).toContainText('Wants the bill')
-  await examine(page, 'tables')
+  await checkAccessibility(page, 'tables')
   await page.getByRole('link', { name: 'Today' }).click()
   await page.getByRole('link', { name: /Table A6 is calling\./ }).click()
   await at('A6').getByRole('button', { name: 'On my way' }).click()
@@ -174,7 +174,7 @@ test('a table is opened, moved and closed, and calls the staff', async ({ page, 
   await page.getByRole('link', { name: 'Print QR codes' }).click()
   await expect(page.locator('svg.sheet').first()).toBeVisible()
   await expect(page.getByText('Phones can’t open these codes')).toBeVisible() // because the server runs at 127.0.0.1
-  await examine(page, 'sheet')
+  await checkAccessibility(page, 'sheet')
 })
 
 test('the floor is divided into sections, and a card opens the orders of its table', async ({ page, server }) => {
@@ -193,7 +193,7 @@ test('the floor is divided into sections, and a card opens the orders of its tab
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(terrace.getByRole('article')).toHaveCount(3)
   await expect(page.getByRole('region', { name: 'No section' }).getByRole('article', { name: 'Table A1' })).toBeVisible()
-  await examine(page, 'sections')
+  await checkAccessibility(page, 'sections')
   await page.getByRole('button', { name: 'Terrace', exact: true }).click()
   await expect(page.getByRole('article')).toHaveCount(3)
   await page.getByRole('article', { name: 'Table A2' }).click({ position: { x: 20, y: 20 } })
@@ -205,7 +205,7 @@ test('the floor is divided into sections, and a card opens the orders of its tab
 test('staff handle payment exceptions', async ({ page, server }) => {
   await enter(page, server, 'owner', 'payments')
   await expect(page.getByText('No payment issues.')).toBeVisible()
-  await examine(page, 'no payments to look at')
+  await checkAccessibility(page, 'no payments to look at')
 
   const other = await payAt(page, server, 'vnpay', 'A1', { corrupt: 'amount' })
   const cold = await payAt(page, server, 'vnpay', 'A2', { refundCode: '99' })
@@ -222,12 +222,12 @@ test('staff handle payment exceptions', async ({ page, server }) => {
   await expect(wrong).toContainText('Charged:')
   const refunds = section('Pending refunds').filter({ hasText: cold.number })
   await expect(refunds).toContainText('Refused by provider', { timeout: 30_000 }) // the server records it within seconds, and the page polls
-  await examine(page, 'money to look at')
+  await checkAccessibility(page, 'money to look at')
   await page.setViewportSize(sizes.phone)
-  await examine(page, 'money to look at, on a phone')
+  await checkAccessibility(page, 'money to look at, on a phone')
   await refunds.getByRole('button', { name: 'Mark as refunded' }).click()
   await page.getByRole('dialog').getByLabel('Reason').fill('?')
-  await examine(page, 'a reason')
+  await checkAccessibility(page, 'a reason')
   await note('in the portal, 14000012')
   await expect(refunds).toHaveCount(0)
   await wrong.getByRole('button', { name: 'Mark as resolved' }).click()
@@ -241,7 +241,7 @@ test('staff handle payment exceptions', async ({ page, server }) => {
   await page.reload()
   const doubtful = section('Unclear payments').filter({ hasText: silent.number })
   await expect(doubtful).toContainText('Status unknown')
-  await examine(page, 'a payment in doubt')
+  await checkAccessibility(page, 'a payment in doubt')
   await faulty(server, 'linepay', [])
   await doubtful.getByRole('button', { name: 'Check with provider' }).click()
   await expect(doubtful).toHaveCount(0)

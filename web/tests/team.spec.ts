@@ -1,4 +1,4 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { enter, sizes } from './staff'
 
@@ -20,7 +20,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await page.getByRole('button', { name: 'Add another person' }).press('Enter')
   await expect(names.nth(3)).toBeFocused()
   await page.keyboard.type('Tuan')
-  await examine(page, 'a team to add')
+  await checkAccessibility(page, 'a team to add')
   await page.setViewportSize(sizes.phone)
 
   let sent = 0
@@ -38,7 +38,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await expect(list.getByRole('listitem')).toHaveText([/Lan.*PIN/, /Tuan.*PIN/])
   await expect(page.getByRole('group', { name: 'Minh' }).getByRole('alert')).toContainText('no one is added twice')
   await expect(page.getByRole('group', { name: 'Hoa' }).getByRole('alert')).toBeVisible()
-  await examine(page, 'a team with problems')
+  await checkAccessibility(page, 'a team with problems')
   await page.getByRole('button', { name: 'Add 2 people' }).click()
   await expect(list.getByRole('listitem')).toHaveCount(4)
   await expect(list.getByRole('listitem').filter({ hasText: 'Hoa' })).toContainText('PIN 4071')
@@ -82,7 +82,7 @@ test('an owner resets the PIN of a cook, who takes over the tablet with it', asy
   await field.fill('123456')
   await expect(dialog.getByRole('button', { name: 'Reset PIN' })).toBeDisabled()
   await field.fill(pin)
-  await examine(page, 'a PIN to reset')
+  await checkAccessibility(page, 'a PIN to reset')
   let lost = true
   await page.route('**/api/users/*/pin', async (route) => {
     if (!lost) return route.continue()
@@ -96,7 +96,7 @@ test('an owner resets the PIN of a cook, who takes over the tablet with it', asy
   const sheet = page.getByRole('region', { name: 'New PINs' })
   await expect(sheet).toBeInViewport()
   await expect(sheet.getByRole('listitem')).toHaveText(new RegExp(`Lan.*PIN ${pin}`))
-  await examine(page, 'a PIN that was reset')
+  await checkAccessibility(page, 'a PIN that was reset')
   await page.emulateMedia({ media: 'print' })
   await expect(page.getByRole('listitem').filter({ hasText: 'OWNER' })).toBeHidden()
   await expect(sheet).toBeVisible()

@@ -1,4 +1,4 @@
-import { wrongAsItIs } from './examine'
+import { pageViolations } from './accessibility'
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 // The test cannot lose requests of a page that a service worker controls.
@@ -166,7 +166,7 @@ test('VNPay’s page returns to the order, and in another browser to a page with
   await other.goto(address)
   await expect(other.getByRole('heading', { name: 'Đã thanh toán' })).toBeVisible()
   await expect(other.getByRole('link', { name: 'Về trang chủ' })).toBeVisible()
-  expect(await wrongAsItIs(other)).toEqual([])
+  expect(await pageViolations(other)).toEqual([])
   await other.getByRole('link', { name: 'Xem đơn của bạn' }).click()
   await expect(other).toHaveURL(/\/app\/closed\/elsewhere/)
   await other.context().close()

@@ -30,7 +30,7 @@ const colours: axe.RunOptions = {
  * Checks the accessibility of a screen in every language and both themes. All rules run once in each language, and those on
  * colours again in the other theme. Afterwards the screen is in English.
  */
-export async function examine(page: Page, what: string): Promise<void> {
+export async function checkAccessibility(page: Page, what: string): Promise<void> {
   await prepare(page)
   const found: string[] = []
   for (const [n, language] of languages.entries()) {
@@ -47,7 +47,7 @@ export async function examine(page: Page, what: string): Promise<void> {
 }
 
 /** The violations of a page with one language that follows the device's theme. */
-export async function wrongAsItIs(page: Page): Promise<string[]> {
+export async function pageViolations(page: Page): Promise<string[]> {
   await prepare(page)
   const found = await violations(page, everything)
   await page.emulateMedia({ colorScheme: 'dark' })
