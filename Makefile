@@ -1,4 +1,4 @@
-# Comanda. `make` alone lists what there is to make.
+# Comanda. `make` without a target lists the targets.
 
 SHELL := /bin/bash
 
@@ -10,11 +10,11 @@ SUMMER         := bin/gotestsum-$(SUMMER_VERSION)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 STAMP   := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo true || echo false)
 
-# The revision is stamped where there is one to be read; a source archive, or a clone that belongs to somebody else,
-# builds as well.
+# The build is stamped with the revision if Git can read it. A source archive, or a clone owned by another user, builds
+# without a stamp.
 GOBUILD := go build -buildvcs=$(STAMP) -ldflags '-s -w -X comanda/internal/telemetry.version=$(VERSION)'
 
-# Every build has the same flags, so that all of them share one cache. With -trimpath another clone shares it too.
+# Every build has the same flags, so that all builds share one cache. With -trimpath, other clones share it too.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false -trimpath
 
 # One document per line of `comanda docs`.
@@ -26,7 +26,7 @@ DOCUMENTS := openapi=openapi.yaml events=events.md keys=keyspace.md configuratio
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The web apps are built where there is a Node.js that can do it. Without one everything else works.
+# The web apps need Node.js 20.19 or newer. Without it, everything else works.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || a == 20 && b >= 19) console.log("yes")' 2>/dev/null)
 DIST := internal/web/dist/guest.html
 NPM  := npm --prefix web --no-fund --no-audit --no-update-notifier
@@ -36,11 +36,11 @@ ifeq ($(NODE),yes)
 run: $(DIST) build ## run everything in one process with a demo restaurant; data in ./data
 else
 run: build
-	@echo 'There is no Node.js 20.19 or newer here. Without it the guest app cannot be built; the API is served alone.'
+	@echo 'Node.js 20.19 or newer is missing. The web apps are not built; only the API is served.'
 endif
 	@./bin/comanda serve --demo
 
-# The app is embedded when it has been built.
+# The binary embeds the web apps if they have been built.
 .PHONY: build
 build: ## build bin/comanda
 	@mkdir -p bin
@@ -53,11 +53,11 @@ $(DIST): web/node_modules/.package-lock.json $(shell find web -type f -not -path
 	$(NPM) run --silent build
 
 web/node_modules/.package-lock.json: web/package-lock.json
-	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) ci --ignore-scripts --loglevel=error # npm warns about engines of tools that are not used here
+	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) ci --ignore-scripts --loglevel=error # hides warnings about engines of unused tools
 	@touch $@
 
 .PHONY: web-dev
-web-dev: web/node_modules/.package-lock.json ## serve the guest app from its sources, beside a server on COMANDA_SERVER
+web-dev: web/node_modules/.package-lock.json ## serve the guest app from its sources, with the API of COMANDA_SERVER
 	$(NPM) run dev
 
 .PHONY: web-test
@@ -71,53 +71,53 @@ web-test: $(DIST) ## check the web app: generated client, lint, types, tests, si
 	$(NPM) run --silent budget
 
 .PHONY: web-e2e
-web-e2e: $(DIST) build ## walk through the guest app in Chromium (CHROMIUM, or /usr/bin/chromium)
+web-e2e: $(DIST) build ## run the browser tests in Chromium (CHROMIUM, or /usr/bin/chromium)
 	$(NPM) run --silent e2e
 
 .PHONY: vitals
-vitals: $(DIST) build ## measure how soon pages are there on a slow phone; needs a quiet machine
+vitals: $(DIST) build ## measure how fast pages load on a slow phone; needs an idle machine
 	$(NPM) run --silent vitals
 
 .PHONY: screenshots
 screenshots: $(DIST) build ## draw every screen into web/screenshots
 	$(NPM) run --silent screenshots
 
-# The race detector runs in the packages whose code or tests start goroutines or synchronize them. e2e is left out, because
-# the binary runs in processes of its own.
+# The race detector runs in the packages whose code or tests start or synchronize goroutines. e2e is left out, because it
+# runs the binary in separate processes.
 RACED = $(sort $(patsubst %/,./%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=testdata --exclude-dir=e2e \
 	'^[[:space:]]+"sync(/atomic)?"$$|\bgo func|[.]Go\b|\bchan ' internal))))
 
-# Neither the C code of SQLite as translated to Go nor the Lua machine is instrumented: they are not ours, share no memory
-# with our goroutines, and become several times slower.
+# SQLite, which is C translated to Go, and the Lua interpreter are not instrumented: they are third-party code, share no
+# memory with Comanda's goroutines, and would become several times slower.
 RACEFLAGS := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/yuin/...=-race=false
 
-# Tests collect garbage as seldom as the server does (gcPercent in internal/app): that saves a tenth of their processor
-# time. The servers of e2e have this value anyway.
+# Tests use the server's setting of the garbage collector (gcPercent in internal/app), which saves a tenth of their
+# processor time. The servers of e2e set it themselves.
 test check test-all test-race: export GOGC ?= 300
 
 .PHONY: test
-test: ## run all tests; needs nothing but Go, tests of services that are not there are skipped
+test: ## run all tests; needs only Go, tests of missing services are skipped
 	go test $(TESTFLAGS) ./...
 
-# Before a commit: what has changed since HEAD, and what depends on it. CHECKED names another commit to compare with.
+# Before a commit: checks the packages that changed since HEAD, and their dependents. CHECKED names another commit.
 CHECKED ?= HEAD
 
 .PHONY: check
-check: $(LINTER) verify ## check what has changed since the last commit: format, lint, documents, tests; needs Go only
+check: $(LINTER) verify ## check the changes since the last commit: format, lint, documents, tests; needs only Go
 	@test -z "$$(gofmt -l cmd internal)" || { echo 'not formatted:'; gofmt -l cmd internal; exit 1; }
 	@packages=$$(.ci/changed packages $(CHECKED)); test -z "$$packages" || $(LINTER) run $${packages//comanda/.}
 	@packages=$$(.ci/changed dependents $(CHECKED)); test -z "$$packages" || go test -vet=off $(TESTFLAGS) $$packages
 
 .PHONY: test-race
-test-race: ## run the tests of what is concurrent under the race detector; needs a C compiler
+test-race: ## run the tests of packages with goroutines under the race detector; needs a C compiler
 	CGO_ENABLED=1 go test $(RACEFLAGS) $(TESTFLAGS) $(RACED)
 
 .PHONY: soak
 soak: ## run the tests at full size, before a release: backlogs of an outage, long random searches; takes an hour
 	COMANDA_TEST_SOAK=1 go test -count=1 -timeout=90m $(TESTFLAGS) ./...
 
-# What continuous integration runs: every test once, under the race detector where that can find something. The events of
-# all tests are left in bin/tests*.json.
+# Continuous integration runs every test once, under the race detector for packages with goroutines. bin/tests*.json then
+# contains the events of all tests.
 .PHONY: test-all
 test-all: $(SUMMER)
 	CGO_ENABLED=1 $(SUMMER) --jsonfile-timing-events bin/tests-race.json -- $(RACEFLAGS) $(TESTFLAGS) $(RACED)
@@ -132,7 +132,7 @@ mutants: ## plant thirteen bugs, and check that the tests find each of them
 	go test -tags mutant -count=1 -timeout=30m -parallel=2 -run '^TestMutants' -v ./internal/mutant
 
 .PHONY: bench
-bench: ## run the packages' benchmarks; `bin/comanda bench` measures the whole
+bench: ## run the packages' benchmarks; `bin/comanda bench` measures a whole server
 	go test -run '^$$' -bench . -benchmem $(BENCHFLAGS) \
 		$(sort $(patsubst %/,./%,$(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' internal))))
 
@@ -142,7 +142,7 @@ lint: $(LINTER) ## check formatting, vet and lint
 	@test -z "$$(gofmt -l cmd internal)" || { echo 'not formatted:'; gofmt -l cmd internal; exit 1; }
 	$(LINTER) run ./...
 
-# Installed under its version, so that another version here is another file and nothing is ever stale.
+# The file name contains the version, so a change of LINTER_VERSION installs another file and none is ever outdated.
 $(LINTER):
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin/linter go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTER_VERSION)
@@ -154,12 +154,12 @@ $(SUMMER):
 	@mv bin/summer/gotestsum $@ && rmdir bin/summer
 
 .PHONY: generate
-generate: build ## write the documents that are made from the code
+generate: build ## write the documents that are generated from the code
 	@set -e; for d in $(DOCUMENTS); do ./bin/comanda docs $${d%=*} > bin/document; mv bin/document docs/$${d#*=}; done
 	@test ! -d web/node_modules || $(NPM) run --silent generate
 
 .PHONY: verify
-verify: build ## check that the generated documents and go.mod are those of the code
+verify: build ## check that the generated documents and go.mod match the code
 	@set -e; for d in $(DOCUMENTS); do \
 		./bin/comanda docs $${d%=*} > bin/document; \
 		diff -u docs/$${d#*=} bin/document || { echo "docs/$${d#*=} is not up to date: make generate"; exit 1; }; \
@@ -168,5 +168,5 @@ verify: build ## check that the generated documents and go.mod are those of the 
 	go mod tidy -diff
 
 .PHONY: clean
-clean: ## remove what was built; the data folder stays
+clean: ## remove all built files; the data folder stays
 	rm -rf bin coverage.out coverage.html internal/web/dist web/test-results web/screenshots

@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 
-// Chromium comes from the system. Two workers keep two cores busy. A trace of each story costs more than a tenth of the
-// time: a story that fails leaves a screenshot and a description of the page, and `--trace on` records a trace.
+// Chromium comes from the system. Two workers keep two cores busy. Traces would cost more than a tenth of the time: a
+// failed test leaves a screenshot and a description of the page, and `--trace on` records a trace.
 export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
@@ -9,7 +9,7 @@ export default defineConfig({
   fullyParallel: true,
   timeout: 120_000,
   expect: { timeout: 10_000 },
-  retries: 0, // a story that fails now and then has a fault, or the product has
+  retries: 0, // a test that fails only sometimes shows a bug of the test or of the product
   reporter: 'list',
   use: {
     viewport: { width: 390, height: 844 },

@@ -9,21 +9,21 @@ import vuetify from 'vite-plugin-vuetify'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// Each page is built for itself, `vite build --mode guest` and then `--mode staff`, so that no code of the console
-// reaches a guest's phone, not even in shared files. The first build empties the folder.
+// Each app is built separately, `vite build --mode guest` and then `--mode staff`, so that no code of the console reaches
+// a guest's phone, not even in shared files. The first build empties the folder.
 const pages = ['guest', 'staff']
 
-// The server whose API `npm run dev` works with.
+// The server whose API `npm run dev` uses.
 const server = process.env.COMANDA_SERVER ?? 'http://127.0.0.1:8080'
 const api = ['api', 'auth', 'branches', 'cart', 'categories', 'cis', 'dishes', 'me', 'media', 'orders', 'pay', 'payment', 'sim']
 
-/** What shared/serviceworker.js needs to know of the app that it keeps. */
+/** The parameters of shared/serviceworker.js for one app. */
 interface Kept {
   prefix: string // of the names of its caches
-  page: string // its page, at any address that matches `pages`
+  page: string // the app's page, served at every address that matches `pages`
   pages: string
-  newestPage: boolean // the page comes from the server whenever that answers; else the user decides on a new release
-  skip?: RegExp // modules whose files are fetched when they are needed, not in advance
+  newestPage: boolean // true: the page comes from the server whenever it answers; false: the user chooses when to load a new release
+  skip?: RegExp // modules whose files are fetched on demand, not in advance
 }
 
 const kept: Record<string, Kept & { to: string }> = {
@@ -31,7 +31,7 @@ const kept: Record<string, Kept & { to: string }> = {
   staff: { to: 'console/worker.js', prefix: 'console-', page: '/console/', pages: '^/console/', newestPage: false },
 }
 
-/** Writes an app's worker, with the names of the files of its release: an older page needs the older files. */
+/** Writes an app's service worker with the file names of its release: an older page needs the older files. */
 function worker(mode: string): Plugin {
   return {
     name: 'worker',
@@ -66,9 +66,9 @@ function reached(bundle: Rolldown.OutputBundle, skip?: RegExp): string[] {
 }
 
 /**
- * Leaves out the utility classes of Vuetify that neither the console nor Vuetify's components name: nine tenths of all
- * styles of the console, which would have to arrive before anything is drawn. Classes that components put together from
- * a property, such as rounded-lg, are kept.
+ * Removes the utility classes of Vuetify that neither the console nor Vuetify's components name. They are nine tenths of the
+ * console's styles, and the browser draws nothing before the styles have loaded. Classes that components build from a
+ * property, such as rounded-lg, are kept.
  */
 function usedUtilities(): Plugin {
   return {
@@ -108,12 +108,12 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     outDir: at('../internal/web/dist'),
     emptyOutDir: mode !== 'staff',
-    cssCodeSplit: mode !== 'guest', // a screen whose style could not be fetched would be shown without
-    assetsInlineLimit: 0, // the policy of contents allows no scripts and styles but files
+    cssCodeSplit: mode !== 'guest', // with split styles, a screen would appear unstyled if its style could not be fetched
+    assetsInlineLimit: 0, // the content security policy allows scripts and styles only as files
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 600, // charts are loaded by reports only; scripts/budget.mjs sets the limits
+    chunkSizeWarningLimit: 600, // only reports load the charts; scripts/budget.mjs has the real limits
     rolldownOptions: {
-      checks: { pluginTimings: false }, // the first build of a newcomer should print problems only
+      checks: { pluginTimings: false }, // a build should print only problems
       input: pages.filter((p) => !pages.includes(mode) || p === mode).map((p) => at(`${p}.html`)),
     },
   },

@@ -6,7 +6,7 @@ import base from './vite.config'
 export default mergeConfig(
   base({ mode: 'test', command: 'serve' }),
   defineConfig({
-    server: { fs: { allow: ['..'] } }, // tests compare with what the server says of itself
+    server: { fs: { allow: ['..'] } }, // tests read files of the server, such as docs/openapi.yaml
     test: { environment: 'happy-dom', include: ['{guest,staff,shared}/**/*.spec.ts'] },
   }),
 )

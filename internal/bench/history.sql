@@ -1,5 +1,5 @@
 -- name: history_attempt_insert
--- Ids of other tables than the order's repeat the order's: what counts is that they are as long and as old.
+-- Rows of all tables repeat the order's id. Only length and age of an id matter to the measurement.
 INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, created_at, settled_at)
 SELECT o.id, o.id, 'COUNTER', o.total_amount, 'VND', 'PAID', '', o.created_at, o.paid_at
 FROM order_info o
@@ -38,7 +38,7 @@ WHERE e.id >= $1 AND e.id <= $2
 ORDER BY e.id
 
 -- name: history_event_insert
--- Two events of every order. An id ends in 0, 4, 8, c, g, k, o or s, so that the paid event's, which ends in v, is new.
+-- Two events of every order. Ids of orders end in 0, 4, 8, c, g, k, o or s, so an id that ends in v is unused.
 INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
                        published_at)
 SELECT CASE t.seq WHEN 1 THEN o.id ELSE substr(o.id, 1, 25) || 'v' END, 'order', o.id, t.seq, o.branch_id, t.type,
@@ -68,7 +68,7 @@ WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id
 
 -- name: history_item_insert
--- Lines of an order are three neighbours on its branch's menu, so that every dish of a menu is sold.
+-- The lines of an order are three consecutive items of its branch's menu, so that every dish is sold.
 INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, done_at)
 SELECT o.id, l.line, m.id, m.dish_id, 'Phở bò số ' || m.dish_id,
        '{"en":"Beef noodle soup no. ' || m.dish_id || '","vi":"Phở bò số ' || m.dish_id || '"}', 30000, 1, o.stepped_at
@@ -147,5 +147,5 @@ WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id
 
 -- name: documents_ready
--- Whether the documents in Redis are whole.
+-- Returns 1 if the documents in Redis are completely built.
 SELECT count(*) FROM document_plane WHERE epoch <> '' AND building = ''

@@ -1,21 +1,20 @@
 -- name: attempt_list
--- Attempts that orders were placed with, in the order in which those were made, so that what is close in the list is not
--- of one connection.
+-- Attempts that orders were placed with. Ordered by creation time, so that neighbours in the list come from different
+-- connections.
 SELECT o.payment_ref, o.total_amount
 FROM order_info o
 WHERE o.branch_id = $1 AND o.biz_date = $2 AND o.created_at >= $3 AND o.payment_method = 'VNPAY' AND o.payment_status <> 'PAID'
 ORDER BY o.id
 
 -- name: backlog_check
--- What was committed and is not published, not applied to Redis or not shown in its documents. By the primary key,
--- because after a load the tables are empty but for what is not vacuumed yet, and an index forgets that when it is looked
--- at.
+-- Returns 0 once all committed changes are published and applied to Redis. It reads by the primary key: after a load the
+-- tables contain mostly dead rows. An index scan marks their entries, so that the next one skips them.
 SELECT (SELECT count(*) FROM (SELECT id FROM outbox_events ORDER BY id LIMIT 1) AS e)
      + (SELECT count(*) FROM (SELECT id FROM redis_outbox ORDER BY id LIMIT 1) AS o)
      + (SELECT count(*) FROM (SELECT id FROM document_outbox ORDER BY id LIMIT 1) AS d)
 
 -- name: batch_count
--- The ledger stamps every hold of one transaction with one instant, so the instants count the transactions.
+-- Counts holds and transactions: all holds of one transaction have the same created_at.
 SELECT count(*), count(DISTINCT h.created_at)
 FROM hold h
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.created_at >= $3

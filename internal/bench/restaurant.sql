@@ -12,7 +12,7 @@ SELECT r.id, r.id, r.names
 FROM @rows($1: id int, names text) AS r
 
 -- name: counter_add
--- Every part of the key comes from the rows: SQLite would otherwise look through the rows once for each counter.
+-- All parts of the key are joined with the rows. Otherwise SQLite would scan the rows once per counter.
 UPDATE sales_quota_counter SET held_qty = sales_quota_counter.held_qty + r.qty
 FROM @rows($1: branch_id int, stat_date text, item int, qty int) AS r
 WHERE sales_quota_counter.branch_id = r.branch_id AND sales_quota_counter.stat_date = r.stat_date

@@ -1,5 +1,5 @@
 -- name: process_list
--- The processes that work for this database; SQLite has none of its own.
+-- The PostgreSQL processes that work for this database. SQLite runs inside the server.
 /*pg: SELECT pid FROM pg_stat_activity WHERE datname = current_database() OR backend_type <> 'client backend' */
 /*sqlite: SELECT 0 WHERE false */
 

@@ -5,8 +5,8 @@ FROM @rows($1: id int, name text, currency text, timezone text, hour int, locale
 WHERE true
 ON CONFLICT DO NOTHING
 
--- name: branch_stranger
--- A branch that bears one of our ids and is not ours.
+-- name: branch_conflict
+-- Finds branches that have an id of the demo but are not the demo's.
 SELECT b.name
 FROM branch b
 JOIN @rows($1: id int, name text) AS r ON r.id = b.id
@@ -33,7 +33,7 @@ SELECT r.version_id, r.item_id, r.sort, r.price, r.quota
 FROM @rows($1: version_id int, item_id int, sort int, price int, quota int) AS r
 
 -- name: identity_advance
--- PostgreSQL does not count ids that were given; SQLite does.
+-- Sets the sequences after inserts with explicit ids. SQLite needs no such step.
 SELECT 1
 /*pg: , setval(pg_get_serial_sequence('branch', 'id'), (SELECT MAX(id) FROM branch)),
   setval(pg_get_serial_sequence('category', 'id'), (SELECT MAX(id) FROM category)),

@@ -77,7 +77,7 @@ func (r restaurant) documents() []documentsql.Change {
 
 // same returns ErrTaken unless all branches exist under the demo's names.
 func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
-	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("branch_stranger"), sqldb.NewRowSet(len(r.branches)).
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("branch_conflict"), sqldb.NewRowSet(len(r.branches)).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).
 		Text("name", func(i int) string { return r.branches[i].Name }))
 	if err == nil && (found || fresh > 0) {

@@ -82,6 +82,6 @@ func shorten(tag string) string {
 
 // Language is embedded in the inputs of routes with localized texts.
 type Language struct {
-	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Takes precedence over Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 }

@@ -56,7 +56,7 @@ func TestOpenAPI_DescribesTheContract(t *testing.T) {
 		{false, []string{"components", "schemas", "OrderIn", "additionalProperties"}},
 		{true, []string{"components", "schemas", "Problem", "additionalProperties"}},
 		{"array", []string{"paths", "/menu", "get", "responses", "200", "content", "application/json", "schema", "type"}},
-		{"The client has it already.", []string{"paths", "/menu", "get", "responses", "304", "description"}},
+		{"The client already has this version.", []string{"paths", "/menu", "get", "responses", "304", "description"}},
 	} {
 		if d := cmp.Diff(c.want, at(c.path...)); d != "" {
 			t.Errorf("%s: %s", strings.Join(c.path, " "), d)

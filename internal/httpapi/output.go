@@ -227,7 +227,7 @@ func RegisterBytes[I, T any](
 	}
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: http.StatusText(http.StatusOK), Content: content},
-		"304": {Description: "The client has it already."},
+		"304": {Description: "The client already has this version."},
 	}
 	register(o.api, op, o.policy, h)
 }

@@ -36,7 +36,7 @@ const CustomerTokenHeader = "X-Customer-Token"
 // GuestHeader is embedded in the inputs of guest routes. The token is a Secret, so printing the input does not reveal
 // it.
 type GuestHeader struct {
-	CustomerToken telemetry.Secret `header:"X-Customer-Token" maxLength:"128" doc:"What the landing answered."`
+	CustomerToken telemetry.Secret `header:"X-Customer-Token" maxLength:"128" doc:"The customer token from the landing."`
 }
 
 func (p Policy) valid() bool {
@@ -65,8 +65,8 @@ func (p Policy) security() []map[string][]string {
 
 var securitySchemes = map[string]*huma.SecurityScheme{
 	"customerToken": {Type: "apiKey", In: "header", Name: CustomerTokenHeader},
-	"accessToken":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "What a login answers."},
-	"serviceToken":  {Type: "http", Scheme: "bearer", Description: "The installation's own, for scripts."},
+	"accessToken":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "The access token that a login returns."},
+	"serviceToken":  {Type: "http", Scheme: "bearer", Description: "The service token of the installation, for scripts."},
 }
 
 // Authenticator authenticates and authorizes accounts by their access tokens.

@@ -43,12 +43,12 @@ var statuses = map[fault.Kind]int{
 // Problem is the body of every error response.
 type Problem struct {
 	Type      string       `json:"type" doc:"Always about:blank; see code."`
-	Title     string       `json:"title" doc:"The phrase of the status."`
+	Title     string       `json:"title" doc:"The reason phrase of the status."`
 	Status    int          `json:"status"`
-	Code      string       `json:"code" doc:"A stable word for programs, such as sold_out."`
-	Detail    string       `json:"detail,omitempty" doc:"A sentence for people."`
-	RequestID string       `json:"requestId" doc:"Quote it when asking for help; the log knows it."`
-	Errors    []FieldError `json:"errors,omitempty" doc:"What is wrong with the request, field by field."`
+	Code      string       `json:"code" doc:"A stable code for programs, such as sold_out."`
+	Detail    string       `json:"detail,omitempty" doc:"A text for people."`
+	RequestID string       `json:"requestId" doc:"Identifies the request in the log. Quote it when you ask for help."`
+	Errors    []FieldError `json:"errors,omitempty" doc:"The problems of the request, by field."`
 
 	_ struct{} `additionalProperties:"true"` // some codes bring members of their own, such as lines
 
@@ -59,8 +59,8 @@ type Problem struct {
 
 // FieldError is one error in a request.
 type FieldError struct {
-	Field   string `json:"field" doc:"Where, such as body.items[0].qty or query.page, or the name of a setting."`
-	Code    string `json:"code,omitempty" doc:"A stable word for programs, where the kind of error has one, such as no_url."`
+	Field   string `json:"field" doc:"The location, such as body.items[0].qty or query.page, or the name of a setting."`
+	Code    string `json:"code,omitempty" doc:"A stable code for programs, such as no_url, if the kind of error has one."`
 	Message string `json:"message"`
 }
 

@@ -44,7 +44,7 @@ func (f Feed) end() {
 
 // LastEvent is embedded in the inputs of streams: the id of the last event that the client has received.
 type LastEvent struct {
-	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"Of the last event seen; what it says is not sent again."`
+	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"Id of the last received event; if nothing has changed since, its state is not sent again."`
 }
 
 // RegisterStream adds an operation that responds with server-sent events whose data are T as JSON. open accepts or
@@ -55,7 +55,7 @@ func RegisterStream[I, T any](
 	a, op := o.api, o.operation(id, pattern, summary, nil)
 	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, id+"Event")
 	op.Responses = map[string]*huma.Response{"200": {
-		Description: "Events with ids; a comment every 15 seconds while nothing happens. The data of an event:",
+		Description: "Events with ids, and a comment after every 15 seconds without an event. The data of an event:",
 		Content:     map[string]*huma.MediaType{eventStream: {Schema: schema}},
 	}}
 	op.Metadata = withMember(op.Metadata, streamKey, true)

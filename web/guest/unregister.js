@@ -1,5 +1,5 @@
-// Takes the place of worker.js on a server that has the worker turned off: phones replace theirs by this one, which
-// deletes what it kept and removes itself.
+// Served instead of worker.js if the server has the worker turned off. Phones install this version, which deletes the
+// stored files and unregisters itself.
 self.addEventListener('install', () => void self.skipWaiting())
 
 self.addEventListener('activate', (event) => {

@@ -1,4 +1,4 @@
-// Fails when what a phone has to fetch has grown beyond what was promised. Sizes are those of gzip -9, in kB of 1000.
+// Fails if a phone has to fetch more than the limits below. Sizes are those of gzip -9, in kB of 1000 bytes.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -10,12 +10,12 @@ const budgets = {
   staff: { js: 260, css: 60, first: 400, images: 0 },
 }
 
-const menu = 40 // kB that the menu itself may have
+const menu = 40 // kB; the limit of the menu's own files
 const pictures = fileURLToPath(new URL('../../internal/demo/pictures/', import.meta.url))
 const kB = (bytes) => Math.round(bytes / 100) / 10
 const zipped = (path) => gzipSync(readFileSync(path), { level: 9 }).length
 
-/** What a page fetches before it can show anything: what it names, and what those scripts import. */
+/** The files that a page fetches before it can show anything: those that it names, and those that these scripts import. */
 function entry(page) {
   const found = new Set()
   const visit = (name) => {
@@ -30,7 +30,7 @@ function entry(page) {
   return [...found]
 }
 
-/** All that a page may ever fetch: its entry, and what that fetches later. */
+/** All files that a page may ever fetch: its entry and the files that the entry loads later. */
 function reached(page) {
   const found = new Set(entry(page).filter((n) => n.endsWith('.js')))
   for (const name of found) {
@@ -47,7 +47,7 @@ const sum = (names, ending) =>
 
 let failed = false
 
-// What staff need never comes to a guest, not even later.
+// The console's modules never reach a guest, not even later.
 const strange = existsSync(`${dist}guest.html`) ? reached('guest.html').filter((n) => /vuetify/.test(readFileSync(dist + n, 'utf8'))) : []
 if (strange.length > 0) {
   failed = true
@@ -59,7 +59,7 @@ for (const [name, budget] of Object.entries(budgets)) {
   const largest = readdirSync(pictures).map((p) => zipped(pictures + p)).sort((a, b) => b - a)
   const shown = largest.slice(0, budget.images).reduce((a, b) => a + b, 0)
   const sizes = { js: kB(sum(names, '.js')), css: kB(sum(names, '.css')) }
-  // One catalogue of texts comes with every page, and the menu with the guests' first.
+  // Every page loads one catalogue of texts, and the guests' first page also loads the menu.
   const texts = kB(Math.max(0, ...reached(`${name}.html`).filter((n) => /\/(vi|en|zh-Hant)-/.test(n)).map((n) => zipped(dist + n))))
   const menus = budget.images > 0 ? menu + kB(shown) : 0
   sizes.first = Math.round((sizes.js + sizes.css + texts + menus + kB(zipped(`${dist}${name}.html`))) * 10) / 10
@@ -70,7 +70,7 @@ for (const [name, budget] of Object.entries(budgets)) {
   }
 }
 
-// What draws charts comes with the first report, and with nothing before.
+// The chart library is loaded with the first report, never earlier.
 const charts = 220
 const drawn = existsSync(`${dist}assets`) ? readdirSync(`${dist}assets`).filter((n) => /^echarts-[\w-]+\.js$/.test(n)) : []
 for (const name of drawn) {

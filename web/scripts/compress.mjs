@@ -1,5 +1,5 @@
-// Puts a .br and a .gz beside every built file that becomes smaller by it. Pages are left to the server, which writes
-// into them before it compresses them.
+// Writes a .br and a .gz beside every built file that compresses. The server compresses pages itself, because it adds boot
+// data to them first.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 

@@ -1,4 +1,4 @@
-// What `vite build` has left for the server to embed.
+// Lists the files that `vite build` has written for the server to embed.
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

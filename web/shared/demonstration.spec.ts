@@ -17,6 +17,6 @@ test.each([
   expect(isDemonstration(page)).toBe(want)
 })
 
-test('a page without boot data is none', () => {
+test('a page without boot data is no demonstration', () => {
   expect(isDemonstration(document.implementation.createHTMLDocument())).toBe(false)
 })

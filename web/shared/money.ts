@@ -1,9 +1,9 @@
-/** Currencies without a minor unit in use, as the server counts them (Intl gives TWD two decimals). */
+/** The currencies that the server counts without a minor unit. Intl differs: TWD has two decimals there. */
 const whole = new Set(['VND', 'TWD', 'JPY'])
 
 const formats = new Map<string, Intl.NumberFormat>()
 
-/** Writes an amount in minor units as people of the locale read it: 130.000 ₫, NT$440, $12.50. */
+/** Formats an amount in minor units for a locale: 130.000 ₫, NT$440, $12.50. */
 export function formatMoney(amount: number, currency: string, locale: string): string {
   const digits = whole.has(currency) ? 0 : 2
   const key = `${locale} ${currency}`

@@ -1,8 +1,8 @@
 import { isFault } from './api/fault'
 
-// A refresh token is valid once. The server repeats its answer for ten seconds, for a client that did not receive it; after
-// that a spent token counts as stolen and ends the session. So one tab at a time refreshes, and asks again at once.
-// Browsers without locks, which are those on pages without encryption, rely on the ten seconds alone.
+// A refresh token is valid once. For ten seconds the server repeats its answer, in case the client did not receive it. After
+// that, a spent token counts as stolen and ends the session. Therefore only one tab at a time refreshes, and repeats a lost
+// request soon. Pages without encryption have no browser locks and rely on the ten seconds alone.
 
 /** The tokens that a login or a refresh returns. */
 export interface TokenPair {
@@ -11,14 +11,14 @@ export interface TokenPair {
   refreshToken: string
 }
 
-/** The time limit of one request to refresh, in ms. All tries and the pauses between them fit into the ten seconds. */
+/** The time limit of one refresh request, in ms. All attempts and their pauses fit into the ten seconds. */
 export const refreshTimeout = 2500
 const tries = 3
 const pauseBetween = 1000
 
 const margin = 30_000 // ms before its expiry at which an access token is no longer sent
 
-/** An access token, which only memory holds. */
+/** An access token. It is stored in memory only. */
 export class AccessToken {
   private token = ''
   private expires = 0
@@ -46,7 +46,7 @@ export class AccessToken {
   }
 }
 
-/** Sends a refresh token, again while the answer is lost. */
+/** Sends a refresh request, and repeats it if the answer is lost. */
 export async function sendRefresh<T>(send: () => Promise<T>, pause = pauseBetween): Promise<T> {
   for (let n = 1; ; n++) {
     try {

@@ -1,8 +1,7 @@
-// Keeps an app's own files on the device, so that it opens while the server is away. Answers of the API are never kept:
-// every other request goes the way it would go without this worker. vite.config.ts writes the release into a copy for
-// each app.
+// Caches an app's own files on the device, so that the app opens while the server is unreachable. It never caches answers
+// of the API: all other requests pass by this worker. vite.config.ts writes a copy for each app, with its release.
 const { prefix, version, page, pages, files, newestPage } = __RELEASE__
-const patience = 4000 // ms that a page from the server may take while there is a kept one
+const patience = 4000 // ms to wait for the server's page if a cached one exists
 
 const kept = new Set(files)
 const ofApp = new RegExp(pages)
@@ -17,18 +16,18 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(forgetOld().then(() => newestPage && self.clients.claim()))
 })
 
-// A worker that takes over at once keeps the former release, whose pages are still open.
+// Deletes the caches of old releases. A worker that takes over at once keeps the previous release for pages that are still open.
 async function forgetOld() {
   const old = (await caches.keys()).filter((name) => name.startsWith(prefix) && name !== prefix + version)
   await Promise.all(old.slice(0, newestPage ? -1 : old.length).map((name) => caches.delete(name)))
 }
 
-// Where the app asks before it changes to a new release, this is the answer.
+// The app sends this message when the user agrees to load a new release.
 self.addEventListener('message', (event) => {
   if (event.data === 'take over') void self.skipWaiting()
 })
 
-// A notification leads to its page, in the tab where it is open.
+// A tap on a notification opens its page, in the tab that already shows it if there is one.
 self.addEventListener('notificationclick', (event) => {
   event.notification.close()
   const to = new URL(event.notification.data, location.origin).href
@@ -54,7 +53,7 @@ async function fromCache(request, url) {
   return found ?? (await caches.match(url)) ?? fetch(request)
 }
 
-/** The page of the newest release, or the kept one if the server is away, broken or slow. */
+/** Returns the server's page, or the cached one if the server is unreachable, broken or slow. */
 async function fromServer(request) {
   const answer = fetch(request)
   const late = new Promise((resolve) => setTimeout(resolve, patience))

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 import { EventParser, follow, type StreamEvent } from './stream'
 
-test('events come out whole, however they are cut', () => {
+test('events are parsed correctly from any chunks', () => {
   const text = 'id: 1\nevent: order\ndata: {"a":1}\n\n: beat\n\nid: 2\ndata: x\ndata: y\n\nid: 3\ndata: half'
   const want = [
     { id: '1', name: 'order', data: '{"a":1}' },
@@ -32,7 +32,7 @@ function serve(...answers: (() => Response)[]): Headers[] {
   return asked
 }
 
-test('a lost connection goes on after the last event', async () => {
+test('a lost connection continues after the last event', async () => {
   vi.useFakeTimers()
   const asked = serve(
     () => new Response('id: 7\ndata: one\n\n'),
@@ -47,7 +47,7 @@ test('a lost connection goes on after the last event', async () => {
   expect(asked[1]?.get('X-Customer-Token')).toBe('t')
 })
 
-test('a refusal ends the stream and says why', async () => {
+test('a refusal ends the stream and reports the reason', async () => {
   vi.useFakeTimers()
   const asked = serve(() => Response.json({ code: 'visit_closed' }, { status: 410 }))
   const refused = vi.fn()
@@ -57,7 +57,7 @@ test('a refusal ends the stream and says why', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('a server that is down is asked again', async () => {
+test('the stream reconnects to a server that was down', async () => {
   vi.useFakeTimers()
   const asked = serve(
     () => new Response('', { status: 503 }),

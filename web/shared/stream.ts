@@ -38,18 +38,18 @@ export interface StreamOptions {
   onEvent: (event: StreamEvent) => void
   /** Called when the stream connects or is lost. */
   onLive?: (live: boolean) => void
-  /** Called when the server refuses the stream, which has ended then. */
+  /** Called when the server refuses the stream. The stream has then ended. */
   onRefused?: (fault: Fault) => void
 }
 
-/** Silence after which a connection counts as lost; the server speaks every 15 seconds. */
+/** Silence in ms after which a connection counts as lost. The server sends something every 15 seconds. */
 const silence = 40_000
 const shortest = 500
 const longest = 10_000
 
 /**
- * Follows a stream of events until the returned function is called. The browser's EventSource cannot send the
- * guest's token. A lost connection is opened again with the id of the last event, so that nothing is missed.
+ * Follows a stream of events until the returned function is called. It replaces the browser's EventSource, which cannot send
+ * the guest's token. A lost connection is reopened with the id of the last event, so that no event is missed.
  */
 export function follow(options: StreamOptions): () => void {
   const ended = new AbortController()
@@ -117,7 +117,7 @@ async function listen(
   }
 }
 
-/** Waits, but not when the network comes back or the page is looked at again. */
+/** Waits until the pause ends, the network is back or the page becomes visible. */
 function pause(milliseconds: number, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -7,7 +7,7 @@ beforeEach(forgetServerTime)
 const date = 'Thu, 26 Feb 2026 05:00:00 GMT'
 const at = Date.parse(date)
 
-test('a phone whose clock is wrong counts by the server', () => {
+test('a phone with a wrong clock uses the server’s time', () => {
   noteServerTime(date, at - 3_600_000)
   expect(serverNow(at - 3_600_000)).toBe(at + 500)
 })
@@ -19,7 +19,7 @@ test('small differences between answers do not move the clock', () => {
   expect(serverNow(at)).toBe(before)
 })
 
-test.each([null, '', 'soon'])('%j teaches nothing', (header) => {
+test.each([null, '', 'soon'])('the header %j does not change the clock', (header) => {
   noteServerTime(header, at)
   expect(serverNow(at)).toBe(at)
 })

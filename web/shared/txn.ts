@@ -1,6 +1,6 @@
 /**
- * A new clientTxnId: requests with the same one have one effect. It works without a secure
- * context too, which crypto.randomUUID does not.
+ * Returns a new clientTxnId. Requests with the same clientTxnId have one effect. Unlike crypto.randomUUID, this works without
+ * a secure context.
  */
 export function newTxnId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,4 +1,4 @@
-/** Registers an app's service worker; undefined where there cannot be one. */
+/** Registers an app's service worker; undefined if the browser allows none. */
 export async function register(url: string, scope: string): Promise<ServiceWorkerRegistration | undefined> {
   if (!('serviceWorker' in navigator)) return undefined
   try {
@@ -8,7 +8,7 @@ export async function register(url: string, scope: string): Promise<ServiceWorke
   }
 }
 
-/** The address of a worker is one of the texts that a browser only takes from a policy with a name. */
+/** The worker's address as a trusted URL: the trusted-types policy accepts no plain text for it. */
 function trusted(url: string): string {
   const types = (window as { trustedTypes?: { createPolicy: (name: string, rules: object) => Policy } }).trustedTypes
   return (types?.createPolicy('comanda-worker', { createScriptURL: (u: string) => u }).createScriptURL(url) ?? url) as string

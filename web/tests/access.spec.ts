@@ -1,69 +1,69 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { add, expect, sitDown, test } from './fixtures'
 
-test('every screen can be used by everybody: from the table to the cart', async ({ page, server }) => {
+test('accessibility: from the table to the cart', async ({ page, server }) => {
   await server.quota('13', 2)
   await server.quota('8', 0)
   await sitDown(page, server, 'A5')
   await expect(page.getByText('Only 2 left')).toBeVisible()
   await expect(page.getByText('Sold out')).toBeVisible()
-  await examine(page, 'menu')
+  await checkAccessibility(page, 'menu')
   await page.getByRole('link', { name: 'Fried spring rolls', exact: true }).click()
   await expect(page.getByRole('dialog').getByRole('button', { name: /^Add/ })).toBeDisabled()
-  await examine(page, 'a dish that is sold out')
+  await checkAccessibility(page, 'a dish that is sold out')
   await page.getByRole('button', { name: 'Close' }).click()
   await add(page, 'Wok-seared beef pho', 'no garlic')
   await add(page, 'Beef pho')
   await server.quota('13', 0)
   await expect(page.getByRole('alert')).toContainText('just sold out')
   await page.getByRole('link', { name: /View cart/ }).click()
-  await examine(page, 'a cart with something sold out')
+  await checkAccessibility(page, 'a cart with something sold out')
   await page.getByRole('button', { name: 'Remove Wok-seared beef pho' }).click()
-  await examine(page, 'a cart that can be ordered')
+  await checkAccessibility(page, 'a cart that can be ordered')
 })
 
-test('every screen can be used by everybody: an order that waits, fails, ends and is paid', async ({ page, server }) => {
+test('accessibility: an order that waits, fails, expires and is paid', async ({ page, server }) => {
   await sitDown(page, server, 'A4')
   await add(page, 'Beef pho')
   await page.getByRole('link', { name: /View cart/ }).click()
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('timer')).toBeVisible()
-  await examine(page, 'waiting')
+  await checkAccessibility(page, 'waiting')
   await page.getByRole('button', { name: 'Simulate a failure' }).click()
   await expect(page.getByRole('heading', { name: 'Payment didn’t go through' })).toBeVisible()
-  await examine(page, 'failed')
+  await checkAccessibility(page, 'failed')
   await page.getByRole('button', { name: 'Cancel this order' }).click()
-  await examine(page, 'cancel?')
+  await checkAccessibility(page, 'cancel?')
   await page.getByRole('button', { name: 'Keep the order' }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.getByRole('button', { name: 'Cancel this order' }).click()
   await page.getByRole('button', { name: 'Yes, cancel it' }).click()
   await expect(page.getByRole('heading', { name: 'Order cancelled' })).toBeVisible()
-  await examine(page, 'cancelled')
+  await checkAccessibility(page, 'cancelled')
   await page.getByRole('button', { name: 'Add everything back to cart' }).click()
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
-  await examine(page, 'paid')
+  await checkAccessibility(page, 'paid')
   await page.getByRole('link', { name: 'Your table’s orders' }).last().click()
   await expect(page.getByRole('article')).toHaveCount(2)
-  await examine(page, 'visit')
+  await checkAccessibility(page, 'visit')
 })
 
-test('every screen can be used by everybody: without a visit', async ({ page, server }) => {
+test('accessibility: without a visit', async ({ page, server }) => {
   await page.goto(`${server.url}/app/welcome`)
   await expect(page.getByRole('link', { name: 'See the menu' })).toBeVisible()
-  await examine(page, 'welcome')
+  await checkAccessibility(page, 'welcome')
   for (const reason of ['scan', 'unknown', 'revoked', 'staff', 'ended', 'moved', 'branch', 'elsewhere']) {
     await page.goto(`${server.url}/app/closed/${reason}`)
     await expect(page.getByRole('heading')).toBeVisible()
-    await examine(page, reason)
+    await checkAccessibility(page, reason)
   }
 })
 
-test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
+test('a whole order can be placed by keyboard', async ({ page, server }) => {
   const tabTo = async (name: RegExp) => {
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab')
@@ -105,16 +105,16 @@ test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
 })
 
-test('nothing is cut off on narrow and on enlarged pages', async ({ page, server }) => {
+test('narrow and enlarged pages cut nothing off', async ({ page, server }) => {
   await page.setViewportSize({ width: 320, height: 480 })
   await sitDown(page, server, 'B5')
-  const wantNoSideways = async (what: string) => {
+  const expectNoOverflow = async (what: string) => {
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     expect(over, what).toBeLessThanOrEqual(0)
   }
   for (const [path, heading] of [['/app', 'Comanda 台北'], ['/app/order', 'Comanda 台北'], ['/app/visit', 'Your table’s orders'], ['/app/checkout', 'Comanda 台北']]) {
     await page.goto(server.url + (path ?? ''))
     await expect(page.getByRole('heading', { level: 1, name: heading ?? '' })).toBeAttached()
-    await wantNoSideways(path ?? '')
+    await expectNoOverflow(path ?? '')
   }
 })

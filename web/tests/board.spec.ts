@@ -3,7 +3,7 @@ import type { CDPSession } from '@playwright/test'
 import { expect, test } from './fixtures'
 import { enter, order, tablet } from './staff'
 
-/** What the page holds after garbage is collected. */
+/** The page's memory after a garbage collection. */
 async function held(cdp: CDPSession): Promise<{ heap: number; nodes: number; listeners: number }> {
   await cdp.send('HeapProfiler.collectGarbage')
   const { metrics } = await cdp.send('Performance.getMetrics')
@@ -11,7 +11,7 @@ async function held(cdp: CDPSession): Promise<{ heap: number; nodes: number; lis
   return { heap: of('JSHeapUsedSize'), nodes: of('Nodes'), listeners: of('JSEventListeners') }
 }
 
-test('the board works through a shift of six hours without a reload', async ({ page, server }) => {
+test('the board runs for a shift of six hours without a reload or a leak', async ({ page, server }) => {
   await page.clock.install()
   await page.setViewportSize(tablet)
   await enter(page, server, 'kitchen', 'board')
@@ -31,10 +31,10 @@ test('the board works through a shift of six hours without a reload', async ({ p
     await expect(ticket.getByRole('button', { name: 'Ready' })).toBeVisible()
     await server.staff('POST', `/api/orders/${id}/recall`)
     await page.clock.runFor('40:00')
-    // The stream waits up to ten seconds before it is opened again, but not when the network comes back.
+    // The stream waits up to ten seconds before it reconnects, unless the network comes back.
     await page.evaluate(() => dispatchEvent(new Event('online')))
     await expect(page.getByRole('alert')).toHaveCount(0)
-    if (minutes === 40) start = await held(cdp) // all that is loaded later is there
+    if (minutes === 40) start = await held(cdp) // everything that is loaded on demand is loaded now
   }
   await expect(ticket.getByRole('button', { name: 'Start' })).toBeVisible()
   expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true)

@@ -1,6 +1,6 @@
 import { expect, test as base, type Page } from '@playwright/test'
 
-import { listen } from './examine'
+import { listen } from './accessibility'
 import { Server } from './server'
 
 interface Fixtures {
@@ -16,8 +16,8 @@ interface WorkerFixtures {
 }
 
 /**
- * Stories at a restaurant. A worker has one server, on which its stories run one after the other, in any order; it is
- * put in order after each of them. A page that logs an error, such as a breach of the policy, fails its story.
+ * Browser tests with a restaurant. Each worker has one server, on which its tests run one after the other, in any order. The
+ * server is reset after each test. A page that logs an error, such as a violation of the security policy, fails its test.
  */
 export const test = base.extend<Fixtures, WorkerFixtures>({
   // A file of screenshots has its own server, which is not reset between its tests.
@@ -37,13 +37,13 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
-  // A server without the demo, as a new restaurant starts it.
+  // A server without the demo, such as a new restaurant has.
   empty: async ({}, use) => {
     const server = await new Server({}, true).start()
     await use(server)
     await server.remove()
   },
-  // Starts a server for one story, which stops its server or needs other settings.
+  // Starts a server for one test that stops it or needs other settings.
   another: async ({}, use) => {
     const servers: Server[] = []
     await use(async (settings) => {
@@ -58,7 +58,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const errors: string[] = []
       page.on('pageerror', (e) => errors.push(String(e)))
       page.on('console', (m) => {
-        // A network that was cut on purpose is not an error of the page.
+        // A deliberately cut network is not an error of the page.
         if (m.type() === 'error' && !m.text().includes('Failed to load resource')) errors.push(m.text())
       })
       listen(page)

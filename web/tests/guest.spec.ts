@@ -24,7 +24,7 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   // The dish sells out while it is in the cart.
   await server.quota('12', 0)
   await expect(page.getByRole('alert')).toContainText('“Chicken pho” just sold out')
-  await page.getByRole('link', { name: /View cart · 1 item/ }).click() // what is sold out is not counted
+  await page.getByRole('link', { name: /View cart · 1 item/ }).click() // the sold-out dish is not counted
   const cart = page.getByRole('dialog', { name: 'Your cart' })
   await expect(cart.getByText('Sold out, not charged')).toBeVisible()
   await cart.getByRole('button', { name: /Order and pay/ }).click()
@@ -44,7 +44,7 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await expect(page.getByRole('list', { name: 'Order status' })).toContainText('Paid')
 
-  // The order names its dishes as the menu did, in each language.
+  // The order has the menu's dish names in each language.
   await expect(page.getByRole('listitem').filter({ hasText: 'Beef pho' })).toBeVisible()
   await page.getByLabel('Language').selectOption('vi')
   await expect(page.getByRole('listitem').filter({ hasText: 'Phở bò' })).toBeVisible()

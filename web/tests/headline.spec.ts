@@ -1,6 +1,6 @@
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
-test('the headline of an order follows it', async ({ page, context, server }) => {
+test('the headline of an order shows its current state', async ({ page, context, server }) => {
   await context.grantPermissions(['notifications'])
   await sitDown(page, server, 'A3')
   await add(page, 'Bun cha')

@@ -1,20 +1,20 @@
 import type { Page } from '@playwright/test'
 
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { choose, join, logIn, receiver } from './member'
 import type { Server } from './server'
 
 const phone = { width: 320, height: 640 }
 
-/** Goes to a page and examines it once its heading is there. */
+/** Opens a page and checks it once its heading is shown. */
 async function at(page: Page, server: Server, path: string, heading: string): Promise<void> {
   await page.goto(server.url + path)
   await expect(page.getByRole('heading', { level: 1, name: heading })).toBeAttached()
-  await examine(page, path)
+  await checkAccessibility(page, path)
 }
 
-test('every page can be used by everybody: before the login', async ({ page, server }) => {
+test('accessibility: before the login', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await at(page, server, '/app/welcome', 'Welcome')
   await at(page, server, '/shop/register', 'Create account')
@@ -25,10 +25,10 @@ test('every page can be used by everybody: before the login', async ({ page, ser
   await page.getByLabel('Password', { exact: true }).fill('nothing that is right')
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByRole('alert')).toBeVisible()
-  await examine(page, 'a refused login')
+  await checkAccessibility(page, 'a refused login')
 })
 
-test('every page can be used by everybody: menu and cart', async ({ page, server }) => {
+test('accessibility: menu and cart', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await join(server, 'an@house.example')
   await logIn(page, server, 'an@house.example')
@@ -36,16 +36,16 @@ test('every page can be used by everybody: menu and cart', async ({ page, server
   await at(page, server, '/shop/cart', 'Your cart')
   await page.goto(`${server.url}/shop`)
   await choose(page, 'Beef pho')
-  await examine(page, 'the menu')
+  await checkAccessibility(page, 'the menu')
   await page.getByRole('link', { name: 'Bun cha', exact: true }).click()
-  await examine(page, 'a dish')
+  await checkAccessibility(page, 'a dish')
   await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await server.quota('11', 0)
   await at(page, server, '/shop/cart', 'Your cart')
 })
 
-test('every page can be used by everybody: checkout, orders and account', async ({ page, server }) => {
+test('accessibility: checkout, orders and account', async ({ page, server }) => {
   await page.setViewportSize(phone)
   await join(server, 'yen@house.example')
   await logIn(page, server, 'yen@house.example')
@@ -55,15 +55,15 @@ test('every page can be used by everybody: checkout, orders and account', async 
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('timer')).toBeVisible()
-  await examine(page, 'an order that waits')
+  await checkAccessibility(page, 'an order that waits')
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
-  await examine(page, 'a paid order')
+  await checkAccessibility(page, 'a paid order')
   await at(page, server, '/shop/orders', 'My orders')
   await at(page, server, '/shop/account', 'My account')
 })
 
-test('a whole order needs nothing but a keyboard', async ({ page, server }) => {
+test('a whole order can be placed by keyboard', async ({ page, server }) => {
   await join(server, 'phim@house.example')
   await logIn(page, server, 'phim@house.example')
   const tabTo = async (name: RegExp) => {

@@ -1,15 +1,15 @@
 import { expect, test } from './fixtures'
 import { choose, codeFor, join, logIn, password, receiver } from './member'
 
-// These stories lose requests, which is possible only where no service worker sends them.
+// These tests lose requests on purpose, which is possible only without a service worker.
 test.use({ serviceWorkers: 'block' })
 
-test('from registering to a paid order', async ({ page, server }) => {
+test('a member registers and pays an order', async ({ page, server }) => {
   const email = 'lan@house.example'
   await page.goto(server.url)
   await page.getByRole('link', { name: 'Order from home' }).click()
   await expect(page.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
-  await expect(page.getByRole('group')).toHaveCount(0) // a card adds nothing before the login that the sheet asks for
+  await expect(page.getByRole('group')).toHaveCount(0) // before the login, which the sheet requires, a card adds nothing
   await page.getByRole('link', { name: 'Beef pho', exact: true }).click()
   await page.getByRole('link', { name: 'Log in to order' }).click()
   await page.getByRole('link', { name: 'Create account' }).click()
@@ -24,7 +24,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
   await page.getByRole('button', { name: 'Verify' }).click()
 
-  // The code has logged in, and led back to the dish.
+  // The code has logged the member in and returned to the dish.
   await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
   await page.getByRole('button', { name: /One more/ }).click()
   await page.getByRole('button', { name: /^Add · ₫130,000/ }).click()
@@ -60,7 +60,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await expect(page.getByRole('group', { name: 'Quantity: Beef pho' })).toContainText('2')
   await page.getByRole('button', { name: 'Go to checkout' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Nguyễn Lan')
-  await expect(page.getByLabel('Note for the courier (optional)')).toHaveValue('') // it was about the last order
+  await expect(page.getByLabel('Note for the courier (optional)')).toHaveValue('') // the note belonged to the last order
   await page.getByRole('radio', { name: /Pickup/ }).check()
   await expect(page.getByLabel('Address', { exact: true })).toHaveCount(0)
   await expect(page.getByLabel(/Note for the courier/)).toHaveCount(0)
@@ -77,15 +77,15 @@ test('from registering to a paid order', async ({ page, server }) => {
   await expect(page.getByRole('heading', { name: 'Order cancelled' })).toBeVisible()
 })
 
-test('a cart stays with its member, and a login with its browser', async ({ page, context, server }) => {
+test('a cart belongs to its member, and a login to its browser', async ({ page, context, server }) => {
   await join(server, 'mai@house.example', { username: 'mai' })
   await logIn(page, server, 'mai')
   await choose(page, 'Bun cha')
-  await page.reload() // the access token is gone, the login is not
+  await page.reload() // the access token is lost, but the login stays
   await expect(page.getByRole('link', { name: 'Cart, 1 item' })).toBeVisible()
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('eyJ')
 
-  // Two tabs, one login: leaving one leaves the other.
+  // Two tabs share one login: a logout in one logs out the other.
   const second = await context.newPage()
   await second.goto(`${server.url}/shop/account`)
   await expect(second.getByText('Logged in as mai@house.example')).toBeVisible()
@@ -100,7 +100,7 @@ test('a cart stays with its member, and a login with its browser', async ({ page
   await expect(second.getByRole('link', { name: 'Cart, 1 item' })).toBeVisible()
 })
 
-test('all tabs may be reloaded at once', async ({ page, context, server }) => {
+test('all tabs can be reloaded at once', async ({ page, context, server }) => {
   await join(server, 'tam@house.example')
   await logIn(page, server, 'tam@house.example')
   const tabs = [page, await context.newPage(), await context.newPage(), await context.newPage()]
@@ -108,18 +108,18 @@ test('all tabs may be reloaded at once', async ({ page, context, server }) => {
     await Promise.all(tabs.map((tab) => tab.goto(`${server.url}/shop/account`)))
     for (const tab of tabs) await expect(tab.getByText('Logged in as tam@house.example')).toBeVisible()
   }
-  // None of that counted as two logins or as a reused token.
+  // The server counted neither a second login nor a reused token.
   await expect(page.getByText('This device')).toHaveCount(1)
   await expect(page.getByRole('button', { name: /Log out device/ })).toHaveCount(0)
 })
 
-test('a refresh whose answer is lost is asked for again', async ({ page, server }) => {
+test('a refresh whose answer is lost is repeated', async ({ page, server }) => {
   await join(server, 'hoa@house.example')
   await logIn(page, server, 'hoa@house.example')
   let lost = 0
   await page.route('**/auth/refresh', async (route) => {
     if (lost++ > 0) return route.continue()
-    await route.fetch() // the server has spent it, the browser does not hear so
+    await route.fetch() // the server spends the token, but the browser gets no answer
     return route.abort()
   })
   await page.goto(`${server.url}/shop/account`)
@@ -127,7 +127,7 @@ test('a refresh whose answer is lost is asked for again', async ({ page, server 
   expect(lost).toBe(2)
 })
 
-test('what is sold out at the checkout is said, and what costs more is asked about', async ({ page, server }) => {
+test('the checkout reports sold-out dishes and asks about higher prices', async ({ page, server }) => {
   await join(server, 'binh@house.example')
   await logIn(page, server, 'binh@house.example')
   await server.quota('12', 3)
@@ -138,7 +138,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await more.click()
   await expect(more).toBeDisabled()
   await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
-  await expect(page.getByRole('dialog')).toHaveCount(0) // it goes back, which a visit elsewhere would run into
+  await expect(page.getByRole('dialog')).toHaveCount(0) // closing the dialog goes back in the history, which could disturb the next navigation
   await page.goto(`${server.url}/shop/checkout`)
   await receiver(page)
   await page.getByRole('radio', { name: /Test payment/ }).check()
@@ -166,7 +166,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
-test('an order that did arrive although nobody heard of it is made once', async ({ page, server }) => {
+test('an order whose answer was lost is placed once', async ({ page, server }) => {
   await join(server, 'duc@house.example')
   await logIn(page, server, 'duc@house.example')
   await choose(page, 'Bun cha')
@@ -200,7 +200,7 @@ test('one order comes from one restaurant', async ({ page, server }) => {
   await expect(page.getByRole('group', { name: 'Quantity: Bun cha' })).toHaveCount(0)
 })
 
-test('a new password leaves all other devices outside', async ({ page, browser, server }) => {
+test('a new password logs out all other devices', async ({ page, browser, server }) => {
   const email = 'quen@house.example'
   await join(server, email)
   const elsewhere = await (await browser.newContext({ locale: 'en' })).newPage()
@@ -218,7 +218,7 @@ test('a new password leaves all other devices outside', async ({ page, browser, 
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved.')).toBeVisible()
 
-  // The other device is logged out at its next request, and shows why.
+  // The other device is logged out at its next request, and shows the reason.
   await elsewhere.getByRole('link', { name: 'My orders' }).click()
   await expect(elsewhere.getByRole('heading', { name: 'Log in' })).toBeVisible()
   await expect(elsewhere.locator('main').getByText('been logged out. Please')).toBeVisible()
@@ -226,7 +226,7 @@ test('a new password leaves all other devices outside', async ({ page, browser, 
 })
 
 test('a forgotten password is replaced by a code', async ({ page, server }) => {
-  const email = 'member@demo.example' // a code is sent once a minute: an account that was just made has had its one
+  const email = 'member@demo.example' // codes are sent at most once per minute, and a new account has just received one
   await page.goto(`${server.url}/shop/login?to=/shop/account`)
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
   await page.getByLabel('E-mail', { exact: true }).fill(email)
@@ -234,7 +234,7 @@ test('a forgotten password is replaced by a code', async ({ page, server }) => {
   await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
   await page.getByLabel('New password').fill('too short')
   await page.getByRole('button', { name: 'Set new password' }).click()
-  await expect(page.getByLabel('New password')).toBeFocused() // the browser says what is wrong with it
+  await expect(page.getByLabel('New password')).toBeFocused() // the browser shows its own validation message
   await page.getByLabel('New password').fill('another pot of pho')
   await page.getByRole('button', { name: 'Set new password' }).click()
   await expect(page.getByRole('heading', { name: 'Your new password is set' })).toBeFocused()
@@ -245,7 +245,7 @@ test('a forgotten password is replaced by a code', async ({ page, server }) => {
   await expect(page.getByText(`Logged in as ${email}`)).toBeVisible()
 })
 
-test('the shop does not jump while it loads on a slow phone', async ({ page, server }) => {
+test('the shop loads without layout shifts on a slow phone', async ({ page, server }) => {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Network.enable')
   const throughput = (1.6 * 1000 * 1000) / 8

@@ -4,7 +4,7 @@ import type { Server } from './server'
 
 export const password = 'seven pots of pho'
 
-/** Waits for the next letter to an address and gives its code. */
+/** Waits for the next e-mail to an address and returns its code. */
 export async function codeFor(server: Server, email: string, before = 0): Promise<string> {
   await expect.poll(() => server.codes(email).length, { timeout: 20_000 }).toBeGreaterThan(before)
   return server.codes(email).at(-1) ?? ''
@@ -22,7 +22,7 @@ export async function join(server: Server, email: string, more: Record<string, s
   await post('/auth/otp/verify', { purpose: 'VERIFY', email, code: await codeFor(server, email) })
 }
 
-/** Logs in on the door's page; `to` is where that leads. */
+/** Logs in on the login page and waits for the page `to`. */
 export async function logIn(page: Page, server: Server, name: string, to = '/shop'): Promise<void> {
   await page.goto(`${server.url}/shop/login?to=${encodeURIComponent(to)}`)
   await page.getByLabel('E-mail or username').fill(name)

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { add, expect, sitDown, test } from './fixtures'
 import { join, logIn } from './member'
 
-// These stories are about phones without a service worker; worker.spec.ts is about the others.
+// These tests cover phones without a service worker; worker.spec.ts covers phones with one.
 test.use({ serviceWorkers: 'block' })
 
 /** Waits until all parts of the app and all languages have been fetched; the languages come last. */
@@ -36,18 +36,18 @@ test('a tap during an outage stays in the app', async ({ page, another }) => {
   await expect(page.getByText('No connection to the restaurant')).toHaveCount(0)
 })
 
-test('a screen that cannot be fetched opens when it can', async ({ page, server }) => {
+test('a screen that could not be fetched opens when the server is back', async ({ page, server }) => {
   await page.route('**/assets/ItemDetailView-*.js', (route) => route.abort())
   await sitDown(page, server, 'A2')
   await page.getByRole('link', { name: 'Beef pho', exact: true }).click()
   await expect(page.getByText('We couldn’t load this page')).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Chicken pho', exact: true })).toBeVisible() // nothing is lost
+  await expect(page.getByRole('link', { name: 'Chicken pho', exact: true })).toBeVisible() // the menu is still shown
   await page.unroute('**/assets/ItemDetailView-*.js')
   await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
   await expect(page.getByText('We couldn’t load this page')).toHaveCount(0)
 })
 
-test('a login is gone on with when the server is back', async ({ page, server }) => {
+test('a login continues when the server is back', async ({ page, server }) => {
   await join(server, 'quyen@house.example')
   await logIn(page, server, 'quyen@house.example')
   await page.route('**/auth/refresh', (route) => route.abort())

@@ -1,4 +1,4 @@
-import { wrongAsItIs } from './examine'
+import { pageViolations } from './accessibility'
 import { expect, test } from './fixtures'
 
 // The public page and the menus are rendered by the server: they need no script, and search engines read them.
@@ -10,7 +10,7 @@ test('the public page and a menu can be read in every language', async ({ page, 
       await expect(page.locator('html')).toHaveAttribute('lang', language)
       await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1)
       await expect(page.locator('meta[name=description]')).toHaveAttribute('content', /\S/)
-      expect(await wrongAsItIs(page), `${path} in ${language}`).toEqual([])
+      expect(await pageViolations(page), `${path} in ${language}`).toEqual([])
       await page.emulateMedia({ colorScheme: 'light' })
     }
   }
@@ -18,12 +18,12 @@ test('the public page and a menu can be read in every language', async ({ page, 
   await expect(page.locator('html')).toHaveAttribute('lang', 'vi')
 })
 
-test('search engines are told what the restaurant serves', async ({ page, server, request }) => {
+test('search engines can read the restaurant’s menu', async ({ page, server, request }) => {
   await page.goto(`${server.url}/?lang=en`)
   await page.getByRole('link', { name: /See the menu/ }).first().click()
   await expect(page.getByRole('heading', { name: 'Beef pho', exact: true })).toBeVisible()
   const address = new URL(page.url()).pathname
-  expect(address).toMatch(/^\/menu\/[a-z0-9-]*[a-z][a-z0-9-]*$/) // readable, and the one that the sitemap lists
+  expect(address).toMatch(/^\/menu\/[a-z0-9-]*[a-z][a-z0-9-]*$/) // readable, and the same as in the sitemap
   const described = await page.locator('script[type="application/ld+json"]').allTextContents()
   const kinds = described.map((text) => (JSON.parse(text) as { '@type': string })['@type'])
   expect(kinds).toContain('Menu')

@@ -3,10 +3,10 @@ import { enter, order, sizes } from './staff'
 
 test.use({ file: 'readme' })
 
-/** Where README looks for its pictures. */
+/** The folder of the README's pictures. */
 const path = (name: string) => `../docs/screens/${name}.png`
 
-test('what README shows', async ({ page, server, browser }) => {
+test('pictures of the README', async ({ page, server, browser }) => {
   test.setTimeout(180_000)
   await server.quota('12', 3)
   await page.setViewportSize(sizes.phone)

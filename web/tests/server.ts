@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const binary = fileURLToPath(new URL('../../bin/comanda', import.meta.url))
 const serviceToken = 'service-token-of-the-browser-tests'
 
-/** Of every account of the demo. */
+/** The password of every account of the demo. */
 export const password = 'a-password-of-the-browser-tests'
 
 export interface Table {
@@ -18,7 +18,7 @@ export interface Table {
   qrToken: string
 }
 
-/** What is left of the menu of a branch today. */
+/** The availability of a branch's menu today. */
 interface Availability {
   branchId: string
   paused: object | null
@@ -38,19 +38,19 @@ export class Server {
   url = ''
   private readonly folder = mkdtempSync(join(tmpdir(), 'comanda-web-'))
   private child: ChildProcess | undefined
-  private quotas = new Map<string, number | null>() // of a new server
+  private quotas = new Map<string, number | null>() // as on a new server
 
-  /** What an empty one has printed: the way to set it up. */
+  /** The set-up link that a server without the demo has printed. */
   setupLink = ''
 
   constructor(private settings: Record<string, string> = {}, private readonly empty = false) {}
 
-  /** Where another process of the same restaurant has its files. */
+  /** The folder for another process of the same restaurant. */
   get data(): string {
     return this.folder
   }
 
-  /** Starts the process, with further settings if there are any. */
+  /** Starts the process, with further settings if given. */
   async start(settings: Record<string, string> = {}): Promise<this> {
     this.settings = { ...this.settings, ...settings }
     this.url ||= `http://127.0.0.1:${String(await freePort())}`
@@ -75,7 +75,7 @@ export class Server {
     return this
   }
 
-  /** Ends the process; its data stays. SIGKILL leaves it no time to write anything. */
+  /** Stops the process and keeps its data. SIGKILL leaves it no time to write anything. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.child
     this.child = undefined
@@ -90,7 +90,7 @@ export class Server {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Asks the server as a script of the staff. */
+  /** Sends a request with the service token. */
   async staff<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
@@ -102,7 +102,7 @@ export class Server {
     return (text ? JSON.parse(text) : undefined) as T
   }
 
-  /** The table with that name; each test may create a new one. */
+  /** Returns the table with this label. Tests may have created it. */
   async table(label: string): Promise<{ id: string; link: string }> {
     const { items } = await this.staff<{ items: { id: string; label: string; link: string }[] }>('GET', '/api/tables')
     const found = items.find((t) => t.label === label)
@@ -110,18 +110,18 @@ export class Server {
     return found
   }
 
-  /** Leaves so many of an item to be sold today, whatever has been sold before; null for any number. */
+  /** Sets how many units of an item can still be sold today, regardless of earlier sales; null for no limit. */
   async quota(itemId: string, left: number | null): Promise<void> {
     await this.allow(await this.counted(itemId), left)
   }
 
-  /** How many of an item are in the orders of today, paid or not. */
+  /** The units of an item in today's orders, paid or not. */
   async ordered(itemId: string): Promise<number> {
     const { held, used } = await this.counted(itemId)
     return held + used
   }
 
-  /** Changes the price of an item by a new version of its menu. */
+  /** Changes the price of an item with a new version of its menu. */
   async price(menuId: string, itemId: string, price: number): Promise<void> {
     const draft = await this.staff<{ id: string }>('POST', `/api/menus/${menuId}/versions`, {})
     await this.staff('PUT', `/api/menu-versions/${draft.id}/items/${itemId}`, { price, dailyQuota: null, isActive: true })
@@ -129,8 +129,8 @@ export class Server {
   }
 
   /**
-   * Puts in order what a story has left behind: all visits are closed, no order waits for money, and as much of each
-   * dish is left as on a new server. Paid orders stay, and so do accounts, prices and recipes.
+   * Resets the server after a test: it closes all visits, ends all unpaid orders and restores the quotas of a new server.
+   * Paid orders, accounts, prices and recipes stay.
    */
   async tidy(): Promise<void> {
     for (const { branchId } of await this.availabilities()) {
@@ -149,7 +149,7 @@ export class Server {
     }
   }
 
-  /** What is left in each branch. */
+  /** The availability of each branch. */
   private availabilities(): Promise<Availability[]> {
     return Promise.all(['1', '2'].map((id) => this.staff<Availability>('GET', `/api/branches/${id}/availability`)))
   }
@@ -165,7 +165,7 @@ export class Server {
     if (dailyQuota !== item.dailyQuota) await this.staff('PUT', `/api/menu-items/${item.itemId}/quota`, { dailyQuota })
   }
 
-  /** The codes that letters have brought to an address, the last one last. Without a mail server letters are files. */
+  /** The codes in the e-mails to an address, the newest last. Without a mail server, e-mails are files. */
   codes(email: string): string[] {
     const folder = join(this.folder, 'mail')
     if (!existsSync(folder)) return []
@@ -175,9 +175,9 @@ export class Server {
       .flatMap((letter) => /^\D*?\b(\d{6})\b/m.exec(letter.slice(letter.indexOf('text/plain')))?.[1] ?? [])
   }
 
-  /** Puts an event of that type among the dead letters, as if its publication had failed too often. */
+  /** Adds a dead letter with an event of this type, as if its publication had failed too often. */
   deadLetter(id: string, type: string): void {
-    // SQLite comes with Python, and not with the Node.js that this must run on.
+    // Python includes SQLite; the oldest supported Node.js does not.
     const script = `
 import sqlite3, sys, time
 _, file, id, type = sys.argv

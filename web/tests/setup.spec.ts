@@ -1,27 +1,27 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { add, expect, orderCart, test } from './fixtures'
 import { sizes } from './staff'
 
-// An owner without the demo: from the link in the terminal to the first paid order, in the browser alone.
+// An owner starts without the demo: from the link in the terminal to the first paid order, using only the browser.
 test('an owner sets up a restaurant and takes the first paid order', async ({ page, empty, browser }) => {
-  test.setTimeout(240_000) // ten screens are checked in three languages and two themes
+  test.setTimeout(240_000) // it checks ten screens in three languages and two themes
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${empty.url}/console/`)
   await expect(page.getByText('Open the link shown in its terminal')).toBeVisible()
   await page.goto(empty.setupLink)
-  await expect(page).toHaveURL(`${empty.url}/console/setup`) // the code is gone from the address
-  await examine(page, 'set-up')
+  await expect(page).toHaveURL(`${empty.url}/console/setup`) // the code is removed from the address
+  await checkAccessibility(page, 'set-up')
   await page.getByLabel('Your e-mail').fill('hoa@quanhoa.vn')
   await page.getByLabel('Choose a password').fill('ngoi ben ho uong tra')
   await page.getByRole('button', { name: 'Create account' }).click()
 
   await page.getByLabel('Name of the restaurant').fill('Quán Hoa')
-  await examine(page, 'the first restaurant')
+  await checkAccessibility(page, 'the first restaurant')
   await page.getByRole('button', { name: 'Create restaurant' }).click()
   await expect(page.getByText('What Quán Hoa needs before the first guest can order.')).toBeVisible()
   const step = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
   await expect(step('Add tables').getByRole('img', { name: 'To do' })).toBeVisible()
-  await examine(page, 'getting started')
+  await checkAccessibility(page, 'getting started')
 
   await step('Add tables').getByRole('link', { name: 'Go to tables' }).click()
   await page.getByRole('button', { name: 'Add tables' }).click()
@@ -36,7 +36,7 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   const ready = page.getByRole('dialog', { name: 'Start from a template' })
   await ready.getByLabel('Bubble tea · 24 dishes').check()
   await expect(ready.getByRole('region', { name: 'Dishes of Bubble tea' }).getByRole('listitem').first()).toContainText('Pearl milk tea')
-  await examine(page, 'a menu template')
+  await checkAccessibility(page, 'a menu template')
   await ready.getByRole('button', { name: 'Cancel' }).click()
   await step('Publish the menu').getByRole('button', { name: 'From a file' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import a menu' })
@@ -44,7 +44,7 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await choose('category,name,price\nPhở,Phở bò,cheap\n')
   await expect(dialog.getByText('Row 2, price')).toBeVisible()
   await expect(dialog.getByRole('button', { name: 'Import' })).toBeDisabled()
-  await examine(page, 'an import with a problem')
+  await checkAccessibility(page, 'an import with a problem')
   await choose('category,name,price,category:en,name:en\nPhở,Phở bò,65k,Pho,Beef pho\nPhở,Phở gà,60.000,Pho,Chicken pho\n')
   await expect(dialog.getByText('New: 2. Changed: 0.')).toBeVisible()
   await dialog.getByRole('button', { name: 'Import' }).click()
@@ -66,11 +66,11 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(page.getByText('Phở bò')).toBeVisible()
   await phone.context().close()
   await page.goto(`${empty.url}/console/`)
-  await expect(page).toHaveURL(/\/console\/today$/) // where an owner begins
+  await expect(page).toHaveURL(/\/console\/today$/) // the owner's start page
   await expect(page.getByText('1 paid order', { exact: true })).toBeVisible()
   await expect(page.getByText('₫65,000', { exact: true })).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Make it reachable from phones' })).toBeVisible() // what is still to be set up
-  await examine(page, 'today')
+  await expect(page.getByRole('link', { name: 'Make it reachable from phones' })).toBeVisible() // the remaining step of the set-up
+  await checkAccessibility(page, 'today')
 
   await page.getByRole('link', { name: 'Settings', exact: true }).click()
   const paying = page.locator('form').filter({ hasText: 'Grace period' })
@@ -79,13 +79,13 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(page.getByText('Saved. Changes take effect within seconds.')).toBeVisible()
   const account = page.locator('form').filter({ hasText: 'From your VNPay contract' })
   await account.getByLabel('Merchant code (TMN code)').fill('QUANHOA1')
-  await account.getByRole('button', { name: 'Save' }).click() // half an account is refused
+  await account.getByRole('button', { name: 'Save' }).click() // an incomplete account is refused
   await expect(account.getByText('Enter the hash secret: at least 8 characters without spaces.')).toBeVisible()
   const address = `${empty.url}/sim/vnpay`
   await account.getByLabel('Hash secret').fill('of-another-restaurant')
   await account.getByLabel('Payment page').fill(`${address}/paymentv2/vpcpay.html`)
   await account.getByLabel('API address').fill(`${address}/merchant_webapi/api/transaction`)
-  await expect(account.getByRole('button', { name: 'Test connection' })).toBeDisabled() // what is typed is not in force yet
+  await expect(account.getByRole('button', { name: 'Test connection' })).toBeDisabled() // the typed values are not saved yet
   await account.getByRole('button', { name: 'Save' }).click()
   await account.getByRole('button', { name: 'Test connection' }).click()
   await expect(account.getByText('VNPay refuses these credentials.')).toBeVisible()
@@ -93,13 +93,13 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   const mail = page.locator('form').filter({ hasText: 'Sends verification codes and confirmations.' })
   await mail.getByRole('button', { name: 'Test connection' }).click()
   await expect(mail.getByText('Nothing to test yet. Fill in the fields and save.')).toBeVisible()
-  await examine(page, 'settings')
+  await checkAccessibility(page, 'settings')
 
   await page.getByRole('link', { name: 'Branches' }).click()
   await page.getByRole('button', { name: 'Edit Quán Hoa' }).click()
   const form = page.getByRole('dialog', { name: 'Edit Quán Hoa' })
   await form.getByLabel('Name of the restaurant').fill('Quán Hoa Sen')
-  await examine(page, 'a branch')
+  await checkAccessibility(page, 'a branch')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('heading', { name: 'Quán Hoa Sen' })).toBeVisible()
 
@@ -107,13 +107,13 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   const hours = page.getByRole('dialog', { name: 'Opening hours of Quán Hoa Sen' })
   await hours.getByLabel('Open at all hours').uncheck()
   await hours.getByRole('button', { name: 'Monday: add hours' }).click()
-  await examine(page, 'opening hours')
+  await checkAccessibility(page, 'opening hours')
   await page.keyboard.press('Escape')
 
   await page.getByRole('link', { name: 'Brand' }).click()
   await page.getByLabel('Accent colour').first().fill('#ffe08a')
   await expect(page.getByText('Too pale for light screens.')).toBeVisible()
-  await examine(page, 'brand')
+  await checkAccessibility(page, 'brand')
 
   // The link works once.
   const other = await (await browser.newContext({ locale: 'en' })).newPage()
@@ -122,8 +122,8 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await other.context().close()
 })
 
-// The server is killed at every step. The owner presses the same button again, and nothing is made twice.
-test('a set-up goes on after the server was killed', async ({ page, empty }) => {
+// The server is killed at every step. The owner presses the same button again, and nothing is created twice.
+test('a set-up continues after the server was killed', async ({ page, empty }) => {
   await page.setViewportSize(sizes.phone)
   const killed = async (press: () => Promise<void>) => {
     await empty.stop('SIGKILL')
@@ -147,9 +147,9 @@ test('a set-up goes on after the server was killed', async ({ page, empty }) => 
   await killed(() => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click())
   await expect(page.getByText('3 tables added.')).toBeVisible()
 
-  // Reloaded while the server is away, the console comes back by itself.
+  // The console is reloaded while the server is unreachable, and recovers by itself.
   await page.goto(`${empty.url}/console/branches`)
-  await page.evaluate(async () => navigator.serviceWorker.ready) // the start of the app registers it
+  await page.evaluate(async () => navigator.serviceWorker.ready) // registered when the app starts
   await expect(page.getByRole('heading', { name: 'Quán Hoa' })).toHaveCount(1)
   await empty.stop('SIGKILL')
   await page.reload()

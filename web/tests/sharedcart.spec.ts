@@ -1,11 +1,11 @@
 import type { Locator, Page } from '@playwright/test'
 
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { add, expect, sitDown, test } from './fixtures'
 import type { Server } from './server'
 import { enter, sizes } from './staff'
 
-/** What one phone does is seen on the other one within a second. */
+/** One phone sees the other one's change within a second. */
 const soon = { timeout: 1000 }
 
 const share = (server: Server, sharedCart: boolean) => server.staff('PATCH', '/api/branches/1', { sharedCart })
@@ -29,15 +29,15 @@ test('two phones fill the cart of their table, and one orders everything', async
   await expect(lines(binh, 'You')).toContainText('Chicken pho')
   await expect(lines(binh, 'Guest 1')).toContainText('Note: no onion')
 
-  // Each changes what the other one has put in, and both see it.
+  // Each phone changes the other one's line, and both see it.
   await lines(binh, 'Guest 1').getByRole('button', { name: 'One more: Beef pho' }).click()
   await expect(lines(an, 'You').getByRole('group')).toContainText('2', soon)
-  await examine(an, 'the cart of a table')
+  await checkAccessibility(an, 'the cart of a table')
 
-  // Orders only one's own dishes, or everything.
+  // The guest orders only the own dishes, or everything.
   await cartOf(an).getByRole('radio', { name: 'Only mine' }).check()
   await expect(cartOf(an).getByText('not in this order')).toBeVisible()
-  await examine(an, 'the own part of the cart')
+  await checkAccessibility(an, 'the own part of the cart')
   await cartOf(an).getByRole('radio', { name: 'Everything' }).check()
   await cartOf(an).getByRole('radio', { name: /Pay at the counter/ }).check()
   await an.getByRole('button', { name: /Order and pay/ }).click()
@@ -47,14 +47,14 @@ test('two phones fill the cart of their table, and one orders everything', async
   await binh.context().close()
 })
 
-test('a phone that was cut off sends its dishes later, and has a cart of its own when the table shares none', async ({ page: an, browser, another }) => {
+test('an offline phone sends its dishes later, and has its own cart if the branch shares none', async ({ page: an, browser, another }) => {
   const server = await another()
   const binh = await (await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'en' })).newPage()
   await sitDown(an, server, 'A2')
   await sitDown(binh, server, 'A2')
   await add(binh, 'Chicken pho')
   await expect(an.getByRole('link', { name: /View cart/ })).toHaveCount(0)
-  // The owner turns it on while they sit there.
+  // The owner enables the shared cart while the guests are at the table.
   const desk = await (await browser.newContext({ viewport: sizes.desktop, locale: 'en' })).newPage()
   await enter(desk, server, 'owner', 'branches')
   await desk.getByRole('button', { name: /Edit/ }).first().click()

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-import { settle } from './examine'
+import { settle } from './accessibility'
 import { expect, test } from './fixtures'
 import { enter, order, sizes } from './staff'
 

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs'
 
 import type { Page } from '@playwright/test'
 
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { password, type Server } from './server'
 import { enter, order, sizes } from './staff'
 
 const said = (page: Page, text: string | RegExp) => expect(page.getByText(text).first()).toBeVisible()
 
-/** Picks an entry of one of Vuetify's selects. */
+/** Selects an entry of a Vuetify select. */
 async function choose(page: Page, label: string, entry: string | RegExp): Promise<void> {
   await page.locator('.v-select').filter({ has: page.getByRole('combobox', { name: label }) }).last().click()
   await page.getByRole('option', { name: entry }).click()
 }
 
-/** Gives somebody a PIN, as their own profile does. */
+/** Sets an account's PIN through its profile. */
 async function setPin(page: Page, server: Server, name: string, pin: string): Promise<void> {
   await enter(page, server, name, 'profile')
   await page.getByLabel('New PIN').fill(pin)
@@ -31,15 +31,15 @@ async function leave(page: Page): Promise<void> {
   await expect(page).toHaveURL(/login/)
 }
 
-test('a role is made, and somebody works with it', async ({ page, server }) => {
+test('an administrator creates a role, and a user works with it', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'owner', 'roles')
-  await examine(page, 'roles')
+  await checkAccessibility(page, 'roles')
   await page.getByRole('button', { name: 'New role' }).click()
   await page.getByLabel('Name').fill('table watcher')
   await expect(page.getByLabel('Name')).toHaveValue('TABLE_WATCHER')
   await page.getByLabel('Description').fill('Sees the tables.')
-  await examine(page, 'a new role')
+  await checkAccessibility(page, 'a new role')
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('heading', { name: 'Permissions for TABLE_WATCHER' })).toBeVisible()
   const serve = page.getByRole('checkbox', { name: 'Serve tables', exact: true })
@@ -47,14 +47,14 @@ test('a role is made, and somebody works with it', async ({ page, server }) => {
   await cook.check()
   await expect(page.getByText('4 changes')).toBeVisible()
   await cook.uncheck()
-  await examine(page, 'what a role may do')
+  await checkAccessibility(page, 'what a role may do')
   await page.getByRole('button', { name: 'Advanced: every permission' }).click()
   await page.getByRole('checkbox', { name: /GET \/api\/tables$/ }).check()
   await expect(serve).toHaveJSProperty('indeterminate', true)
   await page.getByRole('checkbox', { name: 'All permissions for BRANCHES' }).check()
   await page.getByRole('checkbox', { name: /PATCH \/api\/branches/ }).uncheck()
   await expect(page.getByRole('checkbox', { name: 'All permissions for BRANCHES' })).toHaveJSProperty('indeterminate', true)
-  await examine(page, 'permissions')
+  await checkAccessibility(page, 'permissions')
   await page.getByRole('button', { name: 'Save' }).click()
   await said(page, 'Permissions for TABLE_WATCHER saved.')
 
@@ -66,10 +66,10 @@ test('a role is made, and somebody works with it', async ({ page, server }) => {
   await page.getByLabel('Initial password').fill('short')
   await expect(page.getByRole('dialog').getByRole('button', { name: 'Create' })).toBeDisabled()
   await page.getByLabel('Initial password').fill(password)
-  await examine(page, 'a new account')
+  await checkAccessibility(page, 'a new account')
   await page.getByRole('button', { name: 'Create' }).click()
   await said(page, 'watcher can now log in.')
-  await examine(page, 'people')
+  await checkAccessibility(page, 'people')
   await leave(page)
 
   await enter(page, server, 'watcher', 'tables')
@@ -90,10 +90,10 @@ test('a role is made, and somebody works with it', async ({ page, server }) => {
   await expect(page.getByRole('listitem').filter({ hasText: 'created the role TABLE_WATCHER' })).toHaveCount(1)
   await page.getByText('Before and after').click()
   await expect(page.getByRole('listitem').filter({ hasText: 'TABLE_WATCHER' })).toHaveCount(1)
-  await examine(page, 'audit')
+  await checkAccessibility(page, 'audit')
 })
 
-test('what a report shows is what its file has', async ({ page, server }) => {
+test('a report shows the figures of its file', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   for (const label of ['A1', 'A2', 'A3']) await order(server, label, 'SANDBOX')
   await order(server, 'A4', 'COUNTER')
@@ -114,7 +114,7 @@ test('what a report shows is what its file has', async ({ page, server }) => {
     await page.getByRole('tab', { name: tab }).click()
     await expect(page.getByRole('tab', { name: tab })).toHaveAttribute('aria-selected', 'true')
     await expect(page.getByRole('table').or(page.getByText('No data for this period')).first()).toBeVisible()
-    await examine(page, tab)
+    await checkAccessibility(page, tab)
   }
   await choose(page, 'Period', 'Yesterday')
   await said(page, 'No data for this period.')
@@ -122,20 +122,20 @@ test('what a report shows is what its file has', async ({ page, server }) => {
   await said(page, 'Choose a range of up to 366 days.')
 })
 
-test('a dead letter is replayed, and the system looks at itself', async ({ page, server }) => {
+test('an administrator replays a dead letter and runs the checks', async ({ page, server }) => {
   server.deadLetter('0000000000000000000000test1', 'test.nothing')
   server.deadLetter('0000000000000000000000test2', 'test.nothing')
   await page.setViewportSize(sizes.phone)
   await enter(page, server, 'owner', 'system')
   await said(page, 'All systems normal')
   await expect(page.getByRole('link', { name: '2', exact: true })).toBeVisible()
-  await examine(page, 'system')
+  await checkAccessibility(page, 'system')
   await page.getByRole('link', { name: '2', exact: true }).click()
   const letters = page.getByRole('listitem').filter({ hasText: 'test.nothing' })
   await expect(letters).toHaveCount(2)
   await letters.first().getByText('Content').click()
   await expect(letters.first()).toContainText('[redacted]')
-  await examine(page, 'dead letters')
+  await checkAccessibility(page, 'dead letters')
   await letters.first().getByRole('button', { name: /Retry/ }).click()
   await said(page, '1 event sent again.')
   await expect(letters).toHaveCount(1)
@@ -148,13 +148,13 @@ test('a dead letter is replayed, and the system looks at itself', async ({ page,
     await page.getByRole('button', { name }).nth(before === 2 ? 1 : 0).click()
     await expect(page.getByText('No differences found.')).toHaveCount(before + 1)
   }
-  await examine(page, 'checks')
+  await checkAccessibility(page, 'checks')
 })
 
-test('colleagues change places at a tablet by PIN', async ({ page, server }) => {
+test('colleagues take over a tablet by PIN', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   await setPin(page, server, 'kitchen', '4071')
-  await examine(page, 'profile')
+  await checkAccessibility(page, 'profile')
   await leave(page)
   await setPin(page, server, 'staff', '8024')
   await leave(page)
@@ -162,19 +162,19 @@ test('colleagues change places at a tablet by PIN', async ({ page, server }) => 
   await enter(page, server, 'manager', 'reports')
   await page.getByRole('button', { name: 'Switch user' }).click()
   const dialog = page.getByRole('dialog')
-  await examine(page, 'who takes over')
+  await checkAccessibility(page, 'who takes over')
   await dialog.getByRole('button', { name: /KITCHEN/ }).click()
   for (const digit of '4072') await dialog.getByRole('button', { name: digit, exact: true }).click()
   await dialog.getByRole('button', { name: 'Continue' }).click()
   await expect(dialog.getByRole('alert')).toContainText('Wrong PIN')
-  await examine(page, 'a PIN')
+  await checkAccessibility(page, 'a PIN')
   for (const digit of '4071') await dialog.getByRole('button', { name: digit, exact: true }).click()
   await dialog.getByRole('button', { name: 'Continue' }).click()
   // The kitchen sees no reports: it is redirected to the board.
   await expect(page).not.toHaveURL(/reports/)
   const back = page.getByRole('button', { name: /^Back to/ })
   await expect(back).toBeVisible()
-  await examine(page, 'taken over')
+  await checkAccessibility(page, 'taken over')
 
   // Switches users by keyboard; a reload keeps the user.
   await page.getByRole('button', { name: 'Switch user' }).click()

@@ -1,8 +1,8 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { enter, order, sizes } from './staff'
 
-// A picture as a phone's camera might send it; the server makes JPEGs of it.
+// A picture such as a phone's camera produces. The server converts it to JPEG.
 const picture = {
   name: 'dish.png', mimeType: 'image/png',
   buffer: Buffer.from(
@@ -10,7 +10,7 @@ const picture = {
     'base64'),
 }
 
-test('a new dish with a picture comes onto the phones of guests', async ({ page, server, browser }) => {
+test('a new dish with a picture appears on guests’ phones', async ({ page, server, browser }) => {
   await page.setViewportSize(sizes.desktop)
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
   await phone.goto((await server.table('A3')).link)
@@ -27,7 +27,7 @@ test('a new dish with a picture comes onto the phones of guests', async ({ page,
   await expect(form.getByRole('alert').filter({ hasText: 'couldn’t read this picture' })).toBeVisible()
   await form.locator('input[type=file]').setInputFiles(picture)
   await expect(form.getByRole('img', { name: /Picture of/ })).toBeVisible()
-  await examine(page, 'a new dish')
+  await checkAccessibility(page, 'a new dish')
   await form.getByLabel('Price in VND').fill('99.00')
   await expect(form.getByText('This price can be read in two ways.', { exact: false })).toBeVisible()
   await form.getByLabel('Price in VND').fill('99k')
@@ -51,7 +51,7 @@ test('a new dish with a picture comes onto the phones of guests', async ({ page,
   await expect(page.getByText('We can’t read this price.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled()
   await price.fill('98,500')
-  await examine(page, 'prices')
+  await checkAccessibility(page, 'prices')
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('1 dish saved.')).toBeVisible()
   await expect(price).toHaveValue('98500')
@@ -61,20 +61,20 @@ test('a new dish with a picture comes onto the phones of guests', async ({ page,
   await expect(line).toContainText('4 per day')
   await line.getByRole('button', { name: 'Move Moon pho up' }).click()
   await expect(line.getByRole('button', { name: 'Move Moon pho down' })).toBeEnabled()
-  await examine(page, 'a draft')
+  await checkAccessibility(page, 'a draft')
 
   await page.getByRole('link', { name: 'Preview' }).click()
   await expect(page.getByText('Moon pho')).toBeVisible()
   await page.getByRole('button', { name: 'Tiếng Việt' }).click()
   await expect(page.getByText('Phở trăng')).toBeVisible()
-  await examine(page, 'preview')
+  await checkAccessibility(page, 'preview')
   await page.getByRole('link', { name: 'Back to version' }).click()
   await expect(phone.getByRole('link', { name: 'Moon pho', exact: true })).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Publish' }).click()
   const question = page.getByRole('dialog', { name: 'Publish this draft?' })
   await expect(question.getByRole('listitem').filter({ hasText: 'Moon pho' })).toContainText('New on the menu')
-  await examine(page, 'what will be different')
+  await checkAccessibility(page, 'what will be different')
   await question.getByRole('button', { name: 'Publish' }).click()
   await expect(page.getByText('Menu published.', { exact: true })).toBeVisible()
   await expect(phone.getByRole('link', { name: 'Moon pho', exact: true })).toBeVisible({ timeout: 3000 })
@@ -83,21 +83,21 @@ test('a new dish with a picture comes onto the phones of guests', async ({ page,
   await phone.context().close()
 })
 
-test('a draft is thrown away, and categories are kept', async ({ page, server }) => {
+test('a draft is discarded, and its categories stay', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   await enter(page, server, 'owner', 'menus')
   await page.getByRole('button', { name: 'Edit menu' }).first().click()
   await expect(page.getByText('Draft', { exact: true })).toBeVisible()
-  await examine(page, 'a draft on a phone')
+  await checkAccessibility(page, 'a draft on a phone')
   const draft = page.url()
   await page.goto(`${server.url}/console/menus`)
   await page.getByRole('button', { name: 'Edit menu' }).first().click()
-  await expect(page).toHaveURL(draft) // the open one, and not another
+  await expect(page).toHaveURL(draft) // the existing draft, not a new one
   await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Discard draft' }).click()
   await expect(page.getByRole('heading', { name: 'Menus' })).toBeVisible()
   await expect(page.getByText('Draft', { exact: true })).toHaveCount(0)
-  await examine(page, 'menus')
+  await checkAccessibility(page, 'menus')
   await page.goto(`${server.url}/console/categories`)
   // A manager of only one branch could not: categories belong to all branches.
   await page.getByRole('button', { name: 'New category' }).click()
@@ -106,13 +106,13 @@ test('a draft is thrown away, and categories are kept', async ({ page, server })
   await expect(page.getByRole('listitem').last()).toContainText('Ice')
   await page.getByRole('button', { name: 'Move Ice up', exact: true }).click()
   await expect(page.getByRole('listitem').last()).not.toContainText('Ice')
-  await examine(page, 'categories')
+  await checkAccessibility(page, 'categories')
   await page.getByRole('button', { name: 'Delete Ice' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await expect(page.getByText('Ice', { exact: true })).toHaveCount(0)
 })
 
-test('a dish that is off is grey on the phone within a second, and a pause closes the restaurant', async ({ page, server, browser }) => {
+test('an 86’d dish is grey on the phone within a second, and a pause closes the restaurant', async ({ page, server, browser }) => {
   await page.setViewportSize(sizes.phone)
   await order(server, 'A2', 'COUNTER') // holds two of the first dish
   const phone = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
@@ -124,9 +124,9 @@ test('a dish that is off is grey on the phone within a second, and a pause close
 
   await enter(page, server, 'kitchen', 'availability')
   const dish = page.getByRole('article', { name: 'Beef pho', exact: true })
-  await examine(page, 'Only what is left')
+  await checkAccessibility(page, 'Only what is left')
   await dish.getByRole('button', { name: '86 Beef pho' }).click()
-  await examine(page, 'taking off')
+  await checkAccessibility(page, 'taking off')
   await page.getByRole('radio', { name: 'Until a set time' }).check()
   await expect(page.getByRole('dialog').getByRole('button', { name: '86 it' })).toBeDisabled()
   await page.getByRole('button', { name: '30 min' }).click()
@@ -151,12 +151,12 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await page.getByRole('button', { name: 'Pause ordering' }).click()
   await page.getByRole('radio', { name: 'Power, water or equipment' }).check()
   await page.getByRole('radio', { name: 'Until end of business day' }).check()
-  await examine(page, 'pausing')
+  await checkAccessibility(page, 'pausing')
   await page.getByRole('dialog').getByRole('button', { name: 'Pause ordering' }).click()
   await expect(page.getByText('Ordering paused', { exact: true })).toBeVisible()
   await expect(phone).toHaveURL(/\/app\/closed\/branch/, { timeout: 2000 })
   await expect(phone.getByText('fixing a technical problem')).toBeVisible()
-  await examine(page, 'paused')
+  await checkAccessibility(page, 'paused')
   await page.getByRole('button', { name: 'Resume ordering' }).click()
   await expect(page.getByText('Accepting orders', { exact: true })).toBeVisible()
   await expect(phone.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
@@ -164,7 +164,7 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await phone.context().close()
 })
 
-test('stock is received, counted and thrown away, and a dish takes of it', async ({ page, server }) => {
+test('stock is received, counted and wasted, and a dish uses it', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'manager', 'stock')
   await page.getByRole('button', { name: 'New item' }).click()
@@ -174,7 +174,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   await page.getByRole('dialog').getByLabel('Name').fill('Star anise')
   await page.getByRole('dialog').getByLabel('Unit').fill('bag')
   await page.getByRole('dialog').getByLabel('Low-stock alert').fill('3')
-  await examine(page, 'a new stock item')
+  await checkAccessibility(page, 'a new stock item')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'star-anise' })
   await expect(row).toContainText('Out of stock')
@@ -187,7 +187,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
     await lost?.()
     await expect(page.getByRole('dialog')).toHaveCount(0)
   }
-  await page.route('**/adjustments', async (route) => { // the first answer is lost on its way
+  await page.route('**/adjustments', async (route) => { // the first answer is lost
     await route.fetch()
     await route.abort()
   }, { times: 1 })
@@ -195,7 +195,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
     await expect(page.getByRole('alert').first()).toBeVisible()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await expect(page.getByRole('dialog')).toHaveCount(0)
-    await row.getByRole('button', { name: 'Adjust' }).click() // it stands there as it was written
+    await row.getByRole('button', { name: 'Adjust' }).click() // the dialog still has the typed values
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   })
   await expect(row).toContainText('12 bag')
@@ -203,23 +203,23 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   await page.getByRole('radio', { name: 'Waste' }).check()
   await page.getByLabel('Quantity wasted').fill('2')
   await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled() // without a reason
-  await examine(page, 'an adjustment')
+  await checkAccessibility(page, 'an adjustment')
   await page.keyboard.press('Escape')
   await book('Waste', '2', 'mice')
   await book('Counted', '3', '')
   await expect(row).toContainText('Low')
   await row.getByRole('button', { name: 'Star anise: history' }).click()
   await expect(page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'mice' })).toContainText('−2')
-  await examine(page, 'history')
+  await checkAccessibility(page, 'history')
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-  await examine(page, 'stock')
+  await checkAccessibility(page, 'stock')
 
   await page.goto(`${server.url}/console/recipes`)
   await page.getByRole('button', { name: 'Chicken pho', exact: true }).click()
   await page.getByRole('dialog').getByLabel('Add ingredient').fill('star')
   await page.getByRole('option', { name: 'Star anise' }).click()
   await page.getByLabel('Quantity of Star anise').fill('2')
-  await examine(page, 'a recipe')
+  await checkAccessibility(page, 'a recipe')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Recipe saved.')).toBeVisible()
   await page.goto(`${server.url}/console/availability`)
@@ -230,6 +230,6 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   })
   await page.goto(`${server.url}/console/reservations`)
   await expect(page.getByRole('listitem').filter({ hasText: 'catering-7' })).toContainText('1× star-anise')
-  await examine(page, 'reservations')
+  await checkAccessibility(page, 'reservations')
   await server.staff('PUT', '/api/menu-items/12/recipe', { lines: [] })
 })

@@ -1,11 +1,11 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { deliver, enter, order, sizes, tablet } from './staff'
 
 const lan = { name: 'Nguyễn Thị Lan', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội' }
 const note = 'Gate code 4711\nThird floor'
 
-test('who delivers is told where to, and who cooks is not', async ({ page, server }) => {
+test('the address of a delivery is shown to couriers but not to cooks', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   const o = await deliver(server, { ...lan, note })
   await enter(page, server, 'staff', 'board')
@@ -18,7 +18,7 @@ test('who delivers is told where to, and who cooks is not', async ({ page, serve
   await expect(page.getByRole('heading', { name: `Order ${o.number}` })).toBeVisible()
   await expect(page.getByText(lan.address)).toBeVisible()
   expect(await page.getByText('Gate code 4711').innerText()).toBe(note)
-  await examine(page, 'a delivery')
+  await checkAccessibility(page, 'a delivery')
   await page.getByText('Log out').click()
 
   await enter(page, server, 'kitchen', 'board')
@@ -28,12 +28,12 @@ test('who delivers is told where to, and who cooks is not', async ({ page, serve
   for (const withheld of [...Object.values(lan), 'Gate code', 'courier']) await expect(page.getByText(withheld)).toHaveCount(0)
 })
 
-test('an order is found by who receives it, and its money goes back', async ({ page, server }) => {
+test('an order is found by its receiver and refunded', async ({ page, server }) => {
   const o = await deliver(server, { ...lan, phone: '+84987000321', note })
   const at = await order(server, 'A4', 'SANDBOX')
   await enter(page, server, 'manager', 'orders')
   await expect(page.getByRole('link', { name: o.number, exact: true })).toBeVisible()
-  await examine(page, 'orders')
+  await checkAccessibility(page, 'orders')
   const search = page.getByRole('searchbox', { name: 'Search orders' })
   for (const words of ['0987 000 321', '0321', 'lan nguyen', o.number]) {
     await search.fill(words)
@@ -49,7 +49,7 @@ test('an order is found by who receives it, and its money goes back', async ({ p
   await page.getByLabel('Reason').fill('cold')
   await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
-  await page.emulateMedia({ media: 'print' }) // on paper there is the order, and nothing to tap
+  await page.emulateMedia({ media: 'print' }) // the printed page has the order without buttons
   await expect(page.getByText(lan.address)).toBeVisible()
   await expect(page.getByText('Gate code 4711')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
@@ -65,43 +65,43 @@ test('an order is found by who receives it, and its money goes back', async ({ p
   await expect(page.getByRole('link', { name: at.number, exact: true })).toBeVisible()
 })
 
-test('an order that has timed out in the queue is accepted anyway', async ({ page, another }) => {
+test('an order that expired while the guest queued is accepted anyway', async ({ page, another }) => {
   const server = await another({ COMANDA_COUNTER_WINDOW: '1s', COMANDA_EXPIRY_GRACE: '0s' })
   const o = await order(server, 'A1', 'COUNTER')
   await enter(page, server, 'cashier', 'counter')
   await page.getByRole('button', { name: 'Timed out today: 1' }).click()
-  await examine(page, 'timed out at the counter')
+  await checkAccessibility(page, 'timed out at the counter')
   await page.getByRole('button', { name: 'Accept anyway' }).click()
   const dialog = page.getByRole('dialog', { name: 'Accept anyway' })
   await expect(dialog).toContainText('if a dish has sold out')
   await dialog.getByLabel('Cash received').fill('500000')
-  await examine(page, 'accepting late')
+  await checkAccessibility(page, 'accepting late')
   await dialog.getByRole('button', { name: 'Accept order' }).click()
   await expect(page.getByText(`Order ${o.number} is paid.`)).toBeVisible()
   await expect(page.getByRole('button', { name: /Timed out today/ })).toHaveCount(0)
   await page.goto(`${server.url}/console/orders/${o.id}`)
   await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible()
-  await expect(page.getByText('Cancelled', { exact: true })).toBeVisible() // it stays in what happened
+  await expect(page.getByText('Cancelled', { exact: true })).toBeVisible() // the history still shows it
 })
 
-test('a screen that was opened during an outage comes back by itself', async ({ page, another }) => {
+test('a screen opened during an outage recovers by itself', async ({ page, another }) => {
   const server = await another()
   await page.setViewportSize(tablet)
   await enter(page, server, 'kitchen', 'board')
   await page.evaluate(async () => navigator.serviceWorker.ready)
   await page.reload()
   const board = page.getByText('No tickets')
-  await board.click({ trial: true }) // the navigation does not lie over it
+  await board.click({ trial: true }) // the navigation does not cover it
   await server.stop()
   await page.reload()
   await expect(page.getByText('Can’t reach the server.')).toBeVisible()
-  await examine(page, 'waiting for the server')
+  await checkAccessibility(page, 'waiting for the server')
   await server.start()
   await expect(board).toBeVisible()
   await expect(page.getByText('No connection')).toHaveCount(0)
 })
 
-test('without a branch every page says what to do', async ({ page, server }) => {
+test('without a branch, every page shows what to do', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await page.route('**/api/branches', (route) => route.fulfill({ json: { items: [] } }))
   await enter(page, server, 'owner', 'board')
@@ -112,7 +112,7 @@ test('without a branch every page says what to do', async ({ page, server }) => 
     await expect(page.getByRole('heading', { name: 'There is no restaurant yet' })).toBeVisible()
     await expect(page.getByText('Loading…')).toHaveCount(0)
   }
-  await examine(page, 'no branch')
+  await checkAccessibility(page, 'no branch')
   await page.goto(`${server.url}/console/dishes`)
   await page.getByRole('button', { name: 'New dish' }).click()
   await expect(page.getByRole('dialog')).toContainText('you don’t have a branch yet')

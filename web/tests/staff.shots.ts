@@ -1,4 +1,4 @@
-import { settle } from './examine'
+import { settle } from './accessibility'
 import { expect, test } from './fixtures'
 import { deliver, enter, order, payAt, sizes, tablet } from './staff'
 

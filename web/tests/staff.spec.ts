@@ -1,14 +1,14 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { join, password as memberPassword } from './member'
 import { password } from './server'
 import { enter, faulty, guest, order, payAt, sizes } from './staff'
 
-test('logging in, being sent back, and logging out', async ({ page, server }) => {
+test('a login returns to the requested page, and a logout leaves it', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${server.url}/console/tables`)
   await expect(page).toHaveURL(/login\?back=\/tables/)
-  await examine(page, 'login')
+  await checkAccessibility(page, 'login')
   await page.getByLabel('E-mail or username').fill('cashier')
   await page.getByLabel('Password', { exact: true }).fill('wrong')
   await page.getByRole('button', { name: 'Log in' }).click()
@@ -17,7 +17,7 @@ test('logging in, being sent back, and logging out', async ({ page, server }) =>
   await expect(page.getByRole('heading', { name: 'Tables' })).toBeVisible()
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Tables' })).toBeVisible()
-  // Pages that the role may not see are not in the navigation, and their addresses do not open them.
+  // Pages without permission are not in the navigation, and their addresses do not open them.
   await expect(page.getByRole('link', { name: 'Order board' })).toBeVisible()
   await page.getByText('Log out').click()
   await expect(page).toHaveURL(/login/)
@@ -31,7 +31,7 @@ test('logging in, being sent back, and logging out', async ({ page, server }) =>
   await expect(page).toHaveURL(/login/)
 })
 
-test('the console opens while the server is away, and says so', async ({ page, server, context }) => {
+test('the console opens while the server is unreachable, and shows it', async ({ page, server, context }) => {
   await page.goto(`${server.url}/console/login`)
   expect(await page.evaluate(async () => (await navigator.serviceWorker.ready).scope)).toBe(`${server.url}/console/`)
   await page.reload()
@@ -44,7 +44,7 @@ test('the console opens while the server is away, and says so', async ({ page, s
   await context.setOffline(false)
 })
 
-test('a member of the guests is not let in', async ({ page, server }) => {
+test('a member has no access to the console', async ({ page, server }) => {
   await join(server, 'huong@house.example', { username: 'huong' })
   await page.goto(`${server.url}/console/`)
   await page.getByLabel('E-mail or username').fill('huong')
@@ -53,7 +53,7 @@ test('a member of the guests is not let in', async ({ page, server }) => {
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t a staff account' })).toBeVisible()
 })
 
-test('a ticket goes over the board', async ({ page, server }) => {
+test('a ticket moves through the board’s columns', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'kitchen', 'board')
   await expect(page.getByRole('heading', { name: 'Order board' })).toBeVisible()
@@ -61,7 +61,7 @@ test('a ticket goes over the board', async ({ page, server }) => {
   const ticket = page.getByRole('article', { name: o.number })
   await expect(page.getByRole('region', { name: 'New' }).locator(ticket)).toBeVisible({ timeout: 2000 })
   await expect(ticket).toContainText('no onion')
-  await examine(page, 'board')
+  await checkAccessibility(page, 'board')
   const line = ticket.getByRole('button', { name: /no onion/ })
   await line.click()
   await expect(line).toHaveAttribute('aria-pressed', 'true')
@@ -71,7 +71,7 @@ test('a ticket goes over the board', async ({ page, server }) => {
   await expect(page.getByRole('region', { name: 'Ready' }).locator(ticket)).toBeVisible()
   await page.getByRole('button', { name: 'All day' }).click()
   await expect(page.getByRole('complementary', { name: 'All day' })).toBeVisible()
-  await examine(page, 'board with counts')
+  await checkAccessibility(page, 'board with counts')
   await page.getByRole('button', { name: 'Expo' }).click()
   await expect(page.getByRole('region', { name: 'Expo' }).locator(ticket)).toBeVisible()
   await expect(page.getByRole('region', { name: 'New' })).toHaveCount(0)
@@ -80,12 +80,12 @@ test('a ticket goes over the board', async ({ page, server }) => {
   await expect(page.getByRole('region', { name: 'Preparing' }).locator(ticket)).toBeVisible()
 })
 
-test('the board on a phone has tabs, and a step that was not taken is said', async ({ page, server, context }) => {
+test('the board on a phone has tabs, and reports a failed step', async ({ page, server, context }) => {
   await page.setViewportSize(sizes.phone)
   const o = await order(server, 'A2', 'SANDBOX')
   await enter(page, server, 'owner', 'board')
   await expect(page.getByRole('article', { name: o.number })).toBeVisible()
-  await examine(page, 'board on a phone')
+  await checkAccessibility(page, 'board on a phone')
   await page.getByRole('tab', { name: /Ready/ }).click()
   await expect(page.getByRole('article', { name: o.number })).toHaveCount(0)
   await page.getByRole('tab', { name: /New/ }).click()
@@ -95,11 +95,11 @@ test('the board on a phone has tabs, and a step that was not taken is said', asy
   await context.setOffline(false)
 })
 
-test('cash is taken and given back at the counter', async ({ page, server }) => {
+test('the counter takes and refunds cash', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   const o = await order(server, 'A3', 'COUNTER')
   await enter(page, server, 'manager', 'counter')
-  await examine(page, 'counter')
+  await checkAccessibility(page, 'counter')
   const row = page.getByRole('listitem').filter({ hasText: o.number })
   await row.getByRole('button', { name: 'Take cash' }).click()
   const dialog = page.getByRole('dialog')
@@ -108,9 +108,9 @@ test('cash is taken and given back at the counter', async ({ page, server }) => 
   await expect(dialog).toContainText('Not enough')
   await dialog.getByLabel('Cash received').fill('500000')
   await expect(dialog.getByRole('status')).toContainText('Change due')
-  await examine(page, 'cash')
+  await checkAccessibility(page, 'cash')
   let taken = 0
-  await page.route('**/payments', async (route) => { // the first answer is lost on its way
+  await page.route('**/payments', async (route) => { // the first answer is lost
     if (taken++ > 0) return route.continue()
     await route.fetch()
     return route.abort()
@@ -123,20 +123,20 @@ test('cash is taken and given back at the counter', async ({ page, server }) => 
   expect(taken).toBe(2)
   await page.goto(`${server.url}/console/orders/${o.id}`)
   await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible()
-  await examine(page, 'order')
+  await checkAccessibility(page, 'order')
   await page.getByRole('button', { name: 'Refund' }).click()
   await expect(page.getByRole('dialog').getByRole('button', { name: 'Refund' })).toBeDisabled()
   await page.getByLabel('Reason').fill('cold')
-  await examine(page, 'refund')
+  await checkAccessibility(page, 'refund')
   let sent = 0
-  await page.route('**/refunds', async (route) => { // the first answer is lost on its way
+  await page.route('**/refunds', async (route) => { // the first answer is lost
     if (sent++ > 0) return route.continue()
     await route.fetch()
     return route.abort()
   })
   await page.getByLabel('Amount').fill('1000')
   await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
-  await expect(page.getByText(/· Refunded$/)).toHaveCount(1) // it was made, and the dialog does not know
+  await expect(page.getByText(/· Refunded$/)).toHaveCount(1) // the refund succeeded, but the dialog did not receive the answer
   await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
   await expect(page.getByText('Give the customer the cash now.')).toBeVisible()
   await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -148,21 +148,21 @@ test('cash is taken and given back at the counter', async ({ page, server }) => 
   await expect(page.getByText(/· Refunded$/)).toHaveCount(2)
 })
 
-test('tables are opened, moved, called from and closed', async ({ page, server }) => {
+test('a table is opened, moved and closed, and calls the staff', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
   await enter(page, server, 'manager', 'tables')
   const at = (label: string) => page.getByRole('article', { name: `Table ${label}`, exact: true })
   await at('A5').getByRole('button', { name: 'Seat guests' }).click()
   await expect(at('A5')).toContainText('Seated')
   await at('A5').getByRole('button', { name: 'Move guests' }).click()
-  await examine(page, 'moving')
+  await checkAccessibility(page, 'moving')
   await page.getByRole('button', { name: 'Table A6', exact: true }).click()
   await expect(at('A6')).toContainText('Seated')
   await expect(at('A5')).toContainText('Free')
   const o = await order(server, 'A6', 'COUNTER')
   await guest(server, `/cis/visit/${o.visitId}/call`, { reason: 'BILL' }, o.token)
   await expect(at('A6')).toContainText('Wants the bill')
-  await examine(page, 'tables')
+  await checkAccessibility(page, 'tables')
   await page.getByRole('link', { name: 'Today' }).click()
   await page.getByRole('link', { name: /Table A6 is calling\./ }).click()
   await at('A6').getByRole('button', { name: 'On my way' }).click()
@@ -173,8 +173,8 @@ test('tables are opened, moved, called from and closed', async ({ page, server }
   await expect(at('A6')).toContainText('Free')
   await page.getByRole('link', { name: 'Print QR codes' }).click()
   await expect(page.locator('svg.sheet').first()).toBeVisible()
-  await expect(page.getByText('Phones can’t open these codes')).toBeVisible() // it runs at 127.0.0.1
-  await examine(page, 'sheet')
+  await expect(page.getByText('Phones can’t open these codes')).toBeVisible() // because the server runs at 127.0.0.1
+  await checkAccessibility(page, 'sheet')
 })
 
 test('the floor is divided into sections, and a card opens the orders of its table', async ({ page, server }) => {
@@ -193,19 +193,19 @@ test('the floor is divided into sections, and a card opens the orders of its tab
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(terrace.getByRole('article')).toHaveCount(3)
   await expect(page.getByRole('region', { name: 'No section' }).getByRole('article', { name: 'Table A1' })).toBeVisible()
-  await examine(page, 'sections')
+  await checkAccessibility(page, 'sections')
   await page.getByRole('button', { name: 'Terrace', exact: true }).click()
   await expect(page.getByRole('article')).toHaveCount(3)
   await page.getByRole('article', { name: 'Table A2' }).click({ position: { x: 20, y: 20 } })
   await expect(page.getByText(o.number)).toBeVisible()
   await page.goBack()
-  await expect(page.getByRole('article')).toHaveCount(3) // the section is kept
+  await expect(page.getByRole('article')).toHaveCount(3) // the selected section stays
 })
 
-test('payments to look at', async ({ page, server }) => {
+test('staff handle payment exceptions', async ({ page, server }) => {
   await enter(page, server, 'owner', 'payments')
   await expect(page.getByText('No payment issues.')).toBeVisible()
-  await examine(page, 'no payments to look at')
+  await checkAccessibility(page, 'no payments to look at')
 
   const other = await payAt(page, server, 'vnpay', 'A1', { corrupt: 'amount' })
   const cold = await payAt(page, server, 'vnpay', 'A2', { refundCode: '99' })
@@ -221,13 +221,13 @@ test('payments to look at', async ({ page, server }) => {
   const wrong = section('Wrong amount paid').filter({ hasText: other.number })
   await expect(wrong).toContainText('Charged:')
   const refunds = section('Pending refunds').filter({ hasText: cold.number })
-  await expect(refunds).toContainText('Refused by provider', { timeout: 30_000 }) // it is told within seconds, and looked at now and then
-  await examine(page, 'money to look at')
+  await expect(refunds).toContainText('Refused by provider', { timeout: 30_000 }) // the server records it within seconds, and the page polls
+  await checkAccessibility(page, 'money to look at')
   await page.setViewportSize(sizes.phone)
-  await examine(page, 'money to look at, on a phone')
+  await checkAccessibility(page, 'money to look at, on a phone')
   await refunds.getByRole('button', { name: 'Mark as refunded' }).click()
   await page.getByRole('dialog').getByLabel('Reason').fill('?')
-  await examine(page, 'a reason')
+  await checkAccessibility(page, 'a reason')
   await note('in the portal, 14000012')
   await expect(refunds).toHaveCount(0)
   await wrong.getByRole('button', { name: 'Mark as resolved' }).click()
@@ -241,17 +241,17 @@ test('payments to look at', async ({ page, server }) => {
   await page.reload()
   const doubtful = section('Unclear payments').filter({ hasText: silent.number })
   await expect(doubtful).toContainText('Status unknown')
-  await examine(page, 'a payment in doubt')
+  await checkAccessibility(page, 'a payment in doubt')
   await faulty(server, 'linepay', [])
   await doubtful.getByRole('button', { name: 'Check with provider' }).click()
   await expect(doubtful).toHaveCount(0)
 
   await page.goto(`${server.url}/console/orders/${cold.id}`)
-  await expect(page.getByText('in the portal, 14000012')).toBeVisible() // what is written with a refund is shown with it
+  await expect(page.getByText('in the portal, 14000012')).toBeVisible() // the refund shows its note
   await faulty(server, 'vnpay', {})
 })
 
-test('the board says when it is cut off, and goes on by itself', async ({ page, another }) => {
+test('the board shows a lost connection and recovers by itself', async ({ page, another }) => {
   const server = await another()
   await enter(page, server, 'kitchen', 'board')
   const first = await order(server, 'A1', 'SANDBOX')

@@ -22,7 +22,7 @@ interface Ordered {
   token: string
 }
 
-/** Orders two dishes at a table, as a guest's phone does. */
+/** Orders two dishes at a table like a guest's phone. */
 export async function order(server: Server, label: string, method: 'COUNTER' | 'SANDBOX' | 'VNPAY' | 'LINEPAY'): Promise<Ordered> {
   const link = (await server.table(label)).link
   const landed = await guest<{ customerToken: string; visitId: string; branchId: string; tableId: string }>(
@@ -42,7 +42,7 @@ export async function order(server: Server, label: string, method: 'COUNTER' | '
 
 let members = 0
 
-/** Has a new member order for a delivery and pay, without a browser. */
+/** Creates a member who orders a delivery and pays, without a browser. */
 export async function deliver(server: Server, receiver: { name: string; phone: string; address: string; note?: string }): Promise<Ordered> {
   const email = `delivery.${String(++members)}@house.example`
   await join(server, email)
@@ -67,7 +67,7 @@ async function post<T>(server: Server, path: string, body: unknown, token = ''):
   return JSON.parse(text) as T
 }
 
-/** Orders, and pays on the page of a gateway's simulator, of which certain things go wrong from then on. */
+/** Orders and pays on the page of a gateway's simulator, which makes the given faults from then on. */
 export async function payAt(
   page: Page, server: Server, gateway: 'vnpay' | 'linepay', label: string, faults: object,
 ): Promise<Ordered> {
@@ -79,7 +79,7 @@ export async function payAt(
   return placed
 }
 
-/** Has a gateway's simulator do certain things wrong, and nothing else. */
+/** Sets the faults that a gateway's simulator makes, and clears all others. */
 export async function faulty(server: Server, gateway: 'vnpay' | 'linepay', faults: object): Promise<void> {
   const response = await fetch(`${server.url}/sim/${gateway}/control`, {
     method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ faults }),
@@ -87,7 +87,7 @@ export async function faulty(server: Server, gateway: 'vnpay' | 'linepay', fault
   if (!response.ok) throw new Error(`${gateway}: ${await response.text()}`)
 }
 
-/** Asks the server as a guest's phone does. */
+/** Sends a request like a guest's phone. */
 export async function guest<T>(server: Server, path: string, body: unknown, token = ''): Promise<T> {
   const response = await fetch(server.url + path, {
     method: 'POST', headers: { 'Content-Type': 'application/json', ...(token ? { 'X-Customer-Token': token } : {}) },

@@ -7,7 +7,7 @@ import { freePort } from './server'
 
 const postgres = process.env.COMANDA_TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 
-/** A database and a Redis for one test, with the environment that a server needs to use them. */
+/** A database and a Redis for one test, with the environment variables for a server that uses them. */
 export interface Stores {
   settings: Record<string, string>
   remove: () => Promise<void>

@@ -1,10 +1,10 @@
-import { examine } from './examine'
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { enter, sizes } from './staff'
 
-// Adds several people by keyboard: one is refused, the response for another is lost, and none is stored twice.
+// Adds several people by keyboard. One is refused, the response for another is lost, and none is stored twice.
 test('an owner adds the team, and a cook takes over the tablet', async ({ page, another }) => {
-  const server = await another() // other stories expect the demo's people alone
+  const server = await another() // other tests expect only the demo's accounts
   await page.setViewportSize({ width: 1440, height: 900 })
   await enter(page, server, 'owner', 'start')
   await page.getByRole('link', { name: 'Add people' }).click()
@@ -20,14 +20,14 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await page.getByRole('button', { name: 'Add another person' }).press('Enter')
   await expect(names.nth(3)).toBeFocused()
   await page.keyboard.type('Tuan')
-  await examine(page, 'a team to add')
+  await checkAccessibility(page, 'a team to add')
   await page.setViewportSize(sizes.phone)
 
   let sent = 0
   await page.route('**/api/users', async (route) => {
     const body = route.request().method() === 'POST' ? (route.request().postDataJSON() as { firstName: string }) : undefined
     if (!body || sent++ > 3) return route.continue()
-    if (body.firstName === 'Minh') { // stored, but the answer is lost
+    if (body.firstName === 'Minh') { // the server stores it, but the answer is lost
       await route.fetch()
       return route.fulfill({ status: 503, json: { code: 'unavailable' } })
     }
@@ -38,7 +38,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await expect(list.getByRole('listitem')).toHaveText([/Lan.*PIN/, /Tuan.*PIN/])
   await expect(page.getByRole('group', { name: 'Minh' }).getByRole('alert')).toContainText('no one is added twice')
   await expect(page.getByRole('group', { name: 'Hoa' }).getByRole('alert')).toBeVisible()
-  await examine(page, 'a team with problems')
+  await checkAccessibility(page, 'a team with problems')
   await page.getByRole('button', { name: 'Add 2 people' }).click()
   await expect(list.getByRole('listitem')).toHaveCount(4)
   await expect(list.getByRole('listitem').filter({ hasText: 'Hoa' })).toContainText('PIN 4071')
@@ -60,7 +60,7 @@ test('an owner adds the team, and a cook takes over the tablet', async ({ page, 
   await expect(page.getByText('No tickets')).toBeVisible()
 })
 
-// A cook without an e-mail address has forgotten the PIN: the owner resets it, and hands out the new one.
+// A cook without an e-mail address has forgotten the PIN. The owner resets it and hands out the new one.
 test('an owner resets the PIN of a cook, who takes over the tablet with it', async ({ page, another }) => {
   const server = await another()
   await page.setViewportSize(sizes.phone)
@@ -82,11 +82,11 @@ test('an owner resets the PIN of a cook, who takes over the tablet with it', asy
   await field.fill('123456')
   await expect(dialog.getByRole('button', { name: 'Reset PIN' })).toBeDisabled()
   await field.fill(pin)
-  await examine(page, 'a PIN to reset')
+  await checkAccessibility(page, 'a PIN to reset')
   let lost = true
   await page.route('**/api/users/*/pin', async (route) => {
     if (!lost) return route.continue()
-    lost = false // stored, but the answer is lost
+    lost = false // the server stores it, but the answer is lost
     await route.fetch()
     return route.fulfill({ status: 503, json: { code: 'unavailable' } })
   })
@@ -96,7 +96,7 @@ test('an owner resets the PIN of a cook, who takes over the tablet with it', asy
   const sheet = page.getByRole('region', { name: 'New PINs' })
   await expect(sheet).toBeInViewport()
   await expect(sheet.getByRole('listitem')).toHaveText(new RegExp(`Lan.*PIN ${pin}`))
-  await examine(page, 'a PIN that was reset')
+  await checkAccessibility(page, 'a PIN that was reset')
   await page.emulateMedia({ media: 'print' })
   await expect(page.getByRole('listitem').filter({ hasText: 'OWNER' })).toBeHidden()
   await expect(sheet).toBeVisible()

@@ -1,10 +1,10 @@
-import { wrongAsItIs } from './examine'
+import { pageViolations } from './accessibility'
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
-// Requests of a page that a service worker has taken over cannot be lost on purpose.
+// The test cannot lose requests of a page that a service worker controls.
 test.use({ serviceWorkers: 'block' })
 
-test('a stopped server costs nothing but time', async ({ page, another }) => {
+test('nothing is lost when the server stops for a while', async ({ page, another }) => {
   const server = await another()
   await sitDown(page, server, 'A3')
   await add(page, 'Bun cha')
@@ -25,21 +25,21 @@ test('a stopped server costs nothing but time', async ({ page, another }) => {
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
   await server.start()
   await expect(page.getByText('No connection to the restaurant')).toHaveCount(0, { timeout: 20_000 })
-  await expect(page.getByText('reach the restaurant right now')).toHaveCount(0) // it is over
+  await expect(page.getByText('reach the restaurant right now')).toHaveCount(0) // the outage is over
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await page.getByRole('link', { name: 'Your table’s orders' }).last().click()
   await expect(page.getByRole('article')).toHaveCount(1)
 })
 
-test('an order that did arrive although nobody heard of it is made once', async ({ page, server }) => {
+test('an order whose answer was lost is placed once', async ({ page, server }) => {
   await sitDown(page, server, 'A4')
   await add(page, 'Rolled pho')
   await page.getByRole('link', { name: /View cart/ }).click()
   let lost = 0
   await page.route('**/cis/order/create', async (route) => {
     if (lost++ > 0) return route.continue()
-    await route.fetch() // the server has it, the phone does not hear so
+    await route.fetch() // the server receives the order, but the phone gets no answer
     return route.abort()
   })
   await page.getByRole('radio', { name: /Pay at the counter/ }).check()
@@ -50,14 +50,14 @@ test('an order that did arrive although nobody heard of it is made once', async 
   await expect(page.getByRole('article')).toHaveCount(1)
 })
 
-test('what is there is offered when there is not enough', async ({ page, server }) => {
+test('if too few units are left, the app offers the remaining ones', async ({ page, server }) => {
   await server.quota('18', 3)
   await sitDown(page, server, 'A2')
   await page.getByRole('link', { name: 'Young green rice sweet soup', exact: true }).click()
   const more = page.getByRole('dialog').getByRole('button', { name: /One more/ })
   await more.click()
   await more.click()
-  await expect(more).toBeDisabled() // no more than there are
+  await expect(more).toBeDisabled() // no more than are left
   await page.getByRole('dialog').getByRole('button', { name: /^Add/ }).click()
   await page.getByRole('link', { name: /View cart/ }).click()
   await server.quota('18', 2)
@@ -66,13 +66,13 @@ test('what is there is offered when there is not enough', async ({ page, server 
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
-test('an order whose answer was lost is one order after a reload', async ({ page, server }) => {
+test('an order whose answer was lost is placed once after a reload', async ({ page, server }) => {
   await sitDown(page, server, 'A5')
   await add(page, 'Rolled pho')
   await page.getByRole('link', { name: /View cart/ }).click()
   let sent = 0
   await page.route('**/cis/order/create', async (route) => {
-    if (sent++ === 0) await route.fetch() // the server has it, the phone does not hear so
+    if (sent++ === 0) await route.fetch() // the server receives the order, but the phone gets no answer
     return route.abort()
   })
   await page.getByRole('radio', { name: /Pay at the counter/ }).check()
@@ -93,7 +93,7 @@ test('an order whose answer was lost is one order after a reload', async ({ page
   await expect(page.getByRole('article')).toHaveCount(1)
 })
 
-test('a price that has changed is asked about', async ({ page, server }) => {
+test('the guest is asked about a changed price', async ({ page, server }) => {
   await sitDown(page, server, 'B1')
   await add(page, 'Dong Ding oolong')
   await page.getByRole('link', { name: /View cart/ }).click()
@@ -103,7 +103,7 @@ test('a price that has changed is asked about', async ({ page, server }) => {
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
-test('codes that do not work say so, and a broken memory is no broken page', async ({ page, server }) => {
+test('invalid codes are explained, and broken storage does not break the page', async ({ page, server }) => {
   const lost = await page.goto(`${server.url}/nope`)
   expect(lost?.status()).toBe(404)
   await expect(page.locator('html')).toHaveAttribute('lang', 'en')
@@ -122,7 +122,7 @@ test('codes that do not work say so, and a broken memory is no broken page', asy
   expect(await page.evaluate(() => localStorage.length)).toBe(0)
 })
 
-test('another table takes over, and the old cart is offered once', async ({ page, context, server }) => {
+test('the scan of another table offers the old cart once', async ({ page, context, server }) => {
   await sitDown(page, server, 'B3')
   await add(page, 'Pearl milk tea')
   const second = await context.newPage()
@@ -136,7 +136,7 @@ test('another table takes over, and the old cart is offered once', async ({ page
   await expect(page.getByRole('link', { name: /View cart · 1 item/ })).toBeVisible()
 })
 
-test('a visit that staff have closed leads to the end, with the orders still there', async ({ page, server }) => {
+test('a visit closed by staff shows the closed page with the orders', async ({ page, server }) => {
   await sitDown(page, server, 'B6')
   await add(page, 'Mango shaved ice')
   const { items } = await server.staff<{ items: { id: string; tableLabel: string }[] }>('GET', '/api/visits?branchId=2&status=OPEN')
@@ -151,7 +151,7 @@ test('a visit that staff have closed leads to the end, with the orders still the
   await expect(page.getByText('Move the item in your cart')).toBeVisible()
 })
 
-test('VNPay’s page leads back to the order, and elsewhere to a page with a way on', async ({ page, browser, server }) => {
+test('VNPay’s page returns to the order, and in another browser to a page with further links', async ({ page, browser, server }) => {
   await sitDown(page, server, 'A5')
   await add(page, 'Beef pho')
   await orderCart(page, /VNPay/)
@@ -166,7 +166,7 @@ test('VNPay’s page leads back to the order, and elsewhere to a page with a way
   await other.goto(address)
   await expect(other.getByRole('heading', { name: 'Đã thanh toán' })).toBeVisible()
   await expect(other.getByRole('link', { name: 'Về trang chủ' })).toBeVisible()
-  expect(await wrongAsItIs(other)).toEqual([])
+  expect(await pageViolations(other)).toEqual([])
   await other.getByRole('link', { name: 'Xem đơn của bạn' }).click()
   await expect(other).toHaveURL(/\/app\/closed\/elsewhere/)
   await other.context().close()

@@ -5,10 +5,10 @@ import { Server } from './server'
 import { enter, sizes } from './staff'
 import { stores } from './stores'
 
-/** What somebody does at one process is seen at the other one within a second. */
+/** A change made at one process is visible at the other one within a second. */
 const soon = { timeout: 1000 }
 
-/** Two processes of one restaurant over PostgreSQL and Redis: guests ask the first one, and the staff the second one. */
+/** Two processes of one restaurant on PostgreSQL and Redis: guests use the first one, staff the second one. */
 async function twoProcesses(work: (guests: Server, staff: Server) => Promise<void>): Promise<void> {
   const shared = await stores()
   const guests = new Server(shared.settings)
@@ -64,12 +64,12 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     const ticket = tablet.getByRole('article', { name: number })
     await expect(ticket).toContainText('no onion', soon)
 
-    // The guest's phone shows the kitchen's steps, and when one is undone.
+    // The guest's phone shows the kitchen's steps, also when one is undone.
     const progress = phone.getByRole('list', { name: 'Order status' })
     await ticket.getByRole('button', { name: /Start/ }).click()
     await expect(progress).toContainText('Being prepared', soon)
     await expect(phone.getByRole('heading', { name: 'Your food is being prepared' })).toBeVisible()
-    await expect(progress.getByRole('listitem')).toHaveCount(5) // and none of them twice
+    await expect(progress.getByRole('listitem')).toHaveCount(5) // none of them twice
     await expect(progress).toContainText('Up next: ready')
     await ticket.getByRole('button', { name: /Ready/ }).click()
     await expect(progress.getByRole('listitem').filter({ hasText: /^Ready/ })).toContainText(/\d:\d\d/, soon)
@@ -77,7 +77,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     await ticket.getByRole('button', { name: 'Undo' }).click()
     await expect(progress.getByRole('listitem').filter({ hasText: /^Ready/ })).toHaveCount(0, soon)
 
-    // The guests' server stops and starts again: the phone restores everything by itself.
+    // The guests' server stops and starts again, and the phone restores everything by itself.
     await guests.stop()
     await expect(phone.getByText('No connection to the restaurant').first()).toBeVisible()
     await ticket.getByRole('button', { name: /Ready/ }).click()

@@ -4,21 +4,20 @@ import type { Page } from '@playwright/test'
 import { expect, test } from './fixtures'
 import { enter, order } from './staff'
 
-// The limits of the product for the phone and the network of Lighthouse's mobile profile. `make vitals` measures each
-// page three times, with nothing in a cache, and takes the median: not part of the stories, because they share the
-// processor.
+// The product's limits for the phone and the network of Lighthouse's mobile profile. `make vitals` measures each page three
+// times with empty caches and takes the median. The measurement is separate from the tests, because they share the processor.
 test.use({ file: 'vitals' })
 test.describe.configure({ mode: 'serial' })
 
 interface Vitals {
   fcp: number // ms until the first text or picture
-  lcp: number // ms until the largest one, and until what the page is for
+  lcp: number // ms until the largest one, and until the page's main content
   shift: number // cumulative layout shift
 }
 
 const rounds = 3
 
-/** Loads a page as a slow phone does, and measures until it is loaded and still. */
+/** Loads a page like a slow phone, and measures until it is loaded and stable. */
 async function load(page: Page, url: string, ready: string): Promise<Vitals> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Network.enable')
@@ -31,7 +30,7 @@ async function load(page: Page, url: string, ready: string): Promise<Vitals> {
   await page.addInitScript((selector) => {
     const seen = { lcp: 0, shift: 0 }
     Object.assign(window, { seen })
-    // The largest text may belong to the frame, or to a placeholder shown before the page.
+    // The largest text may belong to the frame, or to a placeholder shown before the page's content.
     const watcher = new MutationObserver(() => {
       if (!document.querySelector(selector)) return
       watcher.disconnect()

@@ -17,8 +17,8 @@ test('the app opens without a network, with the last menu', async ({ page, anoth
     return all.flat().map((request) => new URL(request.url).pathname)
   })
   expect(cached).toContain('/app')
-  expect(cached.filter((path) => !/^\/app$|^\/assets\//.test(path))).toEqual([]) // no answer of the API
-  expect(cached.filter((path) => /(Login|Checkout|Basket)View-/.test(path))).toEqual([]) // nor what only members need
+  expect(cached.filter((path) => !/^\/app$|^\/assets\//.test(path))).toEqual([]) // no API response is cached
+  expect(cached.filter((path) => /(Login|Checkout|Basket)View-/.test(path))).toEqual([]) // neither are the members' pages
 
   await server.stop()
   await page.reload()

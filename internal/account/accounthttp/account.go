@@ -25,13 +25,13 @@ type Account struct {
 	DeviceID      *string         `json:"deviceId"`
 	GoogleID      *string         `json:"googleId"`
 	Geolocation   *string         `json:"geolocation" doc:"latitude,longitude in degrees."`
-	Profile       json.RawMessage `json:"profile" doc:"A JSON object for the client's own use."`
+	Profile       json.RawMessage `json:"profile" doc:"A JSON object that the client defines."`
 	AccountStatus string          `json:"accountStatus" enum:"PENDING,ACTIVE,DISABLED"`
 	TrustScore    int             `json:"trustScore"`
 	Registered    bool            `json:"registered" doc:"The e-mail address is verified."`
 	RoleID        string          `json:"roleId"`
 	Role          string          `json:"role"`
-	BranchIDs     []string        `json:"branchIds" doc:"Where a member of the staff works."`
+	BranchIDs     []string        `json:"branchIds" doc:"The branches of a staff account."`
 	CreatedAt     time.Time       `json:"createdAt"`
 	UpdatedAt     time.Time       `json:"updatedAt"`
 	CreatedBy     *string         `json:"createdBy"`
@@ -74,7 +74,7 @@ type Details struct {
 	Province    string          `json:"province,omitempty" text:"line" maxLength:"100"`
 	City        string          `json:"city,omitempty" text:"line" maxLength:"100"`
 	Geolocation string          `json:"geolocation,omitempty" text:"line" maxLength:"64" doc:"latitude,longitude in degrees."`
-	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"A JSON object for the client's own use, at most 8 KB."`
+	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"A JSON object that the client defines, at most 8 KB."`
 }
 
 // profile returns the profile of a new account. The e-mail address is apart, because it cannot be changed like the

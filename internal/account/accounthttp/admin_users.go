@@ -80,8 +80,8 @@ type hireIn struct {
 		RoleID   string           `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
 		Branches []string         `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Branch ids; required unless the role works in all branches."`
 		Email    string           `json:"email,omitempty" text:"line" minLength:"3" maxLength:"254" doc:"Required unless a username and a PIN are given."`
-		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one the user sets it with a code."`
-		Pin      telemetry.Secret `json:"pin,omitempty" minLength:"4" maxLength:"8" doc:"4 to 8 digits, with which staff take over a shared device."`
+		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"If omitted, the user sets a password with a code."`
+		Pin      telemetry.Secret `json:"pin,omitempty" minLength:"4" maxLength:"8" doc:"4 to 8 digits. Staff use it to take over a shared device."`
 	}
 }
 

@@ -62,7 +62,7 @@ type registerIn struct {
 		Details
 
 		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
-		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Taken exactly as it is sent."`
+		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Used exactly as sent; not trimmed."`
 	}
 }
 
@@ -87,7 +87,7 @@ type loginIn struct {
 type grant struct {
 	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
 	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
-	RefreshToken string  `json:"refreshToken" doc:"Valid once, for the next pair."`
+	RefreshToken string  `json:"refreshToken" doc:"Valid once, to get the next pair of tokens."`
 	User         Account `json:"user"`
 }
 
@@ -126,9 +126,9 @@ func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (grant, error
 }
 
 type logoutIn struct {
-	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer."`
+	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer token."`
 	Body          *struct {
-		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used without an access token, or with one that is not valid. An expired access token suffices."`
+		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used if there is no access token or it is invalid. An expired access token is enough."`
 	}
 }
 
@@ -166,7 +166,7 @@ type verifyIn struct {
 	CallerIn
 
 	Body struct {
-		Purpose string           `json:"purpose" enum:"VERIFY" doc:"Codes for a new password belong to /auth/password/reset."`
+		Purpose string           `json:"purpose" enum:"VERIFY" doc:"Send codes for a new password to /auth/password/reset instead."`
 		Email   string           `json:"email" text:"line" maxLength:"254"`
 		Code    telemetry.Secret `json:"code" maxLength:"16"`
 	}
@@ -208,9 +208,9 @@ type session struct {
 	ID         string    `json:"id"`
 	Device     string    `json:"device"`
 	Address    string    `json:"address"`
-	Current    bool      `json:"current" doc:"The session of this request."`
+	Current    bool      `json:"current" doc:"Whether this is the session of the request."`
 	CreatedAt  time.Time `json:"createdAt"`
-	LastSeenAt time.Time `json:"lastSeenAt" doc:"Some seconds behind."`
+	LastSeenAt time.Time `json:"lastSeenAt" doc:"Updated with a delay of some seconds."`
 	ExpiresAt  time.Time `json:"expiresAt"`
 }
 

@@ -24,7 +24,7 @@ func Setup(a *httpapi.API, setup *account.Setup) {
 }
 
 type setupState struct {
-	IsNeeded bool `json:"isNeeded" doc:"There is no owner yet. The server has printed a link that creates one."`
+	IsNeeded bool `json:"isNeeded" doc:"Whether the first owner is missing. The server has then printed a link that creates one."`
 }
 
 type setupIn struct {
@@ -34,6 +34,6 @@ type setupIn struct {
 		Code     telemetry.Secret `json:"code" minLength:"1" maxLength:"128"`
 		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
 		Username string           `json:"username,omitempty" text:"line" maxLength:"64"`
-		Password telemetry.Secret `json:"password" minLength:"15" maxLength:"128" doc:"Taken exactly as it is sent."`
+		Password telemetry.Secret `json:"password" minLength:"15" maxLength:"128" doc:"Used exactly as sent; not trimmed."`
 	}
 }

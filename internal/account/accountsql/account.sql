@@ -1,5 +1,5 @@
 -- fragment: branch_ids
--- The branches of a member of staff, separated by commas.
+-- The branch ids of a staff account, separated by commas.
 COALESCE((SELECT /*pg: string_agg(CAST(b.branch_id AS TEXT), ',' ORDER BY b.branch_id) */
        /*sqlite: group_concat(b.branch_id) */
 FROM user_branch b WHERE b.user_id = u.id), '')
@@ -13,11 +13,11 @@ u.registered, u.valid_from, u.failures, u.created_at, u.updated_at, u.created_by
 @branch_ids
 
 -- name: account_fail
--- A password that was replaced meanwhile has not failed.
+-- Changes no row if the password was replaced since it was read: the failure was that of the old one.
 UPDATE app_user SET failures = failures + 1 WHERE id = $1 AND password = $2
 
 -- name: account_find
--- A missing name is NULL, so an empty one matches no account.
+-- Accounts without a username or an address store NULL, so an empty argument matches none of them.
 SELECT @account_columns
 FROM app_user u
 JOIN role r ON r.id = u.role_id
@@ -43,12 +43,12 @@ UPDATE app_user SET failures = 0, password = $2 WHERE id = $1
 -- name: account_password
 UPDATE app_user SET password = $3, failures = 0, updated_at = $4, version = version + 1 WHERE id = $1 AND password = $2
 
--- name: account_prove
+-- name: account_verify
 UPDATE app_user SET status = 'ACTIVE', registered = 1, updated_at = $2, version = version + 1
 WHERE id = $1 AND status = 'PENDING'
 
 -- name: account_reset
--- The code came to the address, so the address is proved as well.
+-- The code was sent to the e-mail address, so a reset verifies the address as well.
 UPDATE app_user
 SET password = $2, failures = 0, registered = 1, status = 'ACTIVE', valid_from = $3, updated_at = $3, version = version + 1
 WHERE id = $1 AND status <> 'DISABLED'
@@ -60,7 +60,7 @@ JOIN role r ON r.id = u.role_id
 WHERE u.id = $1
 
 -- name: account_taken
--- Who has one of these values; asked after a unique index has refused them.
+-- Finds the account that has one of these values, after a unique index refused them.
 SELECT COALESCE(email, ''), COALESCE(username, ''), COALESCE(phone, ''), COALESCE(device_id, '')
 FROM app_user
 WHERE id <> $1 AND (email = $2 OR username = $3 OR phone = $4 OR device_id = $5)

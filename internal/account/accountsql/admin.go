@@ -208,7 +208,7 @@ func (s *UserAdmin) Assign(
 				return err
 			}
 		}
-		tx.QueueExactly(1, stmt("admin_post_set"), id, r.ID, now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("admin_role_set"), id, r.ID, now.UnixMilli(), by.String())
 		// The assignments are replaced whole: clearing first removes those that the new set lacks.
 		tx.Queue(stmt("admin_branch_clear"), id)
 		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
@@ -279,7 +279,7 @@ func (s *UserAdmin) ResetPin(
 			return err
 		}
 		tx.QueueExactly(1, stmt("pin_put"), id, hash, now.UnixMilli())
-		tx.QueueExactly(1, stmt("admin_access_end"), id, now.UnixMilli(), by.String())
+		tx.QueueExactly(1, stmt("admin_access_revoke"), id, now.UnixMilli(), by.String())
 		if ended, err = d.endAccess(ctx, was, account.EndPin); err != nil {
 			return err
 		}

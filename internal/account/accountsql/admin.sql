@@ -12,7 +12,7 @@ WHERE (CAST($1 AS TEXT) = '' OR u.email LIKE $1 ESCAPE '!' OR u.username LIKE $1
       SELECT 1 FROM user_branch w
       WHERE w.user_id = u.id AND w.branch_id IN (SELECT b.id FROM @rows($7: id int) AS b)))
 
--- name: admin_access_end
+-- name: admin_access_revoke
 UPDATE app_user SET valid_from = $2, updated_at = $2, updated_by = $3, version = version + 1 WHERE id = $1
 
 -- name: admin_branch_clear
@@ -30,23 +30,23 @@ FROM app_user u
 JOIN role r ON r.id = u.role_id
 WHERE r.name = 'OWNER' AND u.status = 'ACTIVE' AND u.id <> $1
 
--- name: admin_post_set
+-- name: admin_role_set
 UPDATE app_user SET role_id = $2, valid_from = $3, updated_at = $3, updated_by = $4, version = version + 1 WHERE id = $1
 
 -- name: admin_status_set
--- $3 is 0 where no session has to end.
+-- $3 is 0 if no session has to end.
 UPDATE app_user
 SET status = $2, valid_from = CASE WHEN CAST($3 AS BIGINT) > 0 THEN $3 ELSE valid_from END, updated_at = $4,
     updated_by = $5, version = version + 1
 WHERE id = $1
 
 -- name: admin_user_count
--- Empty texts and a negative number choose nothing; $8 = 1 is for those who see every branch.
+-- Empty texts and a negative number disable a filter. $8 = 1: the caller may see every branch.
 SELECT COUNT(*)
 @admin_user_matches
 
 -- name: admin_user_list
--- Empty texts and a negative number choose nothing; $8 = 1 is for those who see every branch.
+-- Empty texts and a negative number disable a filter. $8 = 1: the caller may see every branch.
 SELECT @account_columns
 @admin_user_matches
 ORDER BY u.id

@@ -3,7 +3,7 @@ INSERT INTO mail_outbox (id, recipient, template, locale, fields, created_at, av
 VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
 
 -- name: otp_attempt
--- The attempt is counted before anybody sees what it is compared with.
+-- Counts the attempt before it returns the hash, so that parallel requests cannot exceed the limit.
 UPDATE auth_otp SET attempts = attempts + 1
 WHERE purpose = $1 AND user_id = $2 AND attempts < $3 AND used_at IS NULL AND expires_at > $4
 RETURNING code_hash
@@ -15,7 +15,7 @@ UPDATE auth_otp SET sent_at = sent_at + $1, expires_at = expires_at + $1 WHERE u
 DELETE FROM auth_otp WHERE expires_at < $1
 
 -- name: otp_put
--- A new code takes the place of the one before, with attempts of its own.
+-- Replaces the previous code and resets its attempts.
 INSERT INTO auth_otp (purpose, user_id, code_hash, attempts, sent_at, expires_at)
 VALUES ($1, $2, $3, 0, $4, $5)
 ON CONFLICT (purpose, user_id) DO UPDATE

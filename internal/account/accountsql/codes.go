@@ -113,7 +113,7 @@ func (s *Accounts) VerifyEmail(
 			return err
 		}
 		// An account that is no longer pending does not count as verified by this code.
-		n, err := tx.Exec(ctx, stmt("account_prove"), c.UserID, now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("account_verify"), c.UserID, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
 		}

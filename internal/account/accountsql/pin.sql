@@ -1,5 +1,5 @@
 -- name: pin_colleagues
--- What administrators may do is too much for a PIN, whenever they got it.
+-- Leaves out administrators, also those who set a PIN before their promotion: a PIN is too weak for their rights.
 SELECT u.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, ''), r.name
 FROM user_pin p
 JOIN app_user u ON u.id = p.user_id
@@ -12,8 +12,8 @@ ORDER BY 2, u.id
 -- name: pin_delete
 DELETE FROM user_pin WHERE user_id = $1
 
--- name: pin_forget
--- A PIN that was replaced meanwhile was not the one that was right.
+-- name: pin_failures_reset
+-- Changes no row if the PIN was replaced since it was compared: the old one must not log in.
 UPDATE user_pin SET failures = 0 WHERE user_id = $1 AND hash = $2
 
 -- name: pin_put

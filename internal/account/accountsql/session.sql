@@ -17,13 +17,13 @@ WHERE s.token_hash = $1 /*pg: FOR UPDATE */
 UPDATE auth_session SET ended_at = $3, end_reason = $4 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL
 
 -- name: session_end_all
--- All of an account but one.
+-- Ends all sessions of an account except $4.
 UPDATE auth_session SET ended_at = $2, end_reason = $3
 WHERE user_id = $1 AND ended_at IS NULL AND id <> $4
 RETURNING id
 
 -- name: session_end_oldest
--- All of an account but the newest $4.
+-- Ends all sessions of an account except the newest $4.
 UPDATE auth_session SET ended_at = $2, end_reason = $3
 WHERE id IN (
     SELECT s.id FROM auth_session s
@@ -33,7 +33,7 @@ WHERE id IN (
 )
 RETURNING id
 
--- name: session_holder
+-- name: session_find
 SELECT @session_columns
 FROM auth_session s
 WHERE s.token_hash = $1 OR s.id = (SELECT t.session_id FROM auth_spent t WHERE t.token_hash = $1)
@@ -68,7 +68,7 @@ SET last_seen_at = r.at, idle_until = CASE WHEN r.idle < auth_session.expires_at
 FROM @rows($1: id text, at int, idle int) AS r
 WHERE auth_session.id = r.id AND auth_session.ended_at IS NULL AND auth_session.last_seen_at < r.at
 
--- name: session_standing
+-- name: session_active
 SELECT s.user_id, u.role_id, r.name, s.created_at, s.expires_at, s.address,
        @branch_ids
 FROM auth_session s

@@ -32,7 +32,7 @@ func (s *Accounts) Begin(
 		written = fresh.StartedAfter(now.ValidFrom)
 		if p.PinHash == "" {
 			tx.QueueExactly(1, stmt("account_login"), u.ID, p.NewHash)
-		} else if n, err := tx.Exec(ctx, stmt("pin_forget"), u.ID, p.PinHash); err != nil || n == 0 {
+		} else if n, err := tx.Exec(ctx, stmt("pin_failures_reset"), u.ID, p.PinHash); err != nil || n == 0 {
 			return cmp.Or(err, error(account.ErrPin)) // the PIN was changed meanwhile
 		}
 		// MaxSessions-1 stay, because the new session is inserted below.
@@ -137,7 +137,7 @@ func rotate(tx sqldb.Tx, s account.Session) {
 
 // FindByToken returns the session of a refresh token, also of a spent one.
 func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (account.Session, bool, error) {
-	return sqldb.One(ctx, s.db, scanSession, stmt("session_holder"), tokenHash)
+	return sqldb.One(ctx, s.db, scanSession, stmt("session_find"), tokenHash)
 }
 
 // Sessions returns the live sessions of an account.
@@ -219,7 +219,7 @@ func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.T
 			&branches)
 		st.Branches = idList(branches)
 		return st, err
-	}, stmt("session_standing"), session, now.UnixMilli())
+	}, stmt("session_active"), session, now.UnixMilli())
 }
 
 // Revocations returns the revocations made since an instant.

@@ -8,7 +8,7 @@ INSERT INTO install_secret (name, value, created_at) VALUES ($1, '', $2)
 SELECT name FROM install_secret WHERE name = $1 AND created_at > $2
 
 -- name: staff_setup_trim
--- The newest codes stay; a house that is started again and again without being set up does not fill its database.
+-- Keeps the newest codes. Each start without a set-up adds one, so they would otherwise fill the database.
 DELETE FROM install_secret
 WHERE name LIKE 'setup:%' AND name NOT IN (
     SELECT n.name FROM (

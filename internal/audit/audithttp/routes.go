@@ -39,13 +39,13 @@ type entry struct {
 	Seq       string            `json:"seq"`
 	At        time.Time         `json:"at"`
 	Actor     string            `json:"actor"`
-	ActorName string            `json:"actorName" doc:"Of an account, as it is called today; empty if unknown."`
+	ActorName string            `json:"actorName" doc:"The current name of the account; empty if unknown."`
 	Action    string            `json:"action"`
 	Subject   string            `json:"subject"`
-	Names     map[string]string `json:"subjectNames" doc:"What the subject is called today, by locale; under \"und\" where it has one name only. Empty if unknown."`
+	Names     map[string]string `json:"subjectNames" doc:"The current names of the subject by locale; under \"und\" if it has only one name. Empty if unknown."`
 	BranchID  *string           `json:"branchId"`
 	RequestID string            `json:"requestId"`
-	Address   string            `json:"address" doc:"Client address; empty without a request, and in entries older than this field."`
+	Address   string            `json:"address" doc:"Client address; empty for entries without a request, and for entries older than this field."`
 	Before    json.RawMessage   `json:"before" doc:"The old value; null if there was none."`
 	After     json.RawMessage   `json:"after" doc:"The new value; null if there is none."`
 	Hash      string            `json:"hash" doc:"Hash of this entry, chained to all entries before it."`

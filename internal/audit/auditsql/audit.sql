@@ -27,20 +27,19 @@ FROM @rows($1: seq int, at int, actor text, action text, subject text, branch in
 SELECT seq, hash FROM audit_head WHERE id = 1
 
 -- name: audit_list
--- Empty texts, no branches and zeros choose nothing; $7 = 1 is for those who see every branch.
+-- Empty texts and zeros disable a filter. $7 = 1: the caller may see every branch.
 SELECT @audit_columns
 @audit_matches
 ORDER BY seq DESC
 LIMIT $9 OFFSET $10
 
 -- name: audit_lock
--- Entries are written under the lock of the head. It is taken last, so that a waiting transaction delays only the next
--- writer.
+-- Locks the head of the hash chain. Transactions take this lock last, because all writers of audit entries wait for it.
 SELECT seq, hash FROM audit_head WHERE id = 1 /*pg: FOR NO KEY UPDATE */
 
 -- name: audit_names
--- Names of subjects, as they are called today. Kinds without a row here, and what was deleted, have none. A name in several
--- languages is a JSON object.
+-- Returns the current names of subjects. Deleted subjects and kinds that are not listed here have no row. A name in
+-- several languages is a JSON object.
 WITH r AS (SELECT n.kind, n.id, n.num FROM @rows($1: kind text, id text, num int) AS n)
 SELECT r.kind, r.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, '')
 FROM r JOIN app_user u ON u.id = r.num WHERE r.kind = 'user'

@@ -117,7 +117,7 @@ type permission struct {
 	APIPath   string    `json:"apiPath"`
 	Method    string    `json:"method"`
 	Module    string    `json:"module"`
-	Set       string    `json:"set" doc:"Group that people grant as one, such as MONEY. OWN is one's own account."`
+	Set       string    `json:"set" doc:"The set that is granted as a whole, such as MONEY. OWN is the user's own account."`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Version   int64     `json:"version"`

@@ -32,7 +32,7 @@ SELECT h.role_id, p.method, p.api_path
 FROM role_permission h
 JOIN permission p ON p.id = h.permission_id
 
--- name: permission_take
+-- name: permission_withdraw
 DELETE FROM role_permission
 WHERE role_id = $1 AND permission_id IN (SELECT r.id FROM @rows($2: id int) AS r)
 

@@ -196,7 +196,7 @@ func (b *Roles) CreateRole(
 
 // memberPermissions returns the permissions of members, which every role has at least.
 func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
-	return sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("role_members_hold"), authz.RoleUser)
+	return sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("role_permissions_by_name"), authz.RoleUser)
 }
 
 // queueGrants queues grants of permissions to a role.
@@ -271,7 +271,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by authz.Actor, id int64, now ti
 			return authz.ErrRoleUsed
 		}
 		// The grants refer to the role, so they go first.
-		tx.Queue(stmt("permission_take"), id, sqldb.IDs(r.Permissions))
+		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(r.Permissions))
 		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
 		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
@@ -301,7 +301,7 @@ func (b *Roles) SetPermissions(
 		without := func(all, some []int64) []int64 {
 			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
 		}
-		tx.Queue(stmt("permission_take"), id, sqldb.IDs(without(was.Permissions, to)))
+		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
 		// No session ends. Other processes also notice the role's new version; both are polled every second.

@@ -1,5 +1,5 @@
 -- name: principal_select
--- No row: the account does not exist or is not active. 0: it belongs to no branch.
+-- Returns no row if the account does not exist or is not active, and branch 0 if it belongs to no branch.
 SELECT u.role_id, COALESCE(b.branch_id, 0)
 FROM app_user u
 LEFT JOIN user_branch b ON b.user_id = u.id
@@ -16,7 +16,7 @@ ON CONFLICT (id) DO NOTHING
 DELETE FROM role WHERE id = $1
 
 -- name: role_ensure
--- Roles are created once; a second creator creates none and receives none.
+-- Creates the missing roles and returns only those: when two processes start together, one of them creates a role.
 INSERT INTO role (name, description, created_at, updated_at)
 SELECT r.name, r.description, $2, $2
 FROM @rows($1: name text, description text) AS r
@@ -33,10 +33,10 @@ RETURNING id
 SELECT id, name, description, created_at, updated_at, version FROM role ORDER BY id
 
 -- name: role_lock
--- The one lock under which roles, permissions, and who has which role change. Accounts are locked after it.
+-- Serializes changes of roles, of permissions and of the roles of accounts. Accounts are locked after it.
 SELECT id FROM role WHERE name = 'OWNER' /*pg: FOR NO KEY UPDATE */
 
--- name: role_members_hold
+-- name: role_permissions_by_name
 SELECT h.permission_id
 FROM role_permission h
 JOIN role r ON r.id = h.role_id

@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- MEASURE: what a key takes, what everything takes, and which process says so.
+-- MEASURE: returns the memory of one key and of the whole server, with the server's process id.
 --
 -- KEYS  1 any key
--- Returns {bytes of the key, 0 when there is none; used_memory; process id}
+-- Returns {bytes of the key, or 0 if it does not exist; used_memory; process id}
 -- Cost  O(elements of the key); 3 commands
 -- Creates nothing
 local size = redis.call('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', '0')

@@ -1,6 +1,6 @@
 -- name: floor_counter_add
--- The row's lock and its CHECK are all that keeps a counter below its cap: an order that exceeds it fails the whole
--- statement. Without WHERE true, SQLite would parse ON CONFLICT as a join condition.
+-- Only the row lock and the CHECK keep a counter below its cap: an order that exceeds it fails the whole statement.
+-- Without WHERE true, SQLite would parse ON CONFLICT as a join condition.
 INSERT INTO floor_counter (item_id, used, cap)
 SELECT r.item, r.qty, CAST($2 AS BIGINT)
 FROM @rows($1: item int, qty int) AS r

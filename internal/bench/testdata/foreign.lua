@@ -1,3 +1,3 @@
 #!lua
--- Writes a key that nobody has declared, as another program's would be.
+-- Writes an undeclared key, as another program would.
 return redis.call('SET', 'another:program', '1')

@@ -52,13 +52,13 @@ type paletteView struct {
 }
 
 type shadesView struct {
-	Accent          string  `json:"accent" doc:"Of buttons."`
-	Deep            string  `json:"deep" doc:"Of buttons under the pointer."`
-	Ink             string  `json:"ink" doc:"Of coloured text."`
-	OnAccent        string  `json:"onAccent" doc:"Of text on a button."`
+	Accent          string  `json:"accent" doc:"Colour of buttons."`
+	Deep            string  `json:"deep" doc:"Colour of buttons under the pointer."`
+	Ink             string  `json:"ink" doc:"Colour of coloured text."`
+	OnAccent        string  `json:"onAccent" doc:"Colour of text on a button."`
 	IsAdjusted      bool    `json:"isAdjusted" doc:"The chosen colour has too little contrast in this theme."`
-	TextContrast    float64 `json:"textContrast" doc:"Of text on a button: at least 4.5."`
-	SurfaceContrast float64 `json:"surfaceContrast" doc:"Of a button on its surface: at least 3."`
+	TextContrast    float64 `json:"textContrast" doc:"Contrast of text on a button, at least 4.5."`
+	SurfaceContrast float64 `json:"surfaceContrast" doc:"Contrast of a button on its surface, at least 3."`
 }
 
 func paletteOf(p brand.Palette) paletteView { return paletteView{shadesOf(p.Light), shadesOf(p.Dark)} }
@@ -128,8 +128,8 @@ type changeIn struct {
 	Body struct {
 		Name         *string        `json:"name,omitempty" text:"line" maxLength:"60"`
 		Accent       *string        `json:"accent,omitempty" text:"exact" maxLength:"7" doc:"Such as #a8321f; empty removes it."`
-		WelcomeTitle *catalog.Texts `json:"welcomeTitle,omitempty" text:"line" doc:"By locale, each of at most 80 characters; replaces all."`
-		WelcomeText  *catalog.Texts `json:"welcomeText,omitempty" text:"lines" doc:"By locale, each of at most 280 characters; replaces all."`
+		WelcomeTitle *catalog.Texts `json:"welcomeTitle,omitempty" text:"line" doc:"By locale, each at most 80 characters; replaces all texts."`
+		WelcomeText  *catalog.Texts `json:"welcomeText,omitempty" text:"lines" doc:"By locale, each at most 280 characters; replaces all texts."`
 		Address      *string        `json:"address,omitempty" text:"line" maxLength:"200"`
 		Phone        *string        `json:"phone,omitempty" text:"line" maxLength:"30"`
 	}

@@ -38,12 +38,12 @@ func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {
 }
 
 type view struct {
-	ID            *string `json:"id" doc:"null while the cart is empty and was never filled."`
+	ID            *string `json:"id" doc:"null if the cart has never contained a dish."`
 	BranchID      string  `json:"branchId"`
 	MenuVersionID string  `json:"menuVersionId"`
 	Currency      string  `json:"currency"`
 	Items         []item  `json:"items"`
-	TotalPrice    int64   `json:"totalPrice" doc:"Of the available dishes, in minor units."`
+	TotalPrice    int64   `json:"totalPrice" doc:"Total of the available dishes, in minor units."`
 	Version       int64   `json:"version"`
 }
 
@@ -60,8 +60,8 @@ type item struct {
 	Was          int64   `json:"previousPrice" doc:"The price when the dish was last added."`
 	PriceChanged bool    `json:"priceChanged"`
 	Remaining    *int64  `json:"remaining" doc:"Units that can still be ordered today; null for no limit."`
-	IsSoldOut    bool    `json:"isSoldOut" doc:"Less is left than the quantity in the cart."`
-	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is not on the menu any more."`
+	IsSoldOut    bool    `json:"isSoldOut" doc:"Whether fewer units are left than the quantity in the cart."`
+	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is no longer on the menu."`
 }
 
 func viewOf(v cart.View, l httpapi.Language) view {

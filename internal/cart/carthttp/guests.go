@@ -35,15 +35,15 @@ func Guests(a *httpapi.API, carts *cart.SharedService, guests GuestFinder) {
 
 type sharedView struct {
 	Version int64        `json:"version"`
-	Lines   []sharedLine `json:"lines" doc:"In the order of adding."`
+	Lines   []sharedLine `json:"lines" doc:"In the order in which they were added."`
 }
 
 type sharedLine struct {
 	ID     string `json:"id"`
-	Phone  int    `json:"phone" doc:"Which of the table's phones added it, by the same numbers as in the list of orders."`
-	Mine   bool   `json:"mine" doc:"Whether the phone that asks added it."`
+	Phone  int    `json:"phone" doc:"Number of the phone that added the line; the same numbers as in the list of orders."`
+	Mine   bool   `json:"mine" doc:"Whether the requesting phone added the line."`
 	ItemID string `json:"itemId"`
-	Name   string `json:"name" doc:"In the language of the answer, also of a dish that left the menu."`
+	Name   string `json:"name" doc:"In the language of the response, also for a dish that is no longer on the menu."`
 	Qty    int64  `json:"qty"`
 	Notes  string `json:"notes"`
 }
@@ -95,7 +95,7 @@ type putInput struct {
 	httpapi.GuestHeader
 	httpapi.Language
 	VisitID string `path:"visitId" maxLength:"64"`
-	LineID  string `path:"lineId" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"Chosen by the phone; the same id is the same line."`
+	LineID  string `path:"lineId" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"Chosen by the phone; the same id identifies the same line."`
 	Body    struct {
 		ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 		Qty    int64  `json:"qty" minimum:"1" maximum:"20"`

@@ -7,19 +7,19 @@ WHERE d.cart_id /*pg: = ANY (ARRAY(SELECT c.id FROM cart c WHERE c.user_id = ANY
 SELECT b.id FROM branch b WHERE b.retired_at IS NULL ORDER BY b.is_open DESC, b.id LIMIT 1
 
 -- name: cart_count_dish
--- Members' carts that have a dish and are, or may be, priced by a branch's menu.
+-- Counts the members' carts that contain a dish and belong to a branch, or to none yet.
 SELECT COUNT(*)
 FROM cart_detail d
 JOIN cart c ON c.id = d.cart_id
 WHERE d.dish_id = $2 AND (c.branch_id = $1 OR c.branch_id IS NULL)
 
 -- name: cart_delete
--- An array instead of a join: carts come and go, and with statistics of an empty table PostgreSQL would compare every row
--- with the whole batch.
+-- An array instead of a join: carts are short-lived, and with the statistics of an empty table PostgreSQL would compare
+-- every row with the whole batch.
 DELETE FROM cart WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
 -- name: cart_ensure
--- If another process is inserting the cart, this waits for it and reads the cart with the next query.
+-- If another transaction is inserting the cart, this statement waits for its end. cart_lock then returns the cart.
 INSERT INTO cart (user_id, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, CAST($2 AS BIGINT), CAST($2 AS BIGINT), r.name, r.name, 0
 FROM @rows($1: id int, name text) AS r
@@ -28,8 +28,9 @@ ORDER BY r.id
 ON CONFLICT (user_id) DO NOTHING
 
 -- name: cart_lock
--- An array instead of a join: carts come and go, and with statistics of an empty table PostgreSQL would compare every row
--- with the whole batch. For the same reason it orders by a sum: by the key alone it would scan the whole table.
+-- An array instead of a join: carts are short-lived, and with the statistics of an empty table PostgreSQL would compare
+-- every row with the whole batch. For the same reason it orders by a sum: ordered by the key alone, PostgreSQL would scan
+-- the whole table.
 SELECT c.user_id, c.id, coalesce(c.branch_id, 0), c.version, c.updated_at
 FROM cart c
 WHERE c.user_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
@@ -37,7 +38,7 @@ ORDER BY c.id + 0
 /*pg: FOR UPDATE OF c*/
 
 -- name: cart_select
--- Carts and their lines in one statement, so that both have the same snapshot. No join, see line_select.
+-- Reads carts and their lines in one statement, so that both have the same snapshot. See line_select for the missing join.
 SELECT c.user_id, c.id AS cart_id, coalesce(c.branch_id, 0), c.version, c.updated_at,
        0 AS line, 0 AS dish_id, 0 AS quantity, 0 AS price, 0 AS line_version
 FROM cart c
@@ -57,8 +58,8 @@ WHERE cart.id = r.id AND cart.version < r.version /*pg: AND cart.id = ANY ($1) *
 SELECT d.id, d.names FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.id
 
 -- name: line_delete
--- An array instead of a join: carts come and go, and with statistics of an empty table PostgreSQL would compare every row
--- with the whole batch.
+-- An array instead of a join: carts are short-lived, and with the statistics of an empty table PostgreSQL would compare
+-- every row with the whole batch.
 DELETE FROM cart_detail WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
 -- name: line_put
@@ -72,8 +73,8 @@ ON CONFLICT (cart_id, dish_id) DO UPDATE SET
 RETURNING cart_id, dish_id, id
 
 -- name: line_select
--- No join: with statistics of an empty table PostgreSQL would read all lines for each cart, see cart_delete. It orders by a
--- sum for the reason in cart_lock.
+-- No join: with the statistics of an empty table PostgreSQL would read all lines for each cart, see cart_delete. See
+-- cart_lock for the sum in ORDER BY.
 SELECT d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version
 @lines_of_members
 ORDER BY d.id + 0

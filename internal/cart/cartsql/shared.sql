@@ -2,7 +2,7 @@
 l.visit_id, l.id, l.guest_hash, l.item_id, l.dish_id, l.quantity, l.notes, l.created_at
 
 -- name: shared_ensure
--- If another process is inserting the row, this waits for it.
+-- If another transaction is inserting the row, this statement waits for its end.
 INSERT INTO visit_cart (visit_id, version, added)
 SELECT r.id, 0, 0
 FROM @rows($1: id text) AS r
@@ -17,7 +17,7 @@ WHERE l.quantity > 0 AND l.visit_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id F
 ORDER BY l.created_at, l.id
 
 -- name: shared_lock
--- An array instead of a join: carts come and go, see cart_lock.
+-- An array instead of a join, see cart_lock.
 SELECT c.visit_id, c.version, c.added
 FROM visit_cart c
 WHERE c.visit_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
@@ -25,7 +25,7 @@ ORDER BY c.visit_id
 /*pg: FOR UPDATE OF c*/
 
 -- name: shared_over
--- Locks the carts of visits that were closed before an instant, in the order in which all transactions lock them.
+-- Locks the carts of visits that were closed before $1, by visit id, as all transactions do.
 SELECT c.visit_id
 FROM visit_cart c
 JOIN visit v ON v.id = c.visit_id
@@ -48,7 +48,7 @@ WHERE true
 ON CONFLICT (visit_id, id) DO UPDATE SET quantity = excluded.quantity, notes = excluded.notes
 
 -- name: shared_select
--- Version and lines in one statement, so that both have the same snapshot.
+-- Reads version and lines in one statement, so that both have the same snapshot.
 SELECT c.version, c.added, coalesce(l.id, ''), coalesce(l.guest_hash, ''), coalesce(l.item_id, 0), coalesce(l.dish_id, 0),
        coalesce(l.quantity, 0), coalesce(l.notes, ''), coalesce(l.created_at, 0)
 FROM visit_cart c
@@ -57,7 +57,7 @@ WHERE c.visit_id = $1
 ORDER BY l.created_at, l.id
 
 -- name: shared_tombstones
--- Which of the lines that a transaction names were removed or ordered before.
+-- Returns those of the given lines that were removed or ordered before.
 SELECT l.visit_id, l.id
 FROM visit_cart_line l
 JOIN @rows($1: visit_id text, id text) AS r ON l.visit_id = r.visit_id AND l.id = r.id

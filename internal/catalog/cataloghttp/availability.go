@@ -25,9 +25,9 @@ type offItem struct {
 	Since  time.Time `json:"since"`
 	Until  string    `json:"eightySixedUntil" doc:"RESTORED, or an instant."`
 	By     string    `json:"eightySixedBy"`
-	Holds  int64     `json:"holds" doc:"Orders of today that have some of it and are not paid yet. They keep it."`
-	Units  int64     `json:"heldUnits" doc:"What they have of it."`
-	Carts  int64     `json:"carts" doc:"Carts of members with the dish in them. Those of guests are on their phones."`
+	Holds  int64     `json:"holds" doc:"Number of today's unpaid orders that contain the dish. They keep it."`
+	Units  int64     `json:"heldUnits" doc:"Units in these orders."`
+	Carts  int64     `json:"carts" doc:"Number of members' carts that contain the dish. Guests' own carts are stored on their phones and not counted."`
 }
 
 func (s *staff) takeOff(ctx context.Context, in *httpapi.BodyByID[offRequest]) (offItem, error) {
@@ -63,12 +63,12 @@ type itemAvailability struct {
 	CategoryNames catalog.Texts `json:"categoryNames"`
 	Names         catalog.Texts `json:"names"`
 	IsActive      bool          `json:"isActive"`
-	DailyQuota    *int64        `json:"dailyQuota" doc:"Standing; null for none."`
-	Cap           *int64        `json:"cap" doc:"Of today; null for none. 0 while it is off."`
-	Held          int64         `json:"held" doc:"In orders that are not paid yet."`
-	Used          int64         `json:"used" doc:"In paid orders."`
-	Left          *int64        `json:"left" doc:"Also by what the stock is enough for; null for any number."`
-	OffUntil      *string       `json:"eightySixedUntil" doc:"RESTORED or an instant; null while it is sold."`
+	DailyQuota    *int64        `json:"dailyQuota" doc:"The daily quota; null for none."`
+	Cap           *int64        `json:"cap" doc:"Today's cap; null for none, 0 while the dish is 86'd."`
+	Held          int64         `json:"held" doc:"Units in unpaid orders."`
+	Used          int64         `json:"used" doc:"Units in paid orders."`
+	Left          *int64        `json:"left" doc:"Units left today, also limited by the stock of the recipe; null for no limit."`
+	OffUntil      *string       `json:"eightySixedUntil" doc:"RESTORED or an instant; null while the dish is on sale."`
 	OffBy         *string       `json:"eightySixedBy"`
 }
 
@@ -93,10 +93,10 @@ func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *cata
 
 type branchAvailability struct {
 	BranchID      string             `json:"branchId"`
-	MenuVersionID string             `json:"menuVersionId" doc:"0 while none is published."`
+	MenuVersionID string             `json:"menuVersionId" doc:"0 if no version is published."`
 	BizDate       string             `json:"bizDate"`
 	Paused        *pausedBranch      `json:"paused"`
-	Items         []itemAvailability `json:"items" doc:"All of the menu, in its order."`
+	Items         []itemAvailability `json:"items" doc:"All items, in the order of the menu."`
 	Total         int                `json:"total"`
 }
 

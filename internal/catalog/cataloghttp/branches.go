@@ -33,7 +33,7 @@ func (s *staff) registerBranches(ops httpapi.Operations) {
 // pausedBranch is a pause as the staff see it.
 type pausedBranch struct {
 	ReasonCode *string       `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT"`
-	Reasons    catalog.Texts `json:"reasons" doc:"By locale; empty where there is a code."`
+	Reasons    catalog.Texts `json:"reasons" doc:"By locale; empty if there is a code."`
 	Since      time.Time     `json:"since"`
 	Until      *time.Time    `json:"until" doc:"null: until staff resume."`
 	By         string        `json:"by"`
@@ -76,9 +76,9 @@ type branchCreateIn struct{ Body newBranch }
 type newBranch struct {
 	Name            string           `json:"name" text:"line"`
 	Country         string           `json:"country" pattern:"^[A-Z]{2}$" doc:"ISO 3166-1, two letters."`
-	Locales         []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
+	Locales         []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's first language comes first."`
 	Currency        string           `json:"currency,omitempty" pattern:"^[A-Z]{3}$" doc:"Required for a country without a profile (currency_required)."`
-	Timezone        string           `json:"timezone,omitempty" pattern:"^[A-Za-z0-9_+/-]{1,64}$" doc:"IANA; required for a country with several (timezone_required) or without a profile."`
+	Timezone        string           `json:"timezone,omitempty" pattern:"^[A-Za-z0-9_+/-]{1,64}$" doc:"IANA name; required for a country with several time zones (timezone_required) or without a profile."`
 	BizDayStartHour *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23"`
 
 	ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body create one branch."`
@@ -96,7 +96,7 @@ func (s *staff) createBranch(ctx context.Context, in *branchCreateIn) (branch, e
 type country struct {
 	Code            string           `json:"code"`
 	Currency        money.Currency   `json:"currency"`
-	Timezones       []string         `json:"timezones" doc:"With several a new branch must name one."`
+	Timezones       []string         `json:"timezones" doc:"If there are several, a new branch must name one."`
 	BizDayStartHour int              `json:"bizDayStartHour"`
 	Locales         []catalog.Locale `json:"locales"`
 }
@@ -111,17 +111,17 @@ func (s *staff) countries(context.Context, *struct{}) (httpapi.List[country], er
 // branchEdit is a change to a branch. Omitted fields stay as they are.
 type branchEdit struct {
 	Name             *string          `json:"name,omitempty" text:"line"`
-	Country          *string          `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"As currency, timezone and bizDayStartHour: fixed by the first order (branch_has_orders)."`
-	Currency         *string          `json:"currency,omitempty" pattern:"^[A-Z]{3}$" doc:"Prices keep their number of minor units."`
+	Country          *string          `json:"country,omitempty" pattern:"^[A-Z]{2}$" doc:"Like currency, timezone and bizDayStartHour, it cannot be changed after the first order (branch_has_orders)."`
+	Currency         *string          `json:"currency,omitempty" pattern:"^[A-Z]{3}$" doc:"Prices keep their number of minor units and are not converted."`
 	Timezone         *string          `json:"timezone,omitempty" pattern:"^[A-Za-z0-9_+/-]{1,64}$"`
-	Locales          []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
-	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while today would be another day by it."`
+	Locales          []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's first language comes first."`
+	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while it would change the current business date."`
 	AutoCloseMinutes *int             `json:"autoCloseMinutes,omitempty" minimum:"1" maximum:"1440"`
 	IsOpen           *bool            `json:"isOpen,omitempty"`
-	SharedCart       *bool            `json:"sharedCart,omitempty" doc:"Whether the phones of a table fill one cart."`
+	SharedCart       *bool            `json:"sharedCart,omitempty" doc:"Whether the phones of a table share one cart."`
 
 	OpeningHours *catalog.OpeningHours `json:"openingHours,omitempty" doc:"Replaces all hours."`
-	MailFrom     *string               `json:"mailFrom,omitempty" text:"line" maxLength:"320" doc:"Such as House <no-reply@house.example>; empty removes it. Only for those who work in every branch."`
+	MailFrom     *string               `json:"mailFrom,omitempty" text:"line" maxLength:"320" doc:"Such as House <no-reply@house.example>; empty removes it. Only for accounts that work in every branch."`
 }
 
 func (s *staff) editBranch(ctx context.Context, in *httpapi.BodyByID[branchEdit]) (branch, error) {
@@ -163,9 +163,9 @@ func (s *staff) copyBranch(ctx context.Context, in *httpapi.BodyByID[branchCopy]
 }
 
 type pauseRequest struct {
-	ReasonCode *string       `json:"reasonCode,omitempty" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"Phones say it in their language."`
+	ReasonCode *string       `json:"reasonCode,omitempty" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"Phones show it in their language."`
 	Reasons    catalog.Texts `json:"reasons,omitempty" text:"lines" doc:"Instead of a code: the reason by locale."`
-	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until staff resume."`
+	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant or END_OF_DAY; if omitted, until staff resume."`
 }
 
 func (s *staff) pause(ctx context.Context, in *httpapi.BodyByID[pauseRequest]) (branch, error) {
@@ -212,8 +212,8 @@ type publicBranch struct {
 	Currency money.Currency   `json:"currency"`
 	Timezone string           `json:"timezone"`
 	Locales  []catalog.Locale `json:"locales"`
-	IsOpen   bool             `json:"isOpen" doc:"false: it is closed or paused, and takes no orders at the moment."`
-	OpensAt  *time.Time       `json:"opensAt" doc:"When it opens next by its hours; null while it is within them."`
+	IsOpen   bool             `json:"isOpen" doc:"false while the branch is closed or paused and accepts no orders."`
+	OpensAt  *time.Time       `json:"opensAt" doc:"The next opening by its hours; null within its opening hours."`
 }
 
 func (p publicBranches) branches(ctx context.Context, _ *struct{}) (httpapi.List[publicBranch], error) {

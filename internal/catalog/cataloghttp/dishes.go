@@ -29,7 +29,7 @@ type categoryInfo struct {
 	Sort         int64         `json:"sort"`
 	Names        catalog.Texts `json:"names"`
 	Descriptions catalog.Texts `json:"descriptions"`
-	Dishes       int64         `json:"dishes" doc:"How many are in it, those included that were retired."`
+	Dishes       int64         `json:"dishes" doc:"Number of its dishes, including retired ones."`
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
@@ -44,7 +44,7 @@ func (s *staff) categories(ctx context.Context, in *httpapi.LongPaging) (httpapi
 
 // categoryEdit is a change to a category. Omitted fields stay as they are.
 type categoryEdit struct {
-	Sort         *int64        `json:"sort,omitempty" doc:"Its place on menus; a new one comes last."`
+	Sort         *int64        `json:"sort,omitempty" doc:"Position on menus; a new category comes last."`
 	Names        catalog.Texts `json:"names,omitempty" text:"line" doc:"By locale; a new category needs at least one."`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 }
@@ -78,9 +78,9 @@ type dish struct {
 	CategoryID   string        `json:"categoryId"`
 	Names        catalog.Texts `json:"names"`
 	Descriptions catalog.Texts `json:"descriptions"`
-	ImageID      *string       `json:"imageId" doc:"null for none, and for pictures that were not sent here."`
+	ImageID      *string       `json:"imageId" doc:"null without a picture, and for pictures that were not uploaded here."`
 	ImageURL     *string       `json:"imageUrl"`
-	OnMenu       bool          `json:"onMenu" doc:"On a menu in force, of whatever branch."`
+	OnMenu       bool          `json:"onMenu" doc:"Whether the dish is on a published menu of any branch."`
 	Retired      bool          `json:"retired"`
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
@@ -102,8 +102,8 @@ func dishInfoOf(d catalog.Dish) dish {
 type dishesIn struct {
 	httpapi.LongPaging
 	CategoryID int64  `query:"categoryId" minimum:"0"`
-	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
-	Retired    bool   `query:"retired" doc:"Those too that were retired."`
+	Q          string `query:"q" text:"line" maxLength:"100" doc:"Part of the name, in any language."`
+	Retired    bool   `query:"retired" doc:"Includes retired dishes."`
 }
 
 func (s *staff) dishes(ctx context.Context, in *dishesIn) (httpapi.Listed[dish], error) {
@@ -132,7 +132,7 @@ type dishEdit struct {
 	CategoryID   *string       `json:"categoryId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
 	Names        catalog.Texts `json:"names,omitempty" text:"line"`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
-	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
+	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty removes the image."`
 }
 
 func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (dish, error) {

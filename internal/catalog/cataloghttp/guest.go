@@ -24,7 +24,7 @@ type Tables interface {
 }
 
 type menuIn struct {
-	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Takes precedence over Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 	AcceptEncoding string `header:"Accept-Encoding"`
 	IfNoneMatch    string `header:"If-None-Match"`
@@ -33,8 +33,8 @@ type menuIn struct {
 
 type menuRequest struct {
 	BranchID      string `json:"branchId" text:"exact" minLength:"1" maxLength:"18"`
-	TableID       string `json:"tableId,omitempty" text:"exact" maxLength:"18" doc:"Checked for standing in the branch."`
-	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Not needed here."`
+	TableID       string `json:"tableId,omitempty" text:"exact" maxLength:"18" doc:"Must be a table of the branch."`
+	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Ignored by this route."`
 }
 
 // menuOut is a response whose body is rendered already.
@@ -143,7 +143,7 @@ func menuResponses(op *huma.Operation) {
 	schema := registry.Schema(reflect.TypeFor[menu](), false, "")
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}},
-		"304": {Description: "The client has it already."},
+		"304": {Description: "The client already has this version."},
 	}
 }
 

@@ -53,12 +53,12 @@ type liveIn struct {
 
 // availability is the data of one event.
 type availability struct {
-	MenuVersionID string      `json:"menuVersionId" doc:"When it is another one, read the menu again."`
+	MenuVersionID string      `json:"menuVersionId" doc:"If it changes, read the menu again."`
 	BizDate       string      `json:"bizDate"`
-	Complete      bool        `json:"complete" doc:"True: every item of the menu; false: only those that have changed."`
-	IsPaused      bool        `json:"isPaused" doc:"No orders are taken for the moment; the menu says why and how long."`
-	IsClosed      bool        `json:"isClosed" doc:"No orders are taken at this hour; the menu says when it opens."`
-	CartVersion   *int64      `json:"cartVersion" doc:"Of the table's shared cart; when it is another one, read the cart again. null: each phone has its own cart."`
+	Complete      bool        `json:"complete" doc:"true: all items of the menu; false: only the changed ones."`
+	IsPaused      bool        `json:"isPaused" doc:"Whether ordering is paused; the menu has the reason and the end."`
+	IsClosed      bool        `json:"isClosed" doc:"Whether the branch is closed by its opening hours; the menu has the next opening."`
+	CartVersion   *int64      `json:"cartVersion" doc:"Version of the table's shared cart; if it changes, read the cart again. null: each phone has its own cart."`
 	Items         []remaining `json:"items"`
 }
 
@@ -66,7 +66,7 @@ type remaining struct {
 	ItemID    string `json:"itemId"`
 	IsActive  bool   `json:"isActive"`
 	IsSoldOut bool   `json:"isSoldOut"`
-	Remaining *int64 `json:"remaining" doc:"null where there is no quota."`
+	Remaining *int64 `json:"remaining" doc:"null if there is no quota."`
 }
 
 func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {

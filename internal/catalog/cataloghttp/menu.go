@@ -14,15 +14,15 @@ type menu struct {
 	MenuVersionID string         `json:"menuVersionId"`
 	BizDate       string         `json:"bizDate" doc:"The branch's business date."`
 	Currency      money.Currency `json:"currency"`
-	Paused        *paused        `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
-	Closed        *closed        `json:"closed" doc:"It takes no orders at this hour; null while it does."`
-	HoursChange   *time.Time     `json:"hoursChange" doc:"When closed changes next by the opening hours; null: not within a year."`
+	Paused        *paused        `json:"paused" doc:"Reason and end of a pause; null while ordering is possible."`
+	Closed        *closed        `json:"closed" doc:"State of a branch that is closed by its hours; null while it accepts orders."`
+	HoursChange   *time.Time     `json:"hoursChange" doc:"When closed changes next by the opening hours; null if not within a year."`
 	Categories    []category     `json:"categories"`
 }
 
 // closed is a closure as guests see it.
 type closed struct {
-	OpensAt *time.Time `json:"opensAt" doc:"null: not known."`
+	OpensAt *time.Time `json:"opensAt" doc:"null if unknown."`
 }
 
 func guestClosure(c *catalog.Closure) *closed {
@@ -34,9 +34,9 @@ func guestClosure(c *catalog.Closure) *closed {
 
 // paused is the reason why a branch takes no orders, as guests see it.
 type paused struct {
-	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
-	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
-	Until      *time.Time `json:"until" doc:"null: not known yet."`
+	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null if the reason is a text."`
+	Reason     *string    `json:"reason" doc:"In the language of the response; null if there is a code."`
+	Until      *time.Time `json:"until" doc:"null if not known yet."`
 }
 
 func guestPause(p *catalog.Pause, preferred []catalog.Locale) *paused {
@@ -67,7 +67,7 @@ type item struct {
 	Price       int64   `json:"price" doc:"In minor units of the currency."`
 	IsActive    bool    `json:"isActive"`
 	IsSoldOut   bool    `json:"isSoldOut"`
-	Remaining   *int64  `json:"remaining" doc:"How many can still be ordered today; null where there is no quota."`
+	Remaining   *int64  `json:"remaining" doc:"Units that can still be ordered today; null if there is no limit."`
 }
 
 // render renders a live menu in a locale. A missing text falls back to the branch's locales in their order.

@@ -227,14 +227,14 @@ func (s *staff) registerMenuRows(ops httpapi.Operations) {
 
 // menuRow is a dish with its price. Omitted texts stay as they are.
 type menuRow struct {
-	DishID       string        `json:"dishId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"Left out, a new dish is created."`
+	DishID       string        `json:"dishId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"If omitted, a new dish is created."`
 	CategoryID   string        `json:"categoryId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
 	Names        catalog.Texts `json:"names,omitempty" text:"line"`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
-	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
+	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty removes the image."`
 	Price        int64         `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
 	DailyQuota   *int64        `json:"dailyQuota" doc:"null for none."`
-	Before       *menuRowState `json:"before,omitempty" doc:"The values that were read. If others are stored by now, nothing is written."`
+	Before       *menuRowState `json:"before,omitempty" doc:"The values that the client has read. If others are stored by now, nothing is written."`
 }
 
 type menuRowState struct {
@@ -245,8 +245,8 @@ type menuRowState struct {
 }
 
 type menuRows struct {
-	VersionID string    `json:"versionId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"A draft; left out, the newest draft or a new one."`
-	Publish   bool      `json:"publish,omitempty" doc:"Publishes the draft with everything in it."`
+	VersionID string    `json:"versionId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"A draft; if omitted, the newest draft or a new one."`
+	Publish   bool      `json:"publish,omitempty" doc:"Publishes the draft with all its changes."`
 	Dishes    []menuRow `json:"dishes" minItems:"1" maxItems:"500"`
 }
 

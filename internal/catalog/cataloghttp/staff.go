@@ -47,25 +47,25 @@ type staff struct{ Services }
 type branch struct {
 	ID               string           `json:"id"`
 	Name             string           `json:"name"`
-	Country          *string          `json:"country" doc:"ISO 3166-1, two letters; null where none was stated."`
+	Country          *string          `json:"country" doc:"ISO 3166-1, two letters; null if not stated."`
 	Currency         money.Currency   `json:"currency"`
 	Timezone         string           `json:"timezone"`
 	BizDayStartHour  int              `json:"bizDayStartHour"`
-	BizDate          string           `json:"bizDate" doc:"The business date now."`
+	BizDate          string           `json:"bizDate" doc:"The current business date."`
 	Locales          []catalog.Locale `json:"locales"`
 	AutoCloseMinutes int              `json:"autoCloseMinutes"`
 	IsOpen           bool             `json:"isOpen"`
-	SharedCart       bool             `json:"sharedCart" doc:"Whether the phones of a table fill one cart."`
-	Paused           *pausedBranch    `json:"paused" doc:"null while it takes orders."`
+	SharedCart       bool             `json:"sharedCart" doc:"Whether the phones of a table share one cart."`
+	Paused           *pausedBranch    `json:"paused" doc:"null while ordering is not paused."`
 
-	MailFrom *string `json:"mailFrom" doc:"Sender of e-mails about its orders; null: its name, at the address of the house."`
+	MailFrom *string `json:"mailFrom" doc:"Sender of e-mails about its orders; null: the branch's name with the restaurant's address."`
 
-	HasOrders bool       `json:"hasOrders" doc:"Country, currency, time zone and start of the business day are fixed."`
-	RetiredAt *time.Time `json:"retiredAt" doc:"null while it is in use."`
+	HasOrders bool       `json:"hasOrders" doc:"Whether country, currency, time zone and start of the business day can no longer be changed."`
+	RetiredAt *time.Time `json:"retiredAt" doc:"When the branch was retired; null while it is in use."`
 
 	OpeningHours catalog.OpeningHours `json:"openingHours"`
-	IsOpenNow    bool                 `json:"isOpenNow" doc:"Whether the present is within the opening hours."`
-	HoursChange  *time.Time           `json:"hoursChange" doc:"When it closes or opens next by its hours; null: not within a year."`
+	IsOpenNow    bool                 `json:"isOpenNow" doc:"Whether the current time is within the opening hours."`
+	HoursChange  *time.Time           `json:"hoursChange" doc:"When it next opens or closes by its hours; null if not within a year."`
 }
 
 func (s *staff) branchOf(b catalog.Branch) branch { return branchOf(b, s.Menus.Now()) }
@@ -87,7 +87,7 @@ func branchOf(b catalog.Branch, now time.Time) branch {
 }
 
 type branchListIn struct {
-	Retired bool `query:"retired" doc:"Those that are no longer in use instead."`
+	Retired bool `query:"retired" doc:"Returns the retired branches instead."`
 }
 
 func (s *staff) branches(ctx context.Context, in *branchListIn) (httpapi.List[branch], error) {
@@ -100,7 +100,7 @@ func (s *staff) branches(ctx context.Context, in *branchListIn) (httpapi.List[br
 }
 
 type quotaRequest struct {
-	DailyQuota *int64 `json:"dailyQuota" doc:"null for no quota, 0 to take it off the day."`
+	DailyQuota *int64 `json:"dailyQuota" doc:"null for no quota, 0 to sell none."`
 }
 
 type quota struct {
@@ -144,9 +144,9 @@ func (s *staff) publish(ctx context.Context, in *httpapi.ByID) (Version, error) 
 // entry is the price, quota and place of an item in a draft.
 type entry struct {
 	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
-	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
+	DailyQuota *int64 `json:"dailyQuota" doc:"Takes effect when the draft is published; null for no quota."`
 	IsActive   bool   `json:"isActive"`
-	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it stays where it is, or comes last."`
+	Sort       *int64 `json:"sort,omitempty" doc:"Position within the category; if omitted, it stays unchanged, or comes last for a new item."`
 }
 
 func (e entry) wanted() catalog.Entry {

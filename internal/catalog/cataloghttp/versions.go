@@ -28,7 +28,7 @@ type menuInfo struct {
 	ID        string  `json:"id"`
 	BranchID  string  `json:"branchId"`
 	Name      string  `json:"name"`
-	Published *string `json:"publishedVersionId" doc:"null while none of its versions is in force."`
+	Published *string `json:"publishedVersionId" doc:"The published version; null if there is none."`
 	Drafts    int64   `json:"drafts"`
 }
 
@@ -41,7 +41,7 @@ func menuInfoOf(m catalog.Menu) menuInfo {
 
 type menusIn struct {
 	httpapi.LongPaging
-	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
+	BranchID int64 `query:"branchId" minimum:"0" doc:"If omitted, all branches that the caller may see."`
 }
 
 // menus cuts the page out of the whole list: a branch has a handful of menus.
@@ -87,7 +87,7 @@ type line struct {
 	Names         catalog.Texts `json:"names"`
 	ImageURL      *string       `json:"imageUrl"`
 	Price         int64         `json:"price" doc:"In minor units of the branch's currency."`
-	DailyQuota    *int64        `json:"dailyQuota" doc:"As the version has it; null for none."`
+	DailyQuota    *int64        `json:"dailyQuota" doc:"The quota in this version; null for none."`
 	IsActive      bool          `json:"isActive"`
 	Sort          int64         `json:"sort"`
 }
@@ -127,9 +127,9 @@ func (s *staff) discard(ctx context.Context, in *httpapi.ByID) (*struct{}, error
 type newLine struct {
 	DishID     string `json:"dishId" pattern:"^[1-9][0-9]{0,17}$"`
 	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
-	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
+	DailyQuota *int64 `json:"dailyQuota" doc:"Takes effect when the draft is published; null for no quota."`
 	IsActive   bool   `json:"isActive"`
-	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it comes last."`
+	Sort       *int64 `json:"sort,omitempty" doc:"Position within the category; if omitted, it comes last."`
 }
 
 func (s *staff) addLine(ctx context.Context, in *httpapi.BodyByID[newLine]) (line, error) {
@@ -154,7 +154,7 @@ func (s *staff) removeLine(ctx context.Context, in *lineIn) (*struct{}, error) {
 
 type previewIn struct {
 	ID             int64  `path:"id"`
-	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Takes precedence over Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 }
 

@@ -8,7 +8,7 @@ CASE WHEN EXISTS (SELECT 1 FROM order_number n WHERE n.branch_id = branch.id AND
 SELECT id, digest FROM branch WHERE client_txn_id = $1
 
 -- name: branch_busy
--- Counts what guests still expect of a branch: open visits, and orders that are unpaid or not served yet.
+-- Counts open visits, and orders that are unpaid or not served yet.
 SELECT (SELECT COUNT(*) FROM visit v WHERE v.branch_id = $1 AND v.status = 'OPEN'),
        (SELECT COUNT(*) FROM order_info o
         WHERE o.branch_id = $1 AND o.status <> 'CANCELED'
@@ -47,7 +47,7 @@ ORDER BY b.id
 /*pg: FOR NO KEY UPDATE OF b */
 
 -- name: branch_lock_dish
--- The branches that have a dish on a menu, by id. Changes to a dish or a category lock them first.
+-- Locks the branches that have a dish on a menu, by id. Changes to a dish or a category take these locks first.
 SELECT b.id
 FROM branch b
 WHERE b.id IN (SELECT i.branch_id FROM menu_item i WHERE i.dish_id = $1)
@@ -55,7 +55,7 @@ ORDER BY b.id
 /*pg: FOR NO KEY UPDATE OF b */
 
 -- name: branch_lock_item
--- Changes to a branch's menus hold the lock of its row.
+-- Transactions that change a branch's menus lock the branch's row.
 SELECT b.id
 FROM branch b
 JOIN menu_item i ON i.branch_id = b.id

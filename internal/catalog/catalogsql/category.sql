@@ -5,7 +5,7 @@ c.id, c.sort, c.names, c.descriptions, (SELECT COUNT(*) FROM dish d WHERE d.cate
 SELECT COUNT(*) FROM category
 
 -- name: category_delete
--- The foreign key of dishes refuses a category that has any.
+-- The foreign key of dish refuses to delete a category that has dishes.
 DELETE FROM category WHERE id = $1
 RETURNING version
 

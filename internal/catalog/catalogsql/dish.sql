@@ -37,8 +37,8 @@ UPDATE dish SET retired_at = $2, updated_at = $2, updated_by = $3, version = ver
 SELECT COALESCE(retired_at, 0) FROM dish WHERE id = $1
 
 -- name: dish_touch
--- The dishes of a branch, whose prices follow its published menu. They are locked by id, because another branch
--- may publish the same dishes at the same time.
+-- Raises the versions of a branch's dishes, whose prices follow its published menu. It locks them by id, because another
+-- branch may publish the same dishes at the same time.
 UPDATE dish SET version = version + 1, updated_at = $2
 WHERE id IN (
     SELECT id FROM dish WHERE id IN (SELECT dish_id FROM menu_item WHERE branch_id = $1)
@@ -52,7 +52,7 @@ SET category_id = $2, names = $3, descriptions = $4, image_url = $5, updated_at 
 WHERE id = $1
 
 -- name: dish_used
--- Published and draft versions that have the dish.
+-- Counts the published and draft versions that contain the dish.
 SELECT COUNT(*)
 FROM menu_item i
 JOIN menu_version_item e ON e.item_id = i.id

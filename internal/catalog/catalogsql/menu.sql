@@ -1,10 +1,11 @@
 -- name: entry_delete
--- Only of a draft (I13).
+-- Changes drafts only (I13).
 DELETE FROM menu_version_item
 WHERE item_id = $2 AND version_id IN (SELECT v.id FROM menu_version v WHERE v.id = $1 AND v.status = 'DRAFT')
 
 -- name: entry_put
--- Only a draft, and only with an item of its own menu whose dish was not retired; anything else changes no row (I13).
+-- Changes drafts only, and accepts only items of the same menu whose dish is not retired. Otherwise it changes no row
+-- (I13).
 INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota, is_active)
 SELECT v.id, i.id,
        COALESCE(CAST($6 AS BIGINT), (SELECT MAX(e.sort) + 1 FROM menu_version_item e WHERE e.version_id = v.id), 1),
@@ -18,7 +19,7 @@ SET sort = COALESCE(CAST($6 AS BIGINT), menu_version_item.sort), price = exclude
     daily_quota = excluded.daily_quota, is_active = excluded.is_active
 
 -- name: item_ensure
--- Locks the dish, so that it is not retired while it is put on a menu for the first time.
+-- Locks the dish, so that no other transaction retires it before this one commits.
 INSERT INTO menu_item (menu_id, branch_id, dish_id)
 SELECT v.menu_id, v.branch_id, d.id
 FROM menu_version v, dish d
@@ -58,7 +59,7 @@ WHERE b.id = $1
 SELECT COUNT(*) FROM menu_version_item WHERE version_id = $1 AND is_active = 1
 
 -- name: version_clear
--- Only of a draft (I13).
+-- Changes drafts only (I13).
 DELETE FROM menu_version_item
 WHERE version_id IN (SELECT v.id FROM menu_version v WHERE v.id = $1 AND v.status = 'DRAFT')
 

@@ -1,5 +1,5 @@
 -- name: branch_lock_all
--- A file may change dishes and categories of all branches, so an import locks all, in the order of every other lock.
+-- A file may change dishes and categories of all branches. An import therefore locks all branches, by id as everywhere.
 SELECT b.id
 FROM branch b
 ORDER BY b.id
@@ -11,14 +11,14 @@ FROM category c
 ORDER BY c.sort, c.id
 
 -- name: category_branches
--- The branches that have dishes of a category on a menu.
+-- Returns the branches that have dishes of a category on a menu.
 SELECT DISTINCT d.category_id, i.branch_id
 FROM menu_item i
 JOIN dish d ON d.id = i.dish_id
 ORDER BY d.category_id, i.branch_id
 
 -- name: dish_branches
--- The other branches that have a dish of a branch on a menu.
+-- Returns the other branches that have a dish of branch $1 on a menu.
 SELECT DISTINCT i.dish_id, i.branch_id
 FROM menu_item i
 WHERE i.branch_id <> $1 AND i.dish_id IN (SELECT o.dish_id FROM menu_item o WHERE o.branch_id = $1)
@@ -28,7 +28,8 @@ ORDER BY i.dish_id, i.branch_id
 SELECT DISTINCT hash FROM image ORDER BY hash
 
 -- name: import_menu
--- The menu in force, else the oldest; its newest draft, and its published version.
+-- Returns the menu with a published version, or the oldest menu if there is none, with its newest draft and its
+-- published version.
 SELECT m.id,
        COALESCE((SELECT MAX(v.id) FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'DRAFT'), 0),
        COALESCE((SELECT v.id FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED'), 0)
@@ -39,7 +40,7 @@ ORDER BY CASE WHEN EXISTS (SELECT 1 FROM menu_version v WHERE v.menu_id = m.id A
 LIMIT 1
 
 -- name: import_items
--- The quotas of a published version are those in force now, as a draft made of it has them.
+-- A published version has the items' current quotas, as in version_copy.
 SELECT i.id, d.id, d.category_id, COALESCE(i.import_key, ''), d.names, d.descriptions, d.image_url,
        CASE WHEN e.item_id IS NULL THEN 0 ELSE 1 END, COALESCE(e.price, 0),
        CASE WHEN v.status = 'PUBLISHED' THEN i.daily_quota ELSE e.daily_quota END, COALESCE(e.is_active, 0)
@@ -52,7 +53,7 @@ WHERE i.menu_id = $1 AND d.retired_at IS NULL
 ORDER BY c.sort, c.id, COALESCE(e.sort, 1000001), i.id
 
 -- name: item_key_free
--- A retired dish may have the key.
+-- Removes the key from any other item of the menu. Its dish may be retired, and import_items does not return those.
 UPDATE menu_item SET import_key = NULL
 WHERE import_key = $2 AND id <> $1 AND menu_id = (SELECT o.menu_id FROM menu_item o WHERE o.id = $1)
 

@@ -1,5 +1,5 @@
 -- name: quota_changes
--- The quotas that publishing a version changes, in the lock order of counters.
+-- Returns the quotas that publishing a version changes, in the lock order of counters.
 SELECT e.item_id, e.daily_quota
 FROM menu_version_item e
 JOIN menu_item i ON i.id = e.item_id
@@ -7,7 +7,7 @@ WHERE e.version_id = $1 AND e.daily_quota IS DISTINCT FROM i.daily_quota
 ORDER BY e.item_id
 
 -- name: quota_follow
--- Drafts that have the old quota follow the change; drafts with a quota of their own keep it.
+-- Changes the quota in drafts that still have the old one. Drafts with another quota keep it.
 UPDATE menu_version_item SET daily_quota = $2
 WHERE item_id = $1
   AND daily_quota IS NOT DISTINCT FROM (SELECT i.daily_quota FROM menu_item i WHERE i.id = $1)

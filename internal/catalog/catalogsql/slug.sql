@@ -1,5 +1,5 @@
 -- name: slug_claim
--- A name that another transaction is claiming is waited for.
+-- If another transaction is inserting the name, this statement waits for its end.
 INSERT INTO branch_slug (slug, branch_id, is_current, created_at) VALUES ($1, $2, 0, $3)
 ON CONFLICT (slug) DO NOTHING
 

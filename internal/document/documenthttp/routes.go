@@ -59,9 +59,9 @@ type dish struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description"`
 	ImageURL    *string `json:"imageUrl"`
-	Price       *int64  `json:"price" doc:"On the menu of the house's first branch that has it; null when none has."`
+	Price       *int64  `json:"price" doc:"Price on the menu of the restaurant's first branch with the dish; null if no branch has it."`
 	Currency    *string `json:"currency"`
-	Available   bool    `json:"available" doc:"On a published menu; a branch's menu has the remaining quantity."`
+	Available   bool    `json:"available" doc:"Whether the dish is on a published menu. The branch's menu has the units left."`
 }
 
 // texts are the names in all locales, which only the choice of language and the search use.
@@ -108,7 +108,7 @@ type dishesIn struct {
 	httpapi.Language
 	httpapi.Paging
 	CategoryID string `query:"categoryId" text:"exact" maxLength:"19"`
-	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
+	Q          string `query:"q" text:"line" maxLength:"100" doc:"Part of the name, in any language."`
 }
 
 // dishes lists dishes by id. A search reads all of them instead.

@@ -1,14 +1,14 @@
 -- name: cartDetail_find
 SELECT id FROM cart_detail WHERE cart_id = $1 ORDER BY id LIMIT $2 OFFSET $3
 
--- name: cartDetail_found
+-- name: cartDetail_find_count
 SELECT COUNT(*) FROM cart_detail WHERE cart_id = $1
 
 -- name: cartDetail_ids
 SELECT id FROM cart_detail WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: cartDetail_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO cart_detail (id, cart_id, dish_id, quantity, price, version)
 SELECT r.id, r.cart_id, r.dish_id, r.quantity, r.price, CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
 FROM @rows($1: id int, cart_id int, dish_id int, quantity int, price int, version int, deleted int) AS r
@@ -21,21 +21,21 @@ ON CONFLICT (id) DO UPDATE SET
     version = CASE WHEN excluded.version > cart_detail.version THEN excluded.version ELSE cart_detail.version + 1 END
 
 -- name: cartDetail_select
--- The columns hold more than their product can: a line that was imported before imports were bounded shows the highest total
--- there is, because a statement that fails for it would keep the documents of everybody from being read.
+-- The product can overflow for lines that were imported before imports had a limit. They have the largest total instead,
+-- because an error would make the documents of all carts unreadable.
 SELECT d.id, d.cart_id, d.dish_id, d.quantity, d.price,
        CASE WHEN d.price <= 9223372036854775807 / d.quantity THEN d.quantity * d.price ELSE 9223372036854775807 END, d.version
 FROM cart_detail d
 WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
 -- name: cartDetail_sizes_cart
--- The alias keeps PostgreSQL on the column: without it, it would sort by the text.
+-- The alias makes PostgreSQL sort by the column instead of by the text.
 SELECT CAST(t.cart_id AS TEXT), COUNT(*) FROM cart_detail t WHERE t.cart_id > $1 GROUP BY t.cart_id ORDER BY t.cart_id LIMIT $2
 
 -- name: cartDetail_total
 SELECT COUNT(*) FROM cart_detail
 
--- name: cartDetail_twin
+-- name: cartDetail_conflict
 SELECT CAST(r.id AS TEXT), CAST(t.id AS TEXT)
 FROM @rows($1: id int, cart_id int, dish_id int) AS r
 JOIN cart_detail t ON t.cart_id = r.cart_id AND t.dish_id = r.dish_id
@@ -47,7 +47,7 @@ SELECT CAST(t.user_id AS TEXT), CAST(t.id AS TEXT) FROM cart t JOIN @rows($1: va
 SELECT id FROM cart WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: cart_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO cart (id, user_id, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, r.user_id, r.created_at, r.updated_at, r.created_by, r.updated_by,
        CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
@@ -61,8 +61,8 @@ ON CONFLICT (id) DO UPDATE SET
     version = CASE WHEN excluded.version > cart.version THEN excluded.version ELSE cart.version + 1 END
 
 -- name: cart_keep
--- Keeps carts from being deleted until what is put into them is committed: on PostgreSQL no constraint does, and a checkout
--- may come between. In the order in which members' changes lock them, see cart_lock of package cartsql, also for the array.
+-- Prevents a concurrent checkout from deleting carts before their new lines are committed; no constraint on PostgreSQL
+-- does. The order of the locks is that of cart_lock in package cartsql, which also explains the array.
 SELECT c.id
 FROM cart c
 WHERE c.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */

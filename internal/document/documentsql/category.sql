@@ -2,7 +2,7 @@
 SELECT id FROM category WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: category_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO category (id, sort, names, descriptions, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, r.sort, r.names, r.descriptions, r.created_at, r.updated_at, r.created_by, r.updated_by,
        CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END

@@ -1,14 +1,14 @@
 -- name: dish_find
 SELECT id FROM dish WHERE category_id = $1 ORDER BY id LIMIT $2 OFFSET $3
 
--- name: dish_found
+-- name: dish_find_count
 SELECT COUNT(*) FROM dish WHERE category_id = $1
 
 -- name: dish_ids
 SELECT id FROM dish WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: dish_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO dish (id, image_url, category_id, names, descriptions, created_at, updated_at, created_by, updated_by,
     version)
 SELECT r.id, r.image_url, r.category_id, r.names, r.descriptions, r.created_at, r.updated_at, r.created_by,
@@ -26,7 +26,7 @@ ON CONFLICT (id) DO UPDATE SET
     version = CASE WHEN excluded.version > dish.version THEN excluded.version ELSE dish.version + 1 END
 
 -- name: dish_select
--- The price is that of the first branch which has the dish on its published menu.
+-- The price is that of the first branch with the dish on its published menu.
 SELECT d.id, d.names, d.descriptions,
        (SELECT e.price
         FROM menu_item i
@@ -51,7 +51,7 @@ FROM dish d
 WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
 -- name: dish_sizes_category
--- The alias keeps PostgreSQL on the column: without it, it would sort by the text.
+-- The alias makes PostgreSQL sort by the column instead of by the text.
 SELECT CAST(t.category_id AS TEXT), COUNT(*) FROM dish t WHERE t.category_id > $1 GROUP BY t.category_id ORDER BY t.category_id LIMIT $2
 
 -- name: dish_total

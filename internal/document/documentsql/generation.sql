@@ -1,5 +1,5 @@
 -- name: import_advance
--- PostgreSQL does not count ids that were given; SQLite does. Nothing is ever counted back.
+-- Sets the sequences after inserts with explicit ids, and never lowers them. SQLite needs no such step.
 SELECT 1
 /*pg: ,
   setval(pg_get_serial_sequence('role', 'id'), GREATEST((SELECT MAX(id) FROM role), pg_sequence_last_value(CAST(pg_get_serial_sequence('role', 'id') AS regclass)), 1)),

@@ -25,7 +25,7 @@ var duplicates = func() map[*document.Entity]*sqldb.Stmt {
 	all := map[*document.Entity]*sqldb.Stmt{}
 	for _, e := range document.Importable() {
 		if len(e.UniqueTogether) > 0 {
-			all[e] = stmts.Must(e.Name + "_twin")
+			all[e] = stmts.Must(e.Name + "_conflict")
 		}
 	}
 	return all

@@ -2,7 +2,7 @@
 SELECT order_id || '-' || CAST(line AS TEXT)
 FROM order_item WHERE order_id = $1 ORDER BY line LIMIT $2 OFFSET $3
 
--- name: orderDetail_found
+-- name: orderDetail_find_count
 SELECT COUNT(*) FROM order_item WHERE order_id = $1
 
 -- name: orderDetail_ids
@@ -13,14 +13,14 @@ ORDER BY order_id, line
 LIMIT $3 OFFSET $4
 
 -- name: orderDetail_select
--- All lines of orders: who asks for some of them asks for most.
+-- Reads all lines of the orders: callers need most of them.
 SELECT d.order_id || '-' || CAST(d.line AS TEXT), d.order_id, d.dish_id, d.menu_item_id, d.qty, d.price_snapshot, d.notes,
        CAST(1 AS BIGINT)
 FROM order_item d
 WHERE d.order_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 
 -- name: orderDetail_sizes_order
--- The alias keeps PostgreSQL on the column: without it, it would sort by the text.
+-- The alias makes PostgreSQL sort by the column instead of by the text.
 SELECT CAST(t.order_id AS TEXT), COUNT(*) FROM order_item t WHERE t.order_id > $1 GROUP BY t.order_id ORDER BY t.order_id LIMIT $2
 
 -- name: orderDetail_total
@@ -32,7 +32,7 @@ SELECT CAST(t.payment_ref AS TEXT), CAST(t.id AS TEXT) FROM order_info t JOIN @r
 -- name: order_find
 SELECT id FROM order_info WHERE user_id = $1 ORDER BY id LIMIT $2 OFFSET $3
 
--- name: order_found
+-- name: order_find_count
 SELECT COUNT(*) FROM order_info WHERE user_id = $1
 
 -- name: order_ids
@@ -46,7 +46,7 @@ FROM order_info o
 WHERE o.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 
 -- name: order_sizes_user
--- The alias keeps PostgreSQL on the column: without it, it would sort by the text.
+-- The alias makes PostgreSQL sort by the column instead of by the text.
 SELECT CAST(t.user_id AS TEXT), COUNT(*) FROM order_info t WHERE t.user_id > $1 GROUP BY t.user_id ORDER BY t.user_id LIMIT $2
 
 -- name: order_total

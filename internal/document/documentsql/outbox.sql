@@ -1,5 +1,5 @@
 -- name: outbox_deadline_move
--- Claims of rows that are being projected; 0 is none.
+-- Moves the claims of rows that a projector is writing; 0 is no claim.
 UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
 
 -- name: outbox_insert

@@ -11,7 +11,7 @@ ON CONFLICT DO NOTHING
 SELECT id FROM permission WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: permission_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO permission (id, name, api_path, method, module, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, r.name, r.api_path, r.method, r.module, r.created_at, r.updated_at, r.created_by, r.updated_by,
        CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
@@ -35,7 +35,7 @@ WHERE p.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 -- name: permission_total
 SELECT COUNT(*) FROM permission
 
--- name: permission_twin
+-- name: permission_conflict
 SELECT CAST(r.id AS TEXT), CAST(t.id AS TEXT)
 FROM @rows($1: id int, api_path text, method text) AS r
 JOIN permission t ON t.api_path = r.api_path AND t.method = r.method

@@ -5,7 +5,7 @@ SELECT CAST(t.name AS TEXT), CAST(t.id AS TEXT) FROM role t JOIN @rows($1: value
 SELECT id FROM role WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: role_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO role (id, name, description, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, r.name, r.description, r.created_at, r.updated_at, r.created_by, r.updated_by,
        CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END

@@ -268,7 +268,7 @@ var statementsOf = func() map[*document.Entity]entityStatements {
 			r.sizes[x.Name] = stmts.Must(e.Name + "_sizes_" + x.Name)
 		}
 		if len(e.Sets()) > 0 {
-			r.find, r.found = stmts.Must(e.Name+"_find"), stmts.Must(e.Name+"_found")
+			r.find, r.found = stmts.Must(e.Name+"_find"), stmts.Must(e.Name+"_find_count")
 		}
 		for _, x := range e.Indexes {
 			if x.Unique {

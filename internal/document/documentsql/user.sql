@@ -25,7 +25,7 @@ SELECT u.id
 ORDER BY u.id
 LIMIT $4 OFFSET $5
 
--- name: user_found
+-- name: user_find_count
 SELECT COUNT(*)
 @user_matches
 
@@ -33,7 +33,7 @@ SELECT COUNT(*)
 SELECT id FROM app_user WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: user_import
--- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+-- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
 INSERT INTO app_user (id, username, email, phone, device_id, google_id, role_id, status, address, gender, first_name, surname,
     age, occupation, province, city, geolocation, trust_score, profile, registered, created_at, updated_at,
     created_by, updated_by, version)
@@ -69,7 +69,7 @@ ON CONFLICT (id) DO UPDATE SET
     version = CASE WHEN excluded.version > app_user.version THEN excluded.version ELSE app_user.version + 1 END
 
 -- name: user_select
--- The array, instead of a join, keeps PostgreSQL on the index, whatever it believes about the size of the table.
+-- With an array instead of a join, PostgreSQL uses the index regardless of its estimate of the table's size.
 SELECT u.id, u.username, u.email, u.phone, u.device_id, u.google_id, u.role_id, u.status, u.address, u.gender, u.first_name,
        u.surname, u.age, u.occupation, u.province, u.city, u.geolocation, u.trust_score, u.profile, u.registered,
        u.created_at, u.updated_at, u.created_by, u.updated_by, u.version

@@ -22,7 +22,7 @@ WHERE true
 ON CONFLICT (id, consumer_name) DO UPDATE SET reason = excluded.reason, died_at = excluded.died_at
 
 -- name: dead_page
--- $1 = 1 chooses all consumers; empty texts choose everything.
+-- $1 = 1 selects all consumers. An empty text disables a filter.
 SELECT @dead_columns
 @dead_matches
 ORDER BY died_at DESC, id DESC, consumer_name

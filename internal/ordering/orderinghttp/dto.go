@@ -18,11 +18,11 @@ import (
 // again.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
-	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
+	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, if available."`
 	ClientTxnID   string           `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body return the same order."`
 	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
 	VisitID       string           `json:"visitId,omitempty" text:"exact" maxLength:"64"`
-	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"What the guest was shown; refused when it differs."`
+	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"The total that the guest was shown; the order is refused if it differs."`
 	CustomerToken telemetry.Secret `json:"customerToken,omitempty" maxLength:"128" doc:"Instead of the X-Customer-Token header."`
 }
 
@@ -30,7 +30,7 @@ type createItem struct {
 	ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 	Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
 	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
-	LineID string `json:"lineId,omitempty" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"The line of the table's shared cart that this is. It leaves the cart with the order; cart_changed if it is not there with this dish, quantity and note."`
+	LineID string `json:"lineId,omitempty" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"The line of the table's shared cart that is ordered. The order removes it from the cart. If the cart has no such line with this dish, quantity and note, the answer is cart_changed."`
 }
 
 // request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
@@ -92,13 +92,13 @@ type Detail struct {
 	Summary
 	VisitID      string       `json:"visitId"`
 	CancelReason string       `json:"cancelReason,omitempty"`
-	MoreTime     int          `json:"moreTime" doc:"How often payBy can still be moved by five minutes."`
+	MoreTime     int          `json:"moreTime" doc:"Number of times that payBy can still be extended by five minutes."`
 	Items        []item       `json:"items"`
 	Payments     []Attempt    `json:"payments"`
-	Refunded     int64        `json:"refunded" doc:"Part of totalPrice that is refunded or about to be."`
+	Refunded     int64        `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
 	Refunds      []refund     `json:"refunds,omitempty"`
 	Timeline     []occurrence `json:"timeline"`
-	ExpectedAt   *time.Time   `json:"expectedAt,omitempty" doc:"When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell."`
+	ExpectedAt   *time.Time   `json:"expectedAt,omitempty" doc:"Expected time when the order is ready, estimated from the kitchen's recent orders. Absent before the payment, once the order is ready, and if the kitchen has too few orders for an estimate."`
 }
 
 // item is one line of an order. Its price is that of the order, not of today's menu. Amount is price times quantity.
@@ -130,7 +130,7 @@ type refund struct {
 	Currency  string     `json:"currency"`
 	State     string     `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
 	Reason    string     `json:"reason"`
-	Note      string     `json:"note,omitempty" doc:"What the staff wrote. Only the staff sees it."`
+	Note      string     `json:"note,omitempty" doc:"The staff's note. Only staff see it."`
 	CreatedAt time.Time  `json:"createdAt"`
 	DoneAt    *time.Time `json:"doneAt"`
 }
@@ -230,7 +230,7 @@ func visibleReceiver(ctx context.Context, r ordering.Receiver) ordering.Receiver
 type staffReceiver struct {
 	Name    string `json:"name"`
 	Phone   string `json:"phone"`
-	Address string `json:"address" doc:"Empty with PICKUP."`
+	Address string `json:"address" doc:"Empty for PICKUP."`
 	Note    string `json:"note" doc:"For the courier; empty without one."`
 }
 
@@ -242,8 +242,8 @@ func staffReceiverOf(r ordering.Receiver) *staffReceiver {
 type staffDetail struct {
 	Detail
 	Kind       string         `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
-	TableLabel string         `json:"tableLabel" doc:"Empty away from tables."`
-	Receiver   *staffReceiver `json:"receiver" doc:"null at tables, and without the permission to see receivers."`
+	TableLabel string         `json:"tableLabel" doc:"Empty for DELIVERY and PICKUP."`
+	Receiver   *staffReceiver `json:"receiver" doc:"null for orders at tables, and without the permission to see receivers."`
 }
 
 // staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.

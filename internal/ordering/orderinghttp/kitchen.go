@@ -32,8 +32,8 @@ type boardRoutes struct{ hub *ordering.BoardHub }
 
 type boardInput struct {
 	BranchID string `path:"branchId" maxLength:"18"`
-	Station  string `query:"station" pattern:"^[1-9][0-9]{0,17}$" doc:"A category: only its lines and tickets with some."`
-	Since    string `query:"since" text:"exact" maxLength:"64" doc:"The id of a board; 304 while it is that one, of whatever station."`
+	Station  string `query:"station" pattern:"^[1-9][0-9]{0,17}$" doc:"A category; returns only its lines and the tickets that have such lines."`
+	Since    string `query:"since" text:"exact" maxLength:"64" doc:"The id of a board; the answer is 304 while the board still has this id, regardless of the station."`
 }
 
 type boardOutput struct {
@@ -129,16 +129,16 @@ func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, b
 
 // board is the response of the board's routes.
 type board struct {
-	ID         string      `json:"id" doc:"Of what the board says: another board has another."`
+	ID         string      `json:"id" doc:"Identifies the content of the board; a changed board has another id."`
 	BranchID   string      `json:"branchId"`
 	BizDate    string      `json:"bizDate"`
-	Now        time.Time   `json:"now" doc:"The server's time of this look, to count ages from."`
-	Tickets    []Ticket    `json:"tickets" doc:"To be done, by when they were paid; a voided one stays until it is cleared. At most 300."`
-	Served     []Ticket    `json:"served" doc:"Served or cleared within the last 30 minutes, the last one first: they can be recalled. At most 300."`
-	Awaiting   []awaiting  `json:"awaiting" doc:"To be paid at the counter, the first one first. The kitchen does not cook them yet. At most 300."`
-	More       bool        `json:"more" doc:"One of the lists is cut off."`
-	AllDay     []dishCount `json:"allDay" doc:"Portions that are still to be cooked, by dish."`
-	Stations   []station   `json:"stations" doc:"The categories of the branch's menus, in their order."`
+	Now        time.Time   `json:"now" doc:"The server's time, from which ages are counted."`
+	Tickets    []Ticket    `json:"tickets" doc:"Open tickets by time of payment; a voided ticket stays until it is cleared. At most 300."`
+	Served     []Ticket    `json:"served" doc:"Tickets served or cleared within the last 30 minutes, newest first; they can be recalled. At most 300."`
+	Awaiting   []awaiting  `json:"awaiting" doc:"Orders to be paid at the counter, oldest first. The kitchen does not cook them yet. At most 300."`
+	More       bool        `json:"more" doc:"Whether a list was cut at its limit."`
+	AllDay     []dishCount `json:"allDay" doc:"Portions that must still be cooked, by dish."`
+	Stations   []station   `json:"stations" doc:"The categories of the branch's menus, in menu order."`
 	Thresholds thresholds  `json:"thresholds"`
 }
 
@@ -146,19 +146,19 @@ type board struct {
 type Ticket struct {
 	Progress
 	Kind            string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
-	TableLabel      string       `json:"tableLabel" doc:"Empty unless DINE_IN."`
-	ReceiverName    string       `json:"receiverName" doc:"Empty with DINE_IN, and without the permission to see receivers."`
-	ReceiverPhone   string       `json:"receiverPhone" doc:"Likewise."`
-	ReceiverAddress string       `json:"receiverAddress" doc:"Likewise; empty with PICKUP, too."`
+	TableLabel      string       `json:"tableLabel" doc:"Empty except for DINE_IN."`
+	ReceiverName    string       `json:"receiverName" doc:"Empty for DINE_IN, and without the permission to see receivers."`
+	ReceiverPhone   string       `json:"receiverPhone" doc:"Empty for DINE_IN, and without the permission to see receivers."`
+	ReceiverAddress string       `json:"receiverAddress" doc:"Empty for DINE_IN and PICKUP, and without the permission to see receivers."`
 	ReceiverNote    string       `json:"receiverNote" doc:"For the courier; empty without one, and without the permission to see receivers."`
-	Method          string       `json:"method" doc:"How it was paid, or is to be."`
+	Method          string       `json:"method" doc:"The payment method."`
 	PlacedAt        time.Time    `json:"placedAt"`
-	PaidAt          *time.Time   `json:"paidAt" doc:"From when its age counts."`
+	PaidAt          *time.Time   `json:"paidAt" doc:"The time from which its age is counted."`
 	Items           []ticketItem `json:"items"`
 }
 
 type ticketItem struct {
-	Index      int    `json:"index" doc:"Its place among the order's items, also where a station shows only some."`
+	Index      int    `json:"index" doc:"Position among all items of the order, even if a station shows only some of them."`
 	ItemID     string `json:"itemId"`
 	DishID     string `json:"dishId"`
 	CategoryID string `json:"categoryId"`
@@ -189,8 +189,8 @@ type station struct {
 }
 
 type thresholds struct {
-	WarnSeconds int64 `json:"warnSeconds" doc:"The age of a ticket from which it is old."`
-	LateSeconds int64 `json:"lateSeconds" doc:"And from which it is too old."`
+	WarnSeconds int64 `json:"warnSeconds" doc:"Age from which a ticket counts as old."`
+	LateSeconds int64 `json:"lateSeconds" doc:"Age from which a ticket counts as too old."`
 }
 
 // boardView selects which parts of a board one screen receives.
@@ -287,7 +287,7 @@ type stepInput struct {
 }
 
 type stepBody struct {
-	Version int64 `json:"version,omitempty" minimum:"1" doc:"Of the order as it was seen. When it is another one by now, the step is refused: changed. Needed to clear a voided ticket; a recall that is sent twice without it goes back twice."`
+	Version int64 `json:"version,omitempty" minimum:"1" doc:"The order's version that the caller has seen. If the order has another version by now, the step is refused with the code changed. Required to clear a voided ticket. Without it, a repeated recall goes back twice."`
 }
 
 // Progress is an order's state in the kitchen.
@@ -296,9 +296,9 @@ type Progress struct {
 	Number        string     `json:"number" example:"A-042"`
 	Status        string     `json:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED"`
 	PaymentStatus string     `json:"paymentStatus"`
-	Voided        bool       `json:"voided" doc:"All of its money went back, or is about to: nothing of it is to be cooked any more."`
-	Cleared       bool       `json:"cleared" doc:"The kitchen has seen that it is voided."`
-	StepAt        *time.Time `json:"stepAt" doc:"Of the last step; null before the first."`
+	Voided        bool       `json:"voided" doc:"Whether the order is or will be refunded in full, so that nothing of it must be cooked."`
+	Cleared       bool       `json:"cleared" doc:"Whether the kitchen has acknowledged that the ticket is voided."`
+	StepAt        *time.Time `json:"stepAt" doc:"Time of the last step; null before the first."`
 	Version       int64      `json:"version"`
 }
 
@@ -321,10 +321,10 @@ func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput)
 
 type markInput struct {
 	ID    string `path:"id" maxLength:"64"`
-	Index int    `path:"index" minimum:"0" maximum:"999" doc:"The line's place among the order's items, from 0."`
+	Index int    `path:"index" minimum:"0" maximum:"999" doc:"Position of the line among the order's items, from 0."`
 	Body  struct {
 		Done    bool  `json:"done"`
-		Version int64 `json:"version,omitempty" minimum:"1" doc:"As with steps."`
+		Version int64 `json:"version,omitempty" minimum:"1" doc:"The order's version that the caller has seen, as for steps."`
 	}
 }
 

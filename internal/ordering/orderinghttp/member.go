@@ -31,15 +31,15 @@ type checkoutInput struct {
 
 type checkoutBody struct {
 	Kind            string `json:"kind,omitempty" enum:"DELIVERY,PICKUP" doc:"DELIVERY by default."`
-	BranchID        string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"By default the cart's own."`
+	BranchID        string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"By default the cart's branch."`
 	ReceiverName    string `json:"receiverName" text:"line" minLength:"1" maxLength:"120"`
-	ReceiverPhone   string `json:"receiverPhone" text:"line" minLength:"6" maxLength:"32" doc:"In the form of E.164 or national."`
-	ReceiverAddress string `json:"receiverAddress,omitempty" text:"line" maxLength:"300" doc:"Needed for delivery."`
+	ReceiverPhone   string `json:"receiverPhone" text:"line" minLength:"6" maxLength:"32" doc:"In E.164 or national format."`
+	ReceiverAddress string `json:"receiverAddress,omitempty" text:"line" maxLength:"300" doc:"Required for DELIVERY."`
 	ReceiverEmail   string `json:"receiverEmail,omitempty" text:"line" maxLength:"254"`
-	ReceiverNote    string `json:"receiverNote,omitempty" text:"lines" maxLength:"200" doc:"For the courier: a gate code, a floor, where to meet."`
-	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
+	ReceiverNote    string `json:"receiverNote,omitempty" text:"lines" maxLength:"200" doc:"Note for the courier, such as a gate code, a floor or a meeting point."`
+	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, if available."`
 	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body return the same order."`
-	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
+	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"The total that the member was shown; the order is refused if it differs."`
 }
 
 // checkout converts the body; the member comes from the session.

@@ -179,7 +179,7 @@ func (r routes) pay(ctx context.Context, in *payInput) (Summary, error) {
 
 // moreTime identifies the deadline to extend, so that a repeated request extends it only once.
 type moreTime struct {
-	PayBy time.Time `json:"payBy" doc:"The order's payBy as it was last shown. If it has moved since, nothing happens."`
+	PayBy time.Time `json:"payBy" doc:"The order's payBy that the client has seen. If it has changed since, nothing happens."`
 }
 
 type moreTimeInput struct {
@@ -209,8 +209,8 @@ type visitInput struct {
 type listed struct {
 	Summary
 	Items []item `json:"items"`
-	Phone int    `json:"phone" doc:"Which of the table's phones ordered, counted from 1 by their first orders or lines in the shared cart."`
-	Mine  bool   `json:"mine" doc:"Whether the phone that asks ordered."`
+	Phone int    `json:"phone" doc:"Number of the phone that ordered, from 1, by the time of each phone's first order or first line in the shared cart."`
+	Mine  bool   `json:"mine" doc:"Whether the requesting phone placed the order."`
 }
 
 type visitOrders struct {

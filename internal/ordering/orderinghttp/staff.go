@@ -50,7 +50,7 @@ type counterInput struct {
 	Body struct {
 		Method string `json:"method" enum:"COUNTER"`
 		Amount int64  `json:"amount" minimum:"0" doc:"Amount received, in minor units; it must equal the order's total."`
-		Late   bool   `json:"late,omitempty" doc:"The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise."`
+		Late   bool   `json:"late,omitempty" doc:"Accepts a payment for an expired order. The order is revived if its business date has not ended, its visit is open, the branch accepts orders and its dishes are available; otherwise the payment is refused."`
 	}
 }
 
@@ -111,12 +111,12 @@ func (r routes) registerCashier(a *httpapi.API) {
 type refundInput struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Amount    int64  `json:"amount,omitempty" minimum:"1" doc:"Minor units. Without it all that is left is refunded."`
+		Amount    int64  `json:"amount,omitempty" minimum:"1" doc:"Minor units. If omitted, the whole remaining amount is refunded."`
 		Reason    string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
-		ByHand    bool   `json:"byHand,omitempty" doc:"It was refunded in the gateway's portal already; nothing is sent."`
-		Reference string `json:"reference,omitempty" text:"line" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
+		ByHand    bool   `json:"byHand,omitempty" doc:"Records a refund that was already made in the gateway's portal; nothing is sent."`
+		Reference string `json:"reference,omitempty" text:"line" maxLength:"100" doc:"The portal's reference of the refund; required with byHand. Each reference is recorded once."`
 
-		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
+		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client and unique within the order; repeated requests with the same id and amount create one refund."`
 	}
 }
 
@@ -212,21 +212,21 @@ type Exception struct {
 	Currency  string    `json:"currency"`
 	State     string    `json:"state"`
 	Reason    string    `json:"reason,omitempty"`
-	Reference string    `json:"reference" doc:"What the gateway calls it, or answered last."`
+	Reference string    `json:"reference" doc:"The gateway's reference of the refund, or its last answer."`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 // mismatch is a payment for which the gateway reported another amount or currency than was requested.
 type mismatch struct {
 	Exception
-	Captured         int64  `json:"captured" doc:"What the gateway says that it has taken; amount is what it was asked for."`
+	Captured         int64  `json:"captured" doc:"The amount that the gateway reports as captured; amount is the requested one."`
 	CapturedCurrency string `json:"capturedCurrency"`
 }
 
 type exceptions struct {
-	Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
-	Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
-	Mismatches []mismatch  `json:"mismatches" doc:"Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
+	Payments   []Exception `json:"payments" doc:"Payments in REVIEW and UNKNOWN, oldest first, at most 200."`
+	Refunds    []Exception `json:"refunds" doc:"Unfinished refunds, oldest first, at most 200."`
+	Mismatches []mismatch  `json:"mismatches" doc:"Captures of a different amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
 }
 
 func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (exceptions, error) {
@@ -265,9 +265,9 @@ func Lists(a *httpapi.API, listing Listing) {
 	l := lists{listing}
 	describe := func(op *huma.Operation) {
 		op.Description = "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +
-			"receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it " +
-			"finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the " +
-			"permission to see receivers."
+			"receiver's name, ignoring accents; the receiver's phone, or at least its last four digits. A table matches its " +
+			"last 200 visits, and a name its last 200 orders. Names and phones match only with the permission to see " +
+			"receivers."
 	}
 	httpapi.Register(a.Operations("Orders", httpapi.Staff), "staff-orders", "GET /api/orders",
 		"List the orders of a branch, newest first", l.orders, describe)
@@ -277,13 +277,13 @@ func Lists(a *httpapi.API, listing Listing) {
 
 type staffOrdersInput struct {
 	BranchID      string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	BizDate       string `query:"bizDate" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"All of them where it is missing."`
+	BizDate       string `query:"bizDate" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"If omitted, all of them."`
 	Status        string `query:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,CANCELED"`
 	PaymentStatus string `query:"paymentStatus" enum:"UNPAID,CONFIRMING,PAID,CANCELED,REFUND_DUE,REFUNDED"`
 	CancelReason  string `query:"cancelReason" enum:"USER_CANCELED,STAFF_CANCELED,EXPIRED"`
-	Q             string `query:"q" text:"line" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
+	Q             string `query:"q" text:"line" maxLength:"10" doc:"An order's number, such as A-042, or only its digits."`
 	Search        string `query:"search" text:"line" maxLength:"60" doc:"A number, a table, or the receiver's name or phone."`
-	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"The orders of one visit; not together with search."`
+	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"Only the orders of this visit; cannot be combined with search."`
 	httpapi.ShortPaging
 }
 
@@ -291,10 +291,10 @@ type staffOrdersInput struct {
 type staffOrder struct {
 	Summary
 	Kind         string     `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
-	TableLabel   string     `json:"tableLabel" doc:"Empty away from tables."`
-	ReceiverName string     `json:"receiverName" doc:"Empty at tables, and without the permission to see receivers."`
+	TableLabel   string     `json:"tableLabel" doc:"Empty for DELIVERY and PICKUP."`
+	ReceiverName string     `json:"receiverName" doc:"Empty for orders at tables, and without the permission to see receivers."`
 	CancelReason string     `json:"cancelReason,omitempty"`
-	Refunded     int64      `json:"refunded" doc:"Part of totalPrice that is refunded or about to be."`
+	Refunded     int64      `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
 	CreatedAt    time.Time  `json:"createdAt"`
 	PaidAt       *time.Time `json:"paidAt"`
 	Items        []item     `json:"items"`
@@ -352,7 +352,7 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 type staffPaymentsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date of the orders."`
-	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one, included."`
+	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date, inclusive."`
 	Method   string `query:"method" text:"exact" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
 	State    string `query:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
 	httpapi.ShortPaging
@@ -361,9 +361,9 @@ type staffPaymentsInput struct {
 type staffPayment struct {
 	Attempt
 	OrderID    string `json:"orderId"`
-	Number     string `json:"number" example:"A-042" doc:"Of the order."`
-	BizDate    string `json:"bizDate" doc:"Of the order."`
-	GatewayRef string `json:"gatewayRef" doc:"What the gateway calls it; empty while it has not said."`
+	Number     string `json:"number" example:"A-042" doc:"The order's number."`
+	BizDate    string `json:"bizDate" doc:"The order's business date."`
+	GatewayRef string `json:"gatewayRef" doc:"The gateway's reference; empty until the gateway has sent it."`
 }
 
 // payments returns a page of a branch's attempts, by the business dates of their orders.

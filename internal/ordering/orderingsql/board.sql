@@ -53,7 +53,7 @@ WHERE o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY') AND o.void_seen =
 GROUP BY o.branch_id
 
 -- name: ready_times
--- Limits the orders before it reads their steps: a busy branch has many in an hour.
+-- Limits the orders before it reads their steps, because a busy branch has many orders per hour.
 SELECT max(s.at) - o.paid_at
 FROM (
     SELECT id, paid_at FROM order_info

@@ -10,8 +10,8 @@ ORDER BY o.id
 LIMIT $2
 
 -- name: drift_money
--- Finds violations of I6: captured minus refunded is the unrefunded part of the total for a PAID order, and 0 for any
--- other.
+-- Finds violations of I6: for a PAID order, captured minus refunded is the unrefunded part of the total; for any other
+-- order it is 0.
 SELECT o.id, o.payment_status, o.total_amount, coalesce(p.captured, 0), coalesce(f.refunded, 0)
 FROM order_info o
 LEFT JOIN (SELECT order_id, sum(amount) AS captured FROM payment_attempt WHERE state = 'PAID' AND order_id > $4 AND order_id <= $5 GROUP BY order_id) p ON p.order_id = o.id

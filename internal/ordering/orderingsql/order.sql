@@ -123,8 +123,9 @@ ORDER BY o.created_at DESC, o.id DESC
 LIMIT $2 OFFSET $3
 
 -- name: visit_phones
--- Ids break ties, so that two first orders of one millisecond keep their numbers. Lines of the shared cart count as
--- orders do, also after they were removed: a phone keeps its number from the cart to the bill.
+-- Returns the phones of a visit in the order of their numbers. Ids break ties between first orders of one millisecond.
+-- Lines of the shared cart count like orders, also after their removal, so that a phone has the same number on the cart
+-- and on the bill.
 SELECT p.guest_hash
 FROM (
     SELECT o.guest_hash, o.created_at, o.id FROM order_info o WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL

@@ -3,14 +3,14 @@ a.id, a.order_id, a.method, a.amount, a.currency, a.state, a.gateway_ref, a.redi
 coalesce(a.settled_at, 0), coalesce(a.check_at, 0), a.checks
 
 -- name: attempt_age_move
--- Attempts of unpaid orders that were not sent to a gateway yet. An attempt that was sent keeps its time, which is part of
--- the queries about it.
+-- Moves attempts of unpaid orders that were not sent to a gateway yet. A sent attempt keeps its time, because queries to
+-- the gateway contain it.
 UPDATE payment_attempt SET created_at = created_at + $1
 WHERE state = 'CREATED' AND redirect_url = ''
   AND order_id IN (SELECT h.id FROM hold h WHERE h.state = 'HELD' AND h.biz_date <> '')
 
 -- name: attempt_deadline_move
--- The times of the next checks.
+-- Moves the times of the next checks.
 UPDATE payment_attempt SET check_at = check_at + $1 WHERE check_at IS NOT NULL
 
 -- name: attempt_due

@@ -4,11 +4,11 @@ f.gateway_ref, f.portal_ref, f.code, coalesce(f.send_at, 0), f.tries, f.sent_bef
 f.created_at, coalesce(f.done_at, 0), coalesce(f.client_txn_id, '')
 
 -- name: refund_deadline_move
--- When refunds are to be sent.
+-- Moves the times at which refunds are sent.
 UPDATE refund SET send_at = send_at + $1 WHERE send_at IS NOT NULL
 
 -- name: refund_due
--- Refunds that are not done yet.
+-- Counts the unfinished refunds.
 SELECT count(*), coalesce(min(created_at), 0) FROM refund WHERE state <> 'DONE'
 
 -- name: refund_insert
@@ -32,9 +32,9 @@ JOIN @rows($1: id text) AS r ON f.order_id = r.id
 ORDER BY f.order_id, f.id
 
 -- name: refund_send
--- Skips rows that another process has claimed. The refunds of one payment are sent one after the other, the oldest first
--- and after one that was started: the result of one explains the gateway's answer to the next, and an old refund that is
--- sent anew must not be mistaken for one that is under way.
+-- Skips rows that another process has claimed. The refunds of one payment are sent one after the other: first those that
+-- were already tried, then the oldest. The gateway's answer to one refund depends on the result of the one before, and a
+-- resent old refund must not be mistaken for another that is in progress.
 SELECT @refund_columns
 FROM refund f
 WHERE f.send_at <= $1 AND NOT EXISTS (

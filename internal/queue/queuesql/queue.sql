@@ -2,8 +2,8 @@
 SELECT id FROM @table WHERE @due <= $1 AND @pending ORDER BY @order LIMIT 1
 
 -- name: claim
--- Other processes skip the rows that this one has locked. MATERIALIZED keeps PostgreSQL from evaluating LIMIT per row.
--- The array keeps it on the index: its estimate of a table that is filled and emptied all day is of no use.
+-- Other processes skip the rows that this one has locked. MATERIALIZED prevents PostgreSQL from evaluating LIMIT per row.
+-- With the array it uses the index: the table fills and empties all day, so its statistics are useless.
 WITH due AS MATERIALIZED (
     SELECT id FROM @table WHERE @due <= $1 AND @pending ORDER BY @order LIMIT $3 /*pg: FOR UPDATE SKIP LOCKED */
 )
@@ -12,11 +12,11 @@ WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM 
 RETURNING @columns
 
 -- name: delete
--- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
+-- With an array PostgreSQL uses the index, even if its statistics come from an empty table.
 DELETE FROM @table WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 
 -- name: fail
--- died is 0 for a row that is tried again.
+-- died is 0 for a row that will be retried.
 UPDATE @table SET @due = r.due, attempts = r.attempts @outcome
 FROM @rows($1: id text, was int, attempts int, due int, died int, reason text) AS r
 WHERE @table.id = r.id AND @table.attempts = r.was AND @pending

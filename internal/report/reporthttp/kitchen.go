@@ -9,7 +9,7 @@ import (
 
 // Pace is the JSON form of report.PhaseStats.
 type Pace struct {
-	Phase  string `json:"phase" enum:"ACCEPT,PREPARE,SERVE,WHOLE" doc:"ACCEPT from payment to acceptance, PREPARE until ready, SERVE until handed over, WHOLE all of it."`
+	Phase  string `json:"phase" enum:"ACCEPT,PREPARE,SERVE,WHOLE" doc:"ACCEPT: from payment to acceptance. PREPARE: until ready. SERVE: until handed over. WHOLE: from payment to handover."`
 	Orders int64  `json:"orders"`
 	P50    int64  `json:"p50Ms" doc:"Median, in milliseconds."`
 	P90    int64  `json:"p90Ms" doc:"90th percentile, in milliseconds."`

@@ -23,7 +23,7 @@ type failures struct {
 type moneySums struct {
 	Captured int64 `json:"captured"`
 	Refunded int64 `json:"refunded" doc:"Refunds of sales, decided by staff."`
-	Returned int64 `json:"returned" doc:"Payments without an order: paid twice, or too late."`
+	Returned int64 `json:"returned" doc:"Payments that do not pay an order: paid twice, or too late."`
 	Done     int64 `json:"done" doc:"Part of refunded and returned that is already paid back."`
 	Kept     int64 `json:"kept" doc:"The net sales of the same dates."`
 }
@@ -90,7 +90,7 @@ type ended struct {
 	Reason          string `json:"reason" enum:"EXPIRED,USER_CANCELED,STAFF_CANCELED"`
 	Orders          int64  `json:"orders"`
 	Amount          int64  `json:"amount" doc:"Total of these orders."`
-	Abandoned       int64  `json:"abandoned" doc:"Those of orders whose guest was redirected to a gateway's page and did not pay."`
+	Abandoned       int64  `json:"abandoned" doc:"Number of orders whose guest was redirected to a gateway's page and did not pay."`
 	AbandonedAmount int64  `json:"abandonedAmount"`
 }
 
@@ -131,7 +131,7 @@ func (v endedView) sheet() sheet {
 type refunds struct {
 	Date   string `json:"date,omitempty" doc:"Business date of the order."`
 	Method string `json:"method"`
-	Reason string `json:"reason" doc:"STAFF, or why the payment has no order."`
+	Reason string `json:"reason" doc:"STAFF, or the reason why the payment does not pay an order."`
 	State  string `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
 	Number int64  `json:"number"`
 	Amount int64  `json:"amount"`
@@ -140,7 +140,7 @@ type refunds struct {
 type refundSums struct {
 	Number   int64 `json:"number"`
 	Refunded int64 `json:"refunded" doc:"Refunds of sales, decided by staff."`
-	Returned int64 `json:"returned" doc:"Payments without an order."`
+	Returned int64 `json:"returned" doc:"Payments that do not pay an order."`
 	Done     int64 `json:"done" doc:"Part of both that is already paid back."`
 	Owed     int64 `json:"owed" doc:"Still to be paid back."`
 }

@@ -40,8 +40,8 @@ type Span struct {
 	BranchID    string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From        string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
 	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date; at most 366 dates."`
-	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv contains all rows."`
-	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; default the branch's."`
+	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv returns all rows."`
+	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; by default the branch's."`
 	IfNoneMatch string `header:"If-None-Match"`
 }
 

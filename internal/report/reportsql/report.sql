@@ -35,7 +35,7 @@ GROUP BY coalesce(a.method, o.payment_method), coalesce(a.state, 'CREATED')
 ORDER BY method, state
 
 -- name: payment_failures
--- What a report came to when it was a success, or was heard before, is no failure.
+-- Reports of a success and repeated reports have other verdicts.
 SELECT e.method, e.verdict, e.raw
 FROM order_info o
 JOIN payment_event e ON e.order_id = o.id
@@ -68,7 +68,7 @@ GROUP BY o.biz_date, f.method, f.reason, f.state
 ORDER BY o.biz_date, f.method, f.reason, f.state
 
 -- name: sales_cells
--- Local time is an instant and the shift of the stretch that it lies in; day 0 of the epoch was a Thursday.
+-- Local time is the instant plus the UTC offset of its period in $4. Day 0 of the Unix epoch was a Thursday.
 SELECT (t.local / 86400000 + 3) % 7 + 1 AS weekday, t.local / 3600000 % 24 AS hour, count(*),
        CAST(sum(t.sale) AS BIGINT), CAST(coalesce(sum(t.sale * t.total_amount), 0) AS BIGINT)
 FROM (
@@ -92,8 +92,8 @@ GROUP BY o.biz_date
 ORDER BY o.biz_date
 
 -- name: ticket_times
--- The first acceptance of a ticket counts, and the last time that it was ready: a recalled ticket was not ready. An order
--- without a step is no ticket.
+-- Takes the first acceptance of a ticket and the last time it became ready, because a recall makes it unready again. An
+-- order without steps is no ticket.
 SELECT o.biz_date, o.paid_at,
        coalesce(min(CASE WHEN s.from_status = 'PLACED' THEN s.at END), 0),
        coalesce(max(CASE WHEN s.to_status = 'READY' AND s.from_status NOT IN ('SERVED', 'COMPLETED') THEN s.at END), 0),

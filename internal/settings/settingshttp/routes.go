@@ -26,15 +26,15 @@ func Register(a *httpapi.API, service *settings.Service) {
 type setting struct {
 	Name         string     `json:"name" doc:"Such as payment_window."`
 	Variable     string     `json:"variable" doc:"The environment variable of the same setting."`
-	Value        string     `json:"value" doc:"In force in this process; empty for a secret."`
+	Value        string     `json:"value" doc:"The value in use in this process; empty for a secret."`
 	Default      string     `json:"default"`
-	Source       string     `json:"source" enum:"PROCESS,STORED,DEFAULT" doc:"PROCESS: fixed by a flag, the environment or a file; it cannot be changed here."`
+	Source       string     `json:"source" enum:"PROCESS,STORED,DEFAULT" doc:"PROCESS: set by a flag, the environment or a file; it cannot be changed here."`
 	IsSecret     bool       `json:"isSecret"`
 	IsSet        bool       `json:"isSet"`
-	IsUnreadable bool       `json:"isUnreadable" doc:"Stored, but the sealing key does not open it: set it again, or bring the key back."`
-	NeedsRestart bool       `json:"needsRestart" doc:"In force, but a part of the installation follows with the next start: with payment_window the timer queue at RabbitMQ."`
+	IsUnreadable bool       `json:"isUnreadable" doc:"The stored value cannot be decrypted with the sealing key: set it again, or restore the key."`
+	NeedsRestart bool       `json:"needsRestart" doc:"The value is in use, but a part of the installation follows only after a restart: for payment_window the timer queue at RabbitMQ."`
 	Help         string     `json:"help"`
-	UpdatedAt    *time.Time `json:"updatedAt" doc:"null: not stored."`
+	UpdatedAt    *time.Time `json:"updatedAt" doc:"When the value was stored; null if it is not stored."`
 	UpdatedBy    *string    `json:"updatedBy"`
 }
 
@@ -68,12 +68,12 @@ func (r routes) list(ctx context.Context, _ *struct{}) (settingList, error) {
 
 type changeInput struct {
 	Body struct {
-		Values []newValue `json:"values" minItems:"1" maxItems:"50" doc:"All or none of them are stored."`
+		Values []newValue `json:"values" minItems:"1" maxItems:"50" doc:"Either all or none are stored."`
 	}
 }
 
 type newValue struct {
-	Name  string  `json:"name" text:"line" maxLength:"60" doc:"As listed."`
+	Name  string  `json:"name" text:"line" maxLength:"60" doc:"As in the list."`
 	Value *string `json:"value" text:"line" doc:"null removes the stored value; the default applies again."`
 }
 
@@ -102,15 +102,15 @@ var mailLocales = []string{"en", "vi", "zh-TW"}
 type testInput struct {
 	AcceptLanguage string `header:"Accept-Language" doc:"Language of the test message."`
 	Body           struct {
-		Subject  string `json:"subject" enum:"vnpay,linepay,mail" doc:"What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address."`
-		BranchID string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"With mail: the message has the sender of this branch."`
+		Subject  string `json:"subject" enum:"vnpay,linepay,mail" doc:"The service to test, with the saved settings. mail sends a message to the account's own address."`
+		BranchID string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"For mail: sends the message with this branch's sender."`
 	}
 }
 
 type testResult struct {
 	OK     bool   `json:"ok"`
 	Code   string `json:"code" enum:"ok,not_set,credentials_refused,account_inactive,ip_not_allowed,message_refused,unreachable,unexpected"`
-	Detail string `json:"detail" doc:"For people, in English: the service's own code and text, or the address that the message was sent to."`
+	Detail string `json:"detail" doc:"A text for people, in English: the service's own code and text, or the recipient of the message."`
 }
 
 // test answers 200 also for a failed test: the request itself has succeeded.

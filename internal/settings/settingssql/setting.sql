@@ -5,7 +5,7 @@ DELETE FROM house_setting WHERE name = $1
 SELECT name, value, sealed, updated_at, updated_by FROM house_setting WHERE name <> '' ORDER BY name
 
 -- name: setting_lock
--- The row without a name is the lock of all settings.
+-- Locks all settings by locking the row without a name.
 SELECT name FROM house_setting WHERE name = '' /*pg: FOR UPDATE */
 
 -- name: setting_upsert

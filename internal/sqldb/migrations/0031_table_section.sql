@@ -1,4 +1,4 @@
--- Tables belong to a section of the floor, such as the terrace.
+-- Adds the section of a table, such as the terrace.
 
 -- +goose Up
 ALTER TABLE dining_table ADD COLUMN section TEXT NOT NULL DEFAULT ''; -- empty: none

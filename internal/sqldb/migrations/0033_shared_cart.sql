@@ -1,19 +1,19 @@
--- The guests of a table may fill one cart together, where their branch wants it.
+-- Adds the shared cart of a visit. Each branch can enable it.
 
 -- +goose Up
 ALTER TABLE branch ADD COLUMN shared_cart SMALLINT NOT NULL DEFAULT 0;
--- The row that changes to the cart of one visit lock, and the number that they raise.
+-- Changes to the cart of a visit lock its row here and raise version.
 CREATE TABLE visit_cart (
     visit_id @key PRIMARY KEY,
     version  BIGINT NOT NULL,
-    added    BIGINT NOT NULL             -- lines that were ever added
+    added    BIGINT NOT NULL             -- lines added so far, including removed ones
 );
--- A line that was removed or ordered stays with quantity 0 until the visit is over, so that a late repetition of the
--- request that put it there does not bring it back.
+-- A removed or ordered line stays with quantity 0 until the visit ends, so that a late repetition of the request that
+-- added it does not restore it.
 CREATE TABLE visit_cart_line (
     visit_id   @key NOT NULL,
     id         @key NOT NULL,            -- chosen by the phone
-    guest_hash @key NOT NULL,            -- of the phone that put it there
+    guest_hash @key NOT NULL,            -- of the phone that added the line
     item_id    BIGINT NOT NULL,
     dish_id    BIGINT NOT NULL,
     quantity   BIGINT NOT NULL,          -- 0: removed or ordered

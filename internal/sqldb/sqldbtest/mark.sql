@@ -1,4 +1,4 @@
--- A hash of all parts of a schema that a test can change. A copy has the hash of its template.
+-- Returns a hash of all parts of a schema that a test can change. A copy has the same hash as its template.
 SELECT md5(string_agg(part, ',' ORDER BY part))
 FROM (SELECT concat_ws(' ', 'class', oid, relname, relkind, reloptions) AS part FROM pg_class
       WHERE oid >= 16384 AND relnamespace::regnamespace::text !~ '^pg_(toast_)?temp'

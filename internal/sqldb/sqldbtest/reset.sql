@@ -1,5 +1,5 @@
--- Statements that restore the present rows and sequences of a database. Run them with triggers and foreign keys
--- disabled.
+-- Returns the statements that restore the present rows and sequences of a database. They need disabled triggers and
+-- foreign keys.
 WITH tables AS (
 	SELECT format('%I', relname) AS name,
 		(xpath('/row/v/text()', query_to_xml(

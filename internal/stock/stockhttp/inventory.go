@@ -60,7 +60,7 @@ func levelOf(l stock.Level, err error) (level, error) {
 
 type levelIn struct {
 	ItemID   string `path:"itemId" maxLength:"64"`
-	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
+	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be omitted if there is only one branch."`
 }
 
 func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (level, error) {
@@ -88,7 +88,7 @@ func (s inventoryRoutes) set(ctx context.Context, in *setIn) (level, error) {
 }
 
 type lookIn struct {
-	BranchID string   `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
+	BranchID string   `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be omitted if there is only one branch."`
 	ItemID   []string `query:"itemId,explode" text:"exact" minItems:"1" maxItems:"100" required:"true"`
 }
 
@@ -99,7 +99,7 @@ type levelSnapshot struct {
 }
 
 type levelSnapshots struct {
-	Items []levelSnapshot `json:"items" doc:"Those that are there, in the order in which they were asked for."`
+	Items []levelSnapshot `json:"items" doc:"The existing items, in the order of the request."`
 }
 
 // look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
@@ -137,10 +137,10 @@ func skuLines(amounts []amount) []stock.SKULine {
 // Reservation is a reservation in responses.
 type Reservation struct {
 	OrderID   string       `json:"orderId"`
-	BranchID  *string      `json:"branchId" doc:"null for one that was cancelled before it came."`
+	BranchID  *string      `json:"branchId" doc:"null for a reservation that was cancelled before it arrived."`
 	Status    stock.Status `json:"status" enum:"RESERVED,CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
 	Items     []amount     `json:"items"`
-	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for one that never held anything."`
+	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for a reservation that never held units."`
 }
 
 // reservationOf returns a reservation in the form of a response. Without lines it never held anything, and its expiry
@@ -160,7 +160,7 @@ type reserveIn struct {
 		OrderID    string   `json:"orderId" text:"exact" minLength:"1" maxLength:"64" doc:"Identifies the reservation; a repeated request has the same id and one effect."`
 		BranchID   string   `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
 		Items      []amount `json:"items" minItems:"1" maxItems:"50"`
-		TTLSeconds int64    `json:"ttlSeconds,omitempty" minimum:"1" maximum:"86400" doc:"300 where it is left out."`
+		TTLSeconds int64    `json:"ttlSeconds,omitempty" minimum:"1" maximum:"86400" doc:"300 if omitted."`
 	}
 }
 

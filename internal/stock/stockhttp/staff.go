@@ -39,7 +39,7 @@ type item struct {
 	BranchID  string `json:"branchId"`
 	Name      string `json:"name"`
 	Unit      string `json:"unit" doc:"Unit of measure; empty for pieces."`
-	LowAt     *int64 `json:"lowAt" doc:"An alarm is raised when no more are left; null for none."`
+	LowAt     *int64 `json:"lowAt" doc:"Raises an alarm when no more than this are left; null for no alarm."`
 	Available int64  `json:"available"`
 	Reserved  int64  `json:"reserved"`
 	Sold      int64  `json:"sold"`
@@ -64,8 +64,8 @@ func itemResponse(l stock.Level, err error) (item, error) {
 type listIn struct {
 	httpapi.Paging
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	Query    string `query:"q" text:"line" maxLength:"100" doc:"A part of the itemId or the name."`
-	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
+	Query    string `query:"q" text:"line" maxLength:"100" doc:"Part of the itemId or the name."`
+	Low      bool   `query:"low" doc:"Only items at or below their alarm level."`
 }
 
 func (s staffRoutes) list(ctx context.Context, in *listIn) (httpapi.Listed[item], error) {
@@ -124,10 +124,10 @@ type adjustIn struct {
 	ID   int64 `path:"id"`
 	Body struct {
 		Kind     stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
-		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"Of a count: the available quantity."`
+		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"For a count: the available quantity."`
 		Note     string               `json:"note,omitempty" text:"lines" maxLength:"200"`
 
-		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body are one adjustment."`
+		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body make one adjustment."`
 	}
 }
 
@@ -140,8 +140,8 @@ func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (item, error) {
 type adjustment struct {
 	ID        string               `json:"id"`
 	Kind      stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
-	Change    int64                `json:"change" doc:"Negative where there were fewer afterwards."`
-	Available int64                `json:"available" doc:"Afterwards."`
+	Change    int64                `json:"change" doc:"Change of the quantity; negative for a decrease."`
+	Available int64                `json:"available" doc:"The available quantity afterwards."`
 	Note      string               `json:"note"`
 	Actor     string               `json:"actor"`
 	CreatedAt time.Time            `json:"createdAt"`
@@ -188,7 +188,7 @@ func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (http
 }
 
 type recipe struct {
-	Lines []amount `json:"lines" maxItems:"10" doc:"Empty for a dish that takes nothing."`
+	Lines []amount `json:"lines" maxItems:"10" doc:"Empty for a dish without a recipe."`
 }
 
 func (s staffRoutes) recipe(ctx context.Context, in *httpapi.ByID) (recipe, error) {

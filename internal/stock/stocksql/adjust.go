@@ -133,7 +133,7 @@ func (e *priorAdjustment) queue(tx sqldb.Tx, a stock.Adjustment) {
 	}
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		return rows.Scan(&e.digest, &e.Available, &e.Reserved, &e.Sold)
-	}, stmt("adjustment_earlier"), a.Branch, a.ClientTxnID)
+	}, stmt("adjustment_by_key"), a.Branch, a.ClientTxnID)
 }
 
 func (e *priorAdjustment) answer(a stock.Adjustment) (stock.Level, error) {

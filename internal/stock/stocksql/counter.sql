@@ -6,14 +6,14 @@ WHERE sales_quota_counter.branch_id = r.branch_id AND sales_quota_counter.stat_d
   AND sales_quota_counter.menu_item_id = r.item AND sales_quota_counter.slot_key = 'ALL_DAY'
 
 -- name: counter_cap
--- A cap may go below what is held and used: it only stops new holds.
+-- A cap may be less than held plus used. It then only stops new holds.
 UPDATE sales_quota_counter SET cap = $4
 WHERE branch_id = $1 AND menu_item_id = $2 AND slot_key = 'ALL_DAY' AND stat_date >= $3
 RETURNING stat_date
 
 -- name: counter_ensure
--- A scope's counters begin with the standing quota of each item, or with nothing while it is off. Sorted, so that two
--- processes never wait for each other.
+-- A new counter has the item's daily quota as its cap, or 0 while the item is off sale. The rows are sorted, so that two
+-- processes cannot deadlock.
 INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap)
 SELECT r.branch_id, r.stat_date, m.id,
        CASE WHEN m.off_through >= r.stat_date THEN 0 ELSE m.daily_quota END

@@ -13,13 +13,13 @@ WHERE CAST($1 AS BIGINT) = 0 OR v.branch_id = $1
 ORDER BY v.branch_id, i.sku
 
 -- name: drift_holds
--- Active holds of a window of ids. Those of orders before a business date are included if they take stock, which has
--- no date: then their lines contain an s.
+-- Returns the active holds of a window of ids. Orders before a business date are included if they take stock items, which
+-- have no date: their lines contain an s.
 SELECT h.branch_id, h.biz_date, h.state, h.lines
 FROM hold h
 WHERE h.id > $3 AND h.id <= $4 AND h.state IN ('HELD', 'CONFIRMED')
   AND (CAST($2 AS BIGINT) = 0 OR h.branch_id = $2) AND (h.biz_date >= $1 OR h.lines LIKE '%s%')
 
 -- name: drift_window
--- The last id of the next $2 holds.
+-- Returns the last id of the next $2 holds after $1, or an empty text at the end.
 SELECT coalesce(max(w.id), '') FROM (SELECT h.id FROM hold h WHERE h.id > $1 ORDER BY h.id LIMIT $2) w

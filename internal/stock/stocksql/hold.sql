@@ -2,7 +2,7 @@
 h.id, h.branch_id, h.biz_date, h.state, h.expires_at, h.lines
 
 -- name: hold_deadline_move
--- Of orders and of other systems. $1 is the step of the clock.
+-- Moves the deadlines of orders and of other systems' reservations. $1 is the step of the clock.
 UPDATE hold SET expires_at = expires_at + $1 WHERE state = 'HELD'
 
 -- name: hold_extend
@@ -17,7 +17,7 @@ SELECT r.id, r.branch_id, r.biz_date, r.state, r.reason, r.digest, r.lines, r.ex
 FROM @rows($1: id text, branch_id int, biz_date text, state text, reason text, digest text, lines text, expires_at int) AS r
 
 -- name: hold_late
--- How many orders are past their deadline, and since when the first of them.
+-- Counts the orders past their deadline, and returns the earliest deadline.
 SELECT count(*), coalesce(min(h.expires_at), 0) FROM hold h WHERE h.biz_date <> '' AND h.state = 'HELD' AND h.expires_at <= $1
 
 -- name: hold_lock
@@ -28,20 +28,20 @@ ORDER BY h.id
 /*pg: FOR UPDATE OF h*/
 
 -- name: hold_move
--- Payment, cancellation and expiry compete here and nowhere else: one of them finds the state it expects (I4).
+-- Decides between concurrent payment, cancellation and expiry: only the first finds the state it expects (I4).
 UPDATE hold
 SET state = r.becomes, reason = r.reason, updated_at = $2
 FROM @rows($1: id text, was text, becomes text, reason text) AS r
 WHERE hold.id = r.id AND hold.state = r.was
 
 -- name: hold_open
--- Holds of a business date that are not paid yet.
+-- Returns the unpaid holds of a business date.
 SELECT @hold_columns
 FROM hold h
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.state = 'HELD'
 
 -- name: hold_page
--- One page of the holds of a business date in a state. The index hold_scope has this order.
+-- Returns one page of the holds of a business date in a state. The index hold_scope has this order.
 SELECT @hold_columns
 FROM hold h
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.state = $3 AND h.updated_at >= $4 AND h.id > $5
@@ -55,7 +55,7 @@ JOIN @rows($1: id text) AS r ON h.id = r.id
 ORDER BY h.id
 
 -- name: hold_tombstone
--- An order transaction that comes late with the same id now fails on the primary key (I12).
+-- A late order transaction with the same id then fails on the primary key (I12).
 INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, expires_at, created_at, updated_at)
 SELECT r.id, r.branch_id, r.biz_date, 'RELEASED', 'LEASE_ENDED', '', CAST($2 AS BIGINT), CAST($2 AS BIGINT), CAST($2 AS BIGINT)
 FROM @rows($1: id text, branch_id int, biz_date text) AS r

@@ -11,7 +11,7 @@ WHERE s.branch_id = $1
 -- name: adjustment_count
 SELECT count(*) FROM stock_adjustment WHERE item_id = $1
 
--- name: adjustment_earlier
+-- name: adjustment_by_key
 SELECT a.digest, a.available, a.reserved, a.sold
 FROM stock_adjustment a
 WHERE a.branch_id = $1 AND a.client_txn_id = $2
@@ -57,12 +57,12 @@ ORDER BY v.branch_id
 SELECT v.item_id, v.available, v.reserved, v.sold FROM inventory v WHERE v.branch_id = $1 ORDER BY v.item_id
 
 -- name: level_count
--- An empty text chooses all; $3 = 1 chooses those for which an alarm stands.
+-- An empty text selects all items; $3 = 1 only those at or below their alarm level.
 SELECT count(*)
 @level_matches
 
 -- name: level_list
--- An empty text chooses all; $3 = 1 chooses those for which an alarm stands.
+-- An empty text selects all items; $3 = 1 only those at or below their alarm level.
 SELECT @level_columns
 @level_matches
 ORDER BY s.sku
@@ -75,7 +75,7 @@ JOIN @rows($1: branch_id int, sku text) AS r ON s.branch_id = r.branch_id AND s.
 JOIN inventory v ON v.branch_id = s.branch_id AND v.item_id = s.id
 
 -- name: rank_add
--- Sorted, so that two processes never wait for each other.
+-- The rows are sorted, so that two processes cannot deadlock.
 INSERT INTO stock_rank (item_id, score, updated_at)
 SELECT s.id, r.reads, CAST($2 AS BIGINT)
 FROM @rows($1: branch_id int, sku text, reads int) AS r
@@ -87,9 +87,8 @@ ON CONFLICT (item_id) DO UPDATE SET score = stock_rank.score + excluded.score
 -- name: rank_delete
 DELETE FROM stock_rank WHERE score = 0
 
--- name: rank_fade
--- What was read an hour ago counts half; updated_at is when a score was halved last, so that any number of processes
--- halves it once.
+-- name: rank_decay
+-- Halves the scores every hour. updated_at is the time of the last halving, so that only one process halves a score.
 UPDATE stock_rank SET score = score / 2, updated_at = $1 WHERE updated_at <= $2
 
 -- name: rank_top
@@ -100,40 +99,40 @@ JOIN inventory v ON v.branch_id = s.branch_id AND v.item_id = s.id
 ORDER BY k.score DESC, k.item_id
 LIMIT $1
 
--- name: thing_anywhere
--- Of messages that do not say in which branch: the reference's have no branches.
+-- name: stock_item_by_sku
+-- Serves messages without a branch, because the specification's messages have none.
 SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
 FROM stock_item s
 JOIN @rows($1: sku text) AS r ON s.sku = r.sku
 
--- name: thing_find
+-- name: stock_item_find
 SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
 FROM stock_item s
 JOIN @rows($1: branch_id int, sku text) AS r ON s.branch_id = r.branch_id AND s.sku = r.sku
 
--- name: thing_insert
--- Of a branch that is not there nothing is made.
+-- name: stock_item_insert
+-- Inserts no row if the branch does not exist.
 INSERT INTO stock_item (branch_id, sku, created_at, updated_at)
 SELECT b.id, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($3 AS BIGINT) FROM branch b WHERE b.id = $1
 ON CONFLICT DO NOTHING
 
--- name: thing_lock
+-- name: stock_item_lock
 SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
 FROM stock_item s
 WHERE s.id = $1
 /*pg: FOR NO KEY UPDATE*/
 
--- name: thing_marks
--- Read once the counters are locked: in the statement that locks them it would be what it was before the wait.
+-- name: stock_item_low_at
+-- Reads the alarm levels after inventory_lock. A join there would return the levels from before the wait for the lock.
 SELECT s.id, s.branch_id, s.sku, coalesce(s.low_at, -1)
 FROM stock_item s
 JOIN @rows($1: item int) AS r ON s.id = r.item
 
--- name: thing_names
+-- name: stock_item_skus
 SELECT s.id, s.sku FROM stock_item s JOIN @rows($1: item int) AS r ON s.id = r.item
 
--- name: thing_select
+-- name: stock_item_select
 SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1) FROM stock_item s WHERE s.id = $1
 
--- name: thing_update
+-- name: stock_item_update
 UPDATE stock_item SET name = $2, unit = $3, low_at = $4, updated_at = $5 WHERE id = $1

@@ -19,7 +19,7 @@ func (r *Reservations) Items(ctx context.Context, branch int64, skus []string) (
 
 // Items is Reservations.Items within a transaction.
 func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]stock.Item, error) {
-	return sqldb.Collect(ctx, c, scanItem, stmt("thing_find"), sqldb.NewRowSet(len(skus)).
+	return sqldb.Collect(ctx, c, scanItem, stmt("stock_item_find"), sqldb.NewRowSet(len(skus)).
 		Int("branch_id", func(int) int64 { return branch }).
 		Text("sku", func(i int) string { return skus[i] }))
 }
@@ -31,7 +31,7 @@ var scanItem = sqldb.Row(func(t *stock.Item) []any {
 // ensureItem creates a missing stock item without units and reports whether it did. Two processes may create the same
 // item: the one that loses finds it. In an unknown branch nothing is created.
 func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, stmt("thing_insert"), branch, sku, now.UnixMilli())
+	n, err := tx.Exec(ctx, stmt("stock_item_insert"), branch, sku, now.UnixMilli())
 	if n > 0 {
 		tx.Queue(stmt("inventory_insert"), branch, sku)
 	}
@@ -67,7 +67,7 @@ func (r *Reservations) Add(ctx context.Context, by authz.Actor, t stock.Item) er
 func (r *Reservations) Update(ctx context.Context, by authz.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		before, found, err := sqldb.One(ctx, tx, scanItem, stmt("thing_lock"), t.ID)
+		before, found, err := sqldb.One(ctx, tx, scanItem, stmt("stock_item_lock"), t.ID)
 		switch {
 		case err != nil:
 			return err
@@ -108,7 +108,7 @@ func update(tx sqldb.Tx, t stock.Item, now time.Time) {
 	if t.LowAt != stock.NoAlarm {
 		lowAt = &t.LowAt
 	}
-	tx.QueueExactly(1, stmt("thing_update"), t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
+	tx.QueueExactly(1, stmt("stock_item_update"), t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
 }
 
 // auditText returns a stock item in the form of the audit log.
@@ -135,7 +135,7 @@ func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 			balances.LoadItem(t, c)
 		}
 		return nil
-	}, stmt("thing_marks"), sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))
+	}, stmt("stock_item_low_at"), sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))
 }
 
 func itemKeyRows(keys []stock.Key) *sqldb.RowSet {

@@ -83,7 +83,7 @@ func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error 
 				Text("sku", func(i int) string { return reads[i].SKU }).
 				Int("reads", func(i int) int64 { return reads[i].N }), now.UnixMilli())
 		}
-		tx.Queue(stmt("rank_fade"), now.UnixMilli(), now.Add(-rankHalfLife).UnixMilli())
+		tx.Queue(stmt("rank_decay"), now.UnixMilli(), now.Add(-rankHalfLife).UnixMilli())
 		tx.Queue(stmt("rank_delete"))
 		return nil
 	})
@@ -96,7 +96,7 @@ func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error
 
 // Item returns a stock item by number; one without an id does not exist.
 func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
-	t, _, err := sqldb.One(ctx, l.db, scanItem, stmt("thing_select"), id)
+	t, _, err := sqldb.One(ctx, l.db, scanItem, stmt("stock_item_select"), id)
 	return t, err
 }
 

@@ -89,7 +89,7 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 		return cmp.Or(cmp.Compare(a.branch, b.branch), cmp.Compare(a.sku, b.sku))
 	})
 	wanted = slices.Compact(wanted)
-	found, err := sqldb.Collect(ctx, tx, scanItem, stmt("thing_find"), sqldb.NewRowSet(len(wanted)).
+	found, err := sqldb.Collect(ctx, tx, scanItem, stmt("stock_item_find"), sqldb.NewRowSet(len(wanted)).
 		Int("branch_id", func(i int) int64 { return wanted[i].branch }).
 		Text("sku", func(i int) string { return wanted[i].sku }))
 	if err != nil {
@@ -118,6 +118,6 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 // itemsInAnyBranch returns the items of messages without a branch, from all branches.
 func itemsInAnyBranch(ctx context.Context, tx sqldb.Tx, wanted []itemRef) ([]stock.Item, error) {
 	n, _ := slices.BinarySearchFunc(wanted, 1, func(w itemRef, branch int64) int { return cmp.Compare(w.branch, branch) })
-	return sqldb.Collect(ctx, tx, scanItem, stmt("thing_anywhere"), sqldb.NewRowSet(n).Text("sku",
+	return sqldb.Collect(ctx, tx, scanItem, stmt("stock_item_by_sku"), sqldb.NewRowSet(n).Text("sku",
 		func(i int) string { return wanted[i].sku }))
 }

@@ -16,12 +16,12 @@ FROM redis_outbox
 WHERE dead_at IS NOT NULL AND (CAST($1 AS TEXT) = '' OR id = $1)
 
 -- name: ops_deadline_move
--- An entry is not applied before it was written, nor before it is due.
+-- Moves both times, because ops_select returns no entry before its created_at or its due_at.
 UPDATE redis_outbox SET created_at = created_at + $1, due_at = CASE due_at WHEN 0 THEN 0 ELSE due_at + $1 END
 WHERE dead_at IS NULL
 
 -- name: ops_delete_scope
--- Some at a time: after hours without Redis there may be millions.
+-- Deletes $3 entries at a time: after hours without Redis there may be millions.
 DELETE FROM redis_outbox
 WHERE id IN (SELECT o.id FROM redis_outbox o WHERE o.branch_id = $1 AND o.biz_date = $2 ORDER BY o.id LIMIT $3)
 

@@ -23,7 +23,7 @@ func (l *Store) ClaimRebuild(
 		return n == 1, free, err
 	}
 	// A claim needs an instant after the stored one, hence one millisecond more.
-	ms, err := sqldb.Scalar[int64](ctx, l.db, stmt("scope_free"), s.Branch, s.Date)
+	ms, err := sqldb.Scalar[int64](ctx, l.db, stmt("scope_claim_end"), s.Branch, s.Date)
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
 

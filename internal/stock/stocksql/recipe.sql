@@ -16,7 +16,7 @@ WHERE l.menu_item_id = $1
 ORDER BY s.sku
 
 -- name: recipe_lock
--- The menu item's row is the lock under which its recipe changes.
+-- Locks the menu item, which serializes changes of its recipe.
 SELECT m.branch_id FROM menu_item m WHERE m.id = $1
 /*pg: FOR NO KEY UPDATE*/
 

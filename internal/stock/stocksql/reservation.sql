@@ -18,16 +18,16 @@ DELETE FROM early_confirm WHERE created_at < $1
 SELECT e.hold_id FROM early_confirm e JOIN @rows($1: id text) AS r ON e.hold_id = r.id
 
 -- name: reservation_count
--- Empty texts choose all.
+-- An empty text disables a filter.
 SELECT count(*)
 @reservation_matches
 
 -- name: reservation_late
--- How many reservations are past their deadline, and since when the first of them.
+-- Counts the reservations past their deadline, and returns the earliest deadline.
 SELECT count(*), coalesce(min(h.expires_at), 0) FROM hold h WHERE h.biz_date = '' AND h.state = 'HELD' AND h.expires_at <= $1
 
 -- name: reservation_list
--- Empty texts choose all.
+-- An empty text disables a filter.
 SELECT h.id, h.created_at, h.updated_at
 @reservation_matches
 ORDER BY h.updated_at DESC, h.id
@@ -41,7 +41,8 @@ ORDER BY h.id
 /*pg: FOR UPDATE OF h*/
 
 -- name: reservation_overdue
--- Those that waited longest first; then those whose confirmation was remembered in the moment in which they came.
+-- Returns the overdue reservations, the oldest first, and then those whose early confirmation was stored while they were
+-- being created.
 SELECT l.id FROM (
     SELECT h.id FROM hold h WHERE h.biz_date = '' AND h.state = 'HELD' AND h.expires_at <= $1 ORDER BY h.expires_at LIMIT $2
 ) AS l

@@ -248,7 +248,7 @@ func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]stri
 	if len(items) == 0 {
 		return map[int64]string{}, nil
 	}
-	return sqldb.Map[int64, string](ctx, c, stmt("thing_names"), itemRows(items))
+	return sqldb.Map[int64, string](ctx, c, stmt("stock_item_skus"), itemRows(items))
 }
 
 func itemRows(items []int64) *sqldb.RowSet {

@@ -1,10 +1,10 @@
 -- name: scope_claim
--- One rebuild at a time: the winner owns the scope until $4, unless it ends earlier. A claim that lasts beyond $5 was made
--- before the clock was set back.
+-- Claims a scope for one rebuild until $4. A stored claim that ends after $5 dates from before the clock was set back and
+-- does not count.
 UPDATE gate_scope SET rebuilt_until = $4
 WHERE branch_id = $1 AND biz_date = $2 AND (rebuilt_until < $3 OR rebuilt_until > $5)
 
--- name: scope_free
+-- name: scope_claim_end
 SELECT rebuilt_until FROM gate_scope WHERE branch_id = $1 AND biz_date = $2
 
 -- name: scope_insert
@@ -12,12 +12,12 @@ INSERT INTO gate_scope (branch_id, biz_date, epoch, rebuilt_until) VALUES ($1, $
 ON CONFLICT DO NOTHING
 
 -- name: scope_release
--- The next rebuild may begin after $5.
+-- Ends a claim. The next rebuild may begin after $5.
 UPDATE gate_scope SET rebuilt_until = $5, epoch = $4
 WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
 
 -- name: scope_renew
--- The end of a claim identifies it.
+-- Extends a claim, which is identified by its end.
 UPDATE gate_scope SET rebuilt_until = $4
 WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
 

@@ -66,7 +66,7 @@ func (r routes) outbox(ctx context.Context, _ *struct{}) (system.Outbox, error) 
 }
 
 type lettersInput struct {
-	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; if omitted all except redis."`
+	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; if omitted, all except redis."`
 	Type     string `query:"type" text:"exact" maxLength:"100" doc:"Such as order.paid."`
 	httpapi.ShortPaging
 }
@@ -116,7 +116,7 @@ type replayAllInput struct {
 
 type replayAllBody struct {
 	system.Replayed
-	Left int64 `json:"left" doc:"Including those that failed again."`
+	Left int64 `json:"left" doc:"Number of remaining dead letters, including those that failed again."`
 }
 
 func (r routes) replayAll(ctx context.Context, in *replayAllInput) (replayAllBody, error) {

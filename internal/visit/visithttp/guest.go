@@ -60,7 +60,7 @@ type landingPost struct {
 
 type landingRequest struct {
 	QR            string `json:"qr" text:"exact" maxLength:"128"`
-	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Where the header cannot be sent."`
+	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"For clients that cannot send the header."`
 }
 
 type landing struct {
@@ -71,14 +71,14 @@ type landing struct {
 	TableLabel    string `json:"tableLabel"`
 	Branch        branch `json:"branch"`
 
-	Paused *paused `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
+	Paused *paused `json:"paused" doc:"Reason and end of a pause; null while ordering is possible."`
 }
 
 // paused is the reason why a branch takes no orders, as guests see it.
 type paused struct {
-	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
-	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
-	Until      *time.Time `json:"until" doc:"null: not known yet."`
+	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null if the reason is a text."`
+	Reason     *string    `json:"reason" doc:"In the language of the response; null if there is a code."`
+	Until      *time.Time `json:"until" doc:"null if not known yet."`
 }
 
 // pausedOf returns the pause in the locale that the browser prefers among the branch's.
@@ -111,7 +111,7 @@ type branch struct {
 	Timezone string           `json:"timezone"`
 	Locales  []catalog.Locale `json:"locales"`
 
-	SharedCart bool `json:"sharedCart" doc:"Whether the phones of a table fill one cart, see /cis/visit/{visitId}/cart."`
+	SharedCart bool `json:"sharedCart" doc:"Whether the phones of the table share one cart, see /cis/visit/{visitId}/cart."`
 }
 
 // get opens visits although it is a GET, because a phone's camera can only open a URL.

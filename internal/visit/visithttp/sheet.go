@@ -262,9 +262,9 @@ func (c qrCode) svg() []byte {
 func (s *staff) registerCodes(a *httpapi.API) {
 	ops := a.Operations("Codes", httpapi.Staff) // a permission module of its own, because a code admits guests
 	httpapi.RegisterOutput(ops, "staff-table-sheet", "GET /api/tables/qr-sheet",
-		"Print the tables' QR codes on A4 sheets to cut", s.sheet, binary("text/html", "The sheet."))
+		"Print the tables' QR codes on A4 sheets to cut", s.sheet, binary("text/html", "The sheet as an HTML page."))
 	httpapi.RegisterOutput(ops, "staff-table-code", "GET /api/tables/{id}/qr.svg",
-		"Download the QR code of a table as an image", s.code, binary("image/svg+xml", "The code with its quiet zone."))
+		"Download the QR code of a table as an image", s.code, binary("image/svg+xml", "The QR code with its quiet zone."))
 }
 
 // binary describes a body of bytes for the OpenAPI document, which cannot derive it.

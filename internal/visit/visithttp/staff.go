@@ -37,10 +37,10 @@ type table struct {
 	BranchID string `json:"branchId"`
 	Label    string `json:"label"`
 	Seats    int    `json:"seats"`
-	Section  string `json:"section,omitempty" doc:"The part of the floor; missing for none."`
-	IsActive bool   `json:"isActive" doc:"false: its code is refused."`
-	QRToken  string `json:"qrToken,omitempty" doc:"For managers and above, and the service token."`
-	Link     string `json:"link,omitempty" doc:"The content of the printed code; likewise."`
+	Section  string `json:"section,omitempty" doc:"The section of the floor; omitted for none."`
+	IsActive bool   `json:"isActive" doc:"false: its QR code is refused."`
+	QRToken  string `json:"qrToken,omitempty" doc:"Only for managers and above, and for the service token."`
+	Link     string `json:"link,omitempty" doc:"The content of the printed code. Only for managers and above, and for the service token."`
 	Visit    *party `json:"visit" doc:"The open visit; null for none."`
 }
 
@@ -49,7 +49,7 @@ type party struct {
 	ID       string         `json:"id"`
 	OpenedAt time.Time      `json:"openedAt"`
 	Guests   int            `json:"guests" doc:"Phones that have joined."`
-	Orders   int            `json:"orders" doc:"Cancelled ones excluded."`
+	Orders   int            `json:"orders" doc:"Number of orders, without cancelled ones."`
 	Unpaid   int64          `json:"unpaid" doc:"The amount to pay, in minor units."`
 	Currency money.Currency `json:"currency"`
 	Calls    []call         `json:"calls"`
@@ -76,7 +76,7 @@ func (s *staff) link(t visit.Table) string { return s.public() + "/m/" + t.QR }
 
 type tablesIn struct {
 	httpapi.LongPaging
-	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
+	BranchID int64 `query:"branchId" minimum:"0" doc:"If omitted, all branches that the caller may see."`
 }
 
 // tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
@@ -150,9 +150,9 @@ func (s *staff) registerTables(ops httpapi.Operations) {
 type addTableIn struct {
 	Body struct {
 		BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
-		Label    string `json:"label" text:"line" minLength:"1" maxLength:"16" doc:"Unique in the branch; it is printed large."`
+		Label    string `json:"label" text:"line" minLength:"1" maxLength:"16" doc:"Unique in the branch; printed large on the table's card."`
 		Seats    int    `json:"seats,omitempty" default:"4" minimum:"1" maximum:"100"`
-		Section  string `json:"section,omitempty" text:"line" maxLength:"32" doc:"The part of the floor, such as Terrace."`
+		Section  string `json:"section,omitempty" text:"line" maxLength:"32" doc:"The section of the floor, such as Terrace."`
 	}
 }
 
@@ -172,7 +172,7 @@ type addTablesIn struct {
 	Body struct {
 		Labels  string `json:"labels" text:"line" minLength:"1" maxLength:"2000" doc:"A list of labels and ranges, such as A1-A8,T01-T12,Bar; at most 200 tables."`
 		Seats   int    `json:"seats,omitempty" default:"4" minimum:"1" maximum:"100"`
-		Section string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Of all these tables."`
+		Section string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Applies to all these tables."`
 	}
 }
 
@@ -193,7 +193,7 @@ type editTableIn struct {
 	Body struct {
 		Label    *string `json:"label,omitempty" text:"line" minLength:"1" maxLength:"16"`
 		Seats    *int    `json:"seats,omitempty" minimum:"1" maximum:"100"`
-		Section  *string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Empty: none."`
+		Section  *string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Empty for none."`
 		IsActive *bool   `json:"isActive,omitempty"`
 	}
 }

@@ -57,7 +57,7 @@ type answerIn struct {
 }
 
 type answerRequest struct {
-	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"Which call; all of them where it is left out."`
+	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"The call to end; if omitted, all calls."`
 }
 
 func (s *staff) answer(ctx context.Context, in *answerIn) (visitInfo, error) {

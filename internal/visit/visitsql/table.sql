@@ -10,7 +10,7 @@ JOIN branch b ON b.id = t.branch_id
 LEFT JOIN table_qr q ON q.table_id = t.id AND q.status = 'ACTIVE'
 LEFT JOIN visit v ON v.table_id = t.id AND v.status = 'OPEN'
 
--- name: place_select
+-- name: qr_target
 SELECT t.id, t.branch_id, t.label, q.status, t.active
 FROM table_qr q
 JOIN dining_table t ON t.id = q.table_id
@@ -20,7 +20,8 @@ WHERE q.token = $1
 INSERT INTO table_qr (token, table_id, status, created_at) VALUES ($1, $2, 'ACTIVE', $3)
 
 -- name: qr_lock
--- Keeps the table in use and its token valid until the guest is added. The table is locked first, as everywhere.
+-- Prevents other transactions from disabling the table or revoking its token until the guest is added. It locks the table
+-- first, as all transactions do.
 SELECT q.status, t.active
 FROM dining_table t
 JOIN table_qr q ON q.table_id = t.id
@@ -44,7 +45,7 @@ WHERE $1 = 0 OR t.branch_id = $1
 ORDER BY t.branch_id, t.label, t.id
 
 -- name: table_lock
--- Keeps other transactions from opening a visit at the table and from changing it.
+-- Prevents other transactions from changing the table or opening a visit at it.
 SELECT branch_id, label, seats, section, active FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */
 
 -- name: table_select

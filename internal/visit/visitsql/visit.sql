@@ -12,15 +12,15 @@ FROM visit_guest g
 JOIN visit v ON v.id = g.visit_id
 WHERE g.token_hash = $1
 
--- name: keys_gone
+-- name: visit_keys_deleted
 UPDATE visit SET keys_left = 0
 WHERE keys_left = 1 AND closed_at <= $2 AND id IN (SELECT r.id FROM @rows($1: id text) AS r)
 
--- name: keys_left
+-- name: visit_keys_stale
 SELECT id FROM visit WHERE keys_left = 1 ORDER BY closed_at LIMIT $1
 
 -- name: visit_answer
--- An empty reason ends every call.
+-- An empty reason ends all calls.
 UPDATE visit
 SET called_bill = CASE WHEN CAST($2 AS TEXT) IN ('', 'BILL') THEN NULL ELSE called_bill END,
     called_help = CASE WHEN $2 IN ('', 'HELP') THEN NULL ELSE called_help END,
@@ -31,7 +31,7 @@ WHERE id = $1
 SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN'
 
 -- name: visit_call
--- A repeated call changes no row and keeps its start.
+-- A repeated call changes no row, so the first call's time stays.
 UPDATE visit
 SET called_bill = CASE WHEN CAST($2 AS TEXT) = 'BILL' THEN CAST($3 AS BIGINT) ELSE called_bill END,
     called_help = CASE WHEN $2 = 'HELP' THEN CAST($3 AS BIGINT) ELSE called_help END,
@@ -44,7 +44,8 @@ UPDATE visit SET status = 'CLOSED', closed_at = $3, close_reason = $2, keys_left
 WHERE id = $1 AND status = 'OPEN'
 
 -- name: visit_close_idle
--- Not seen for the branch's minutes plus the slack ($1 is now minus the slack), and nothing unpaid.
+-- Closes visits without unpaid orders that were idle for the branch's auto_close_minutes plus the slack. $1 is now minus
+-- the slack.
 UPDATE visit SET status = 'CLOSED', closed_at = $2, close_reason = 'IDLE', keys_left = 1
 WHERE id IN (
     SELECT v.id
@@ -70,14 +71,14 @@ RETURNING id
 SELECT COUNT(*) FROM visit v WHERE v.branch_id = $1 AND (CAST($2 AS TEXT) = '' OR v.status = $2)
 
 -- name: visit_deadline_move
--- An open visit stays as old, as quiet, and its calls as long unanswered as they are.
+-- Moves the times of open visits and their calls with the clock, so that their ages stay the same.
 UPDATE visit
 SET opened_at = opened_at + $1, last_seen_at = last_seen_at + $1, called_bill = called_bill + $1,
     called_help = called_help + $1, called_water = called_water + $1
 WHERE status = 'OPEN'
 
 -- name: visit_join
--- Keeps the visit from being closed until the guest is added.
+-- Prevents other transactions from closing the visit until the guest is added.
 SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN' /*pg: FOR SHARE */
 
 -- name: visit_list
@@ -95,7 +96,7 @@ SELECT id FROM visit WHERE id = $1 /*pg: FOR NO KEY UPDATE */
 UPDATE visit SET table_id = $2 WHERE id = $1
 
 -- name: visit_open
--- The unique index on open visits admits one of several concurrent inserts; the others change no row and join.
+-- The unique index on open visits admits one of several concurrent inserts. The others insert no row and join the visit.
 INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at)
 VALUES ($1, $2, $3, $4, 'OPEN', $5, $5)
 ON CONFLICT (table_id) WHERE status = 'OPEN' DO NOTHING

@@ -94,12 +94,12 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 
 // StaleKeys returns closed visits that Redis may still hold keys of, in the order of their closing.
 func (s *Store) StaleKeys(ctx context.Context, limit int) ([]string, error) {
-	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("keys_left"), limit)
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("visit_keys_stale"), limit)
 }
 
 // ClearStaleKeys removes visits that were closed before an instant from StaleKeys.
 func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefore time.Time) error {
-	_, err := s.db.Exec(ctx, stmt("keys_gone"), sqldb.IDs(visits), closedBefore.UnixMilli())
+	_, err := s.db.Exec(ctx, stmt("visit_keys_deleted"), sqldb.IDs(visits), closedBefore.UnixMilli())
 	return err
 }
 

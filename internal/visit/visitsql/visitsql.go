@@ -40,7 +40,7 @@ func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error)
 		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, sqldb.Bool(&p.Active))
 		p.Revoked = status == revoked
 		return p, err
-	}, stmt("place_select"), qr)
+	}, stmt("qr_target"), qr)
 }
 
 // OpenOrJoin joins the table's open visit or opens one, and adds the guest.

@@ -13,11 +13,11 @@ const app = createApp(App).use(createPinia())
 const session = useSession()
 session.resume()
 addEventListener('storage', (e) => {
-  session.hear(e.key, e.newValue)
+  session.onStorage(e.key, e.newValue)
 })
 watchConnection()
 
-/** Shows the app once its texts are there. */
+/** Shows the app once its texts are loaded. */
 async function begin(): Promise<void> {
   try {
     await restorePreferences()

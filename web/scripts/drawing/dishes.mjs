@@ -1,4 +1,4 @@
-// What each dish of the demo looks like, by its id.
+// The drawing of each dish of the demo, by dish id.
 import * as s from './shapes.mjs'
 
 const herb = ['#3f8f3a', '#5aa845', '#2f7a36']
@@ -40,7 +40,7 @@ const cup = (ground, mat, saucer, rim, drink, contents) =>
 
 const handle = (colour) => s.rect(276, 137, 56, 26, 13, colour) + s.rect(284, 145, 36, 10, 5, '#000', ' opacity=".2"')
 
-/** Concentric lines of a cream that was poured. */
+/** Concentric lines of poured cream. */
 const swirl = (colour, n = 4) => Array.from({ length: n }, (_, i) => s.line(`M${200 - 14 * (i + 1)} 152a${14 * (i + 1)} ${12 * (i + 1)} 0 1 1 ${22 * (i + 1)} ${9 * (i + 1)}`, colour, 5, ' opacity=".8"')).join('')
 
 const ice = (random, n, radius = 52) => s.places(random, n, radius, 200, 150, 30).map(([x, y]) => s.turned(x, y, random(0, 90), s.rect(-15, -15, 30, 30, 7, '#fff', ' opacity=".42"') + s.rect(-11, -11, 16, 8, 4, '#fff', ' opacity=".6"'))).join('')

@@ -1,8 +1,8 @@
-// The things that dishes are drawn from. Everything is seen from above on a table of 400 x 300; whatever looks accidental
-// follows from a seed, so that drawing again gives the same picture. Only attributes are used, no styles: a page's policy
-// of contents would not let them through.
+// The shapes of the dish drawings. Everything is seen from above on a table of 400 x 300. Random details come from a seed,
+// so that every run draws the same picture. The drawings use attributes instead of styles, because the pages' content
+// security policy blocks inline styles.
 
-/** Numbers that look random: the same for the same seed. */
+/** A pseudo-random generator: the same seed yields the same numbers. */
 export function chance(seed) {
   let a = seed * 2654435761
   const next = () => {
@@ -25,7 +25,7 @@ export const line = (d, stroke, width, more = '') =>
   `<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}" stroke-linecap="round"${more}/>`
 export const turned = (x, y, angle, inner) => `<g transform="translate(${r(x)} ${r(y)}) rotate(${r(angle)})">${inner}</g>`
 
-/** Places inside a circle, not too near to each other as far as that is possible. */
+/** Random positions inside a circle, with a distance between them where possible. */
 export function places(random, n, radius, x = 200, y = 150, apart = 0) {
   const found = []
   for (let tries = 0; found.length < n && tries < n * 40; tries++) {
@@ -60,14 +60,14 @@ export const mat = (colour, thread) => {
 export const chopsticks = (x = 338, angle = 8) =>
   turned(x, 150, angle, rect(-7, -128, 6, 256, 3, '#5b2b18') + rect(5, -128, 6, 256, 3, '#6d3620') + rect(-7, -128, 6, 46, 3, '#c0392b') + rect(5, -128, 6, 46, 3, '#c0392b'))
 
-/** A bowl with what is in it; the inside is 104 wide from the middle. */
+/** A bowl with its content. The inside has a radius of 104. */
 export const bowl = (glaze, rim, inside, contents) =>
   ellipse(208, 164, 142, 138, 'url(#s)') + circle(200, 150, 128, rim) + circle(200, 150, 123, glaze) +
   circle(200, 150, 108, '#000', ' opacity=".16"') + circle(200, 150, 105, inside) +
   `<g clip-path="url(#in)">${contents}</g>` +
   line('M96 105A113 113 0 0 1 150 48', '#fff', 5, ' opacity=".55"')
 
-/** A flat plate with what lies on it. */
+/** A flat plate with its content. */
 export const plate = (glaze, rim, contents) =>
   ellipse(208, 162, 146, 140, 'url(#s)') + circle(200, 150, 130, rim) + circle(200, 150, 125, glaze) +
   circle(200, 150, 96, '#000', ' opacity=".05"') + circle(200, 150, 93, glaze) + contents +
@@ -140,5 +140,5 @@ export const halfEgg = (x, y, angle) => turned(x, y, angle, ellipse(0, 0, 24, 18
 export const shrimp = (x, y, angle) =>
   turned(x, y, angle, line('M-16 10C-20-14 10-20 18-2', '#ef7d4f', 13) + line('M-13 4l5 3M-10-6l6 5M-1-12l2 7M10-11l-3 6', '#ffd2b8', 2.4) + path('M15-2l12 2-8 8z', '#e0562f'))
 
-/** A small dish of dip beside. */
+/** A small dish of dip beside the plate. */
 export const dip = (x, y, colour) => ellipse(x + 4, y + 6, 42, 40, 'url(#s)') + circle(x, y, 34, '#f7efe2') + circle(x, y, 28, colour) + line(`M${x - 19} ${y - 8}a20 20 0 0 1 13-12`, '#fff', 3, ' opacity=".5"')

@@ -4,7 +4,7 @@ import { Fault, type Problem } from './fault'
 import type { paths } from './schema'
 import { noteServerTime } from '../time'
 
-/** How long anything may take. The server gives up after eight seconds. */
+/** The time limit of every request, in ms. The server's own limit is eight seconds. */
 const patience = 10_000
 
 /** The API's client. `headers` is called for each request; no request takes longer than `longest` milliseconds. */

@@ -2,7 +2,7 @@ import type { components } from './schema'
 
 export type Problem = components['schemas']['Problem']
 
-/** A line of an order of which not enough is left. */
+/** A line of an order whose item has too few units left. */
 export interface Shortage {
   itemId: string
   requested: number
@@ -15,13 +15,13 @@ export class Fault extends Error {
     readonly code: string,
     readonly status = 0,
     readonly problem: Partial<Problem> & Record<string, unknown> = {},
-    readonly retryAfter = 0, // seconds; 0: the server has not said
+    readonly retryAfter = 0, // seconds; 0: not specified by the server
   ) {
     super(problem.detail ?? code)
     this.name = 'Fault'
   }
 
-  /** Whether the same request may succeed later, and its outcome is unknown until then. */
+  /** Whether the same request may succeed later. Until then its outcome is unknown. */
   get passing(): boolean {
     return this.status === 0 || this.status >= 500 || this.status === 429
   }
@@ -32,7 +32,7 @@ export class Fault extends Error {
     return Array.isArray(lines) ? (lines as Shortage[]) : []
   }
 
-  /** What the order costs now, of a `price_changed` answer. */
+  /** The current price of the order in a `price_changed` answer. */
   get currentTotal(): number | undefined {
     const total = this.problem.currentTotal
     return typeof total === 'number' ? total : undefined

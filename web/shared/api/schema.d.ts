@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * List the orders of a branch, newest first
-         * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it finds the last 200 visits and of a name the last 200 orders. Names and phones find nothing without the permission to see receivers.
+         * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, ignoring accents; the receiver's phone, or at least its last four digits. A table matches its last 200 visits, and a name its last 200 orders. Names and phones match only with the permission to see receivers.
          */
         get: operations["staff-orders"];
         put?: never;
@@ -2565,7 +2565,7 @@ export interface components {
             address: string | null;
             /** Format: int64 */
             age: number | null;
-            /** @description Where a member of the staff works. */
+            /** @description The branches of a staff account. */
             branchIds: string[];
             city: string | null;
             /** Format: date-time */
@@ -2582,7 +2582,7 @@ export interface components {
             id: string;
             occupation: string | null;
             phone: string | null;
-            /** @description A JSON object for the client's own use. */
+            /** @description A JSON object that the client defines. */
             profile: unknown;
             province: string | null;
             /** @description The e-mail address is verified. */
@@ -2630,7 +2630,7 @@ export interface components {
              * @description Seconds until the access token expires.
              */
             expiresIn: number;
-            /** @description Valid once, for the next pair. */
+            /** @description Valid once, to get the next pair of tokens. */
             refreshToken: string;
             user: components["schemas"]["Account"];
         };
@@ -2673,7 +2673,7 @@ export interface components {
             address: string;
             /** Format: date-time */
             createdAt: string;
-            /** @description The session of this request. */
+            /** @description Whether this is the session of the request. */
             current: boolean;
             device: string;
             /** Format: date-time */
@@ -2681,12 +2681,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Some seconds behind.
+             * @description Updated with a delay of some seconds.
              */
             lastSeenAt: string;
         };
         AccountSetupState: {
-            /** @description There is no owner yet. The server has printed a link that creates one. */
+            /** @description Whether the first owner is missing. The server has then printed a link that creates one. */
             isNeeded: boolean;
         };
         AccountVerified: {
@@ -2709,14 +2709,14 @@ export interface components {
         };
         AddTableInBody: {
             branchId: string;
-            /** @description Unique in the branch; it is printed large. */
+            /** @description Unique in the branch; printed large on the table's card. */
             label: string;
             /**
              * Format: int64
              * @default 4
              */
             seats: number;
-            /** @description The part of the floor, such as Terrace. */
+            /** @description The section of the floor, such as Terrace. */
             section?: string;
         };
         AddTablesInBody: {
@@ -2727,27 +2727,27 @@ export interface components {
              * @default 4
              */
             seats: number;
-            /** @description Of all these tables. */
+            /** @description Applies to all these tables. */
             section?: string;
         };
         AdjustInBody: {
-            /** @description Chosen by the client; the same id and body are one adjustment. */
+            /** @description Chosen by the client; the same id and body make one adjustment. */
             clientTxnId?: string;
             /** @enum {string} */
             kind: "RECEIVE" | "COUNT" | "WASTE";
             note?: string;
             /**
              * Format: int64
-             * @description Of a count: the available quantity.
+             * @description For a count: the available quantity.
              */
             quantity: number;
         };
         AuditEntry: {
             action: string;
             actor: string;
-            /** @description Of an account, as it is called today; empty if unknown. */
+            /** @description The current name of the account; empty if unknown. */
             actorName: string;
-            /** @description Client address; empty without a request, and in entries older than this field. */
+            /** @description Client address; empty for entries without a request, and for entries older than this field. */
             address: string;
             /** @description The new value; null if there is none. */
             after: unknown;
@@ -2761,7 +2761,7 @@ export interface components {
             requestId: string;
             seq: string;
             subject: string;
-            /** @description What the subject is called today, by locale; under "und" where it has one name only. Empty if unknown. */
+            /** @description The current names of the subject by locale; under "und" if it has only one name. Empty if unknown. */
             subjectNames: {
                 [key: string]: string;
             };
@@ -2805,7 +2805,7 @@ export interface components {
             method: string;
             module: string;
             name: string;
-            /** @description Group that people grant as one, such as MONEY. OWN is one's own account. */
+            /** @description The set that is granted as a whole, such as MONEY. OWN is the user's own account. */
             set: string;
             /** Format: date-time */
             updatedAt: string;
@@ -2838,24 +2838,24 @@ export interface components {
             width: number;
         };
         BrandShadesView: {
-            /** @description Of buttons. */
+            /** @description Colour of buttons. */
             accent: string;
-            /** @description Of buttons under the pointer. */
+            /** @description Colour of buttons under the pointer. */
             deep: string;
-            /** @description Of coloured text. */
+            /** @description Colour of coloured text. */
             ink: string;
             /** @description The chosen colour has too little contrast in this theme. */
             isAdjusted: boolean;
-            /** @description Of text on a button. */
+            /** @description Colour of text on a button. */
             onAccent: string;
             /**
              * Format: double
-             * @description Of a button on its surface: at least 3.
+             * @description Contrast of a button on its surface, at least 3.
              */
             surfaceContrast: number;
             /**
              * Format: double
-             * @description Of text on a button: at least 4.5.
+             * @description Contrast of text on a button, at least 4.5.
              */
             textContrast: number;
         };
@@ -2886,9 +2886,9 @@ export interface components {
             dishId: string;
             id: string;
             imageUrl: string | null;
-            /** @description false if the dish is not on the menu any more. */
+            /** @description false if the dish is no longer on the menu. */
             isAvailable: boolean;
-            /** @description Less is left than the quantity in the cart. */
+            /** @description Whether fewer units are left than the quantity in the cart. */
             isSoldOut: boolean;
             /** @description The menu item; null if the dish is not on the menu. */
             itemId: string | null;
@@ -2917,21 +2917,21 @@ export interface components {
         CartSharedLine: {
             id: string;
             itemId: string;
-            /** @description Whether the phone that asks added it. */
+            /** @description Whether the requesting phone added the line. */
             mine: boolean;
-            /** @description In the language of the answer, also of a dish that left the menu. */
+            /** @description In the language of the response, also for a dish that is no longer on the menu. */
             name: string;
             notes: string;
             /**
              * Format: int64
-             * @description Which of the table's phones added it, by the same numbers as in the list of orders.
+             * @description Number of the phone that added the line; the same numbers as in the list of orders.
              */
             phone: number;
             /** Format: int64 */
             qty: number;
         };
         CartSharedView: {
-            /** @description In the order of adding. */
+            /** @description In the order in which they were added. */
             lines: components["schemas"]["CartSharedLine"][];
             /** Format: int64 */
             version: number;
@@ -2939,13 +2939,13 @@ export interface components {
         CartView: {
             branchId: string;
             currency: string;
-            /** @description null while the cart is empty and was never filled. */
+            /** @description null if the cart has never contained a dish. */
             id: string | null;
             items: components["schemas"]["CartItem"][];
             menuVersionId: string;
             /**
              * Format: int64
-             * @description Of the available dishes, in minor units.
+             * @description Total of the available dishes, in minor units.
              */
             totalPrice: number;
             /** Format: int64 */
@@ -2955,62 +2955,62 @@ export interface components {
             bizDate: string;
             /**
              * Format: int64
-             * @description Of the table's shared cart; when it is another one, read the cart again. null: each phone has its own cart.
+             * @description Version of the table's shared cart; if it changes, read the cart again. null: each phone has its own cart.
              */
             cartVersion: number | null;
-            /** @description True: every item of the menu; false: only those that have changed. */
+            /** @description true: all items of the menu; false: only the changed ones. */
             complete: boolean;
-            /** @description No orders are taken at this hour; the menu says when it opens. */
+            /** @description Whether the branch is closed by its opening hours; the menu has the next opening. */
             isClosed: boolean;
-            /** @description No orders are taken for the moment; the menu says why and how long. */
+            /** @description Whether ordering is paused; the menu has the reason and the end. */
             isPaused: boolean;
             items: components["schemas"]["CatalogRemaining"][];
-            /** @description When it is another one, read the menu again. */
+            /** @description If it changes, read the menu again. */
             menuVersionId: string;
         };
         CatalogBranch: {
             /** Format: int64 */
             autoCloseMinutes: number;
-            /** @description The business date now. */
+            /** @description The current business date. */
             bizDate: string;
             /** Format: int64 */
             bizDayStartHour: number;
-            /** @description ISO 3166-1, two letters; null where none was stated. */
+            /** @description ISO 3166-1, two letters; null if not stated. */
             country: string | null;
             currency: string;
-            /** @description Country, currency, time zone and start of the business day are fixed. */
+            /** @description Whether country, currency, time zone and start of the business day can no longer be changed. */
             hasOrders: boolean;
             /**
              * Format: date-time
-             * @description When it closes or opens next by its hours; null: not within a year.
+             * @description When it next opens or closes by its hours; null if not within a year.
              */
             hoursChange: string | null;
             id: string;
             isOpen: boolean;
-            /** @description Whether the present is within the opening hours. */
+            /** @description Whether the current time is within the opening hours. */
             isOpenNow: boolean;
             locales: string[];
-            /** @description Sender of e-mails about its orders; null: its name, at the address of the house. */
+            /** @description Sender of e-mails about its orders; null: the branch's name with the restaurant's address. */
             mailFrom: string | null;
             name: string;
             openingHours: components["schemas"]["CatalogOpeningHours"];
-            /** @description null while it takes orders. */
+            /** @description null while ordering is not paused. */
             paused: components["schemas"]["CatalogPausedBranch"];
             /**
              * Format: date-time
-             * @description null while it is in use.
+             * @description When the branch was retired; null while it is in use.
              */
             retiredAt: string | null;
-            /** @description Whether the phones of a table fill one cart. */
+            /** @description Whether the phones of a table share one cart. */
             sharedCart: boolean;
             timezone: string;
         };
         CatalogBranchAvailability: {
             bizDate: string;
             branchId: string;
-            /** @description All of the menu, in its order. */
+            /** @description All items, in the order of the menu. */
             items: components["schemas"]["CatalogItemAvailability"][];
-            /** @description 0 while none is published. */
+            /** @description 0 if no version is published. */
             menuVersionId: string;
             paused: components["schemas"]["CatalogPausedBranch"];
             /** Format: int64 */
@@ -3026,22 +3026,22 @@ export interface components {
             autoCloseMinutes?: number;
             /**
              * Format: int64
-             * @description Refused while today would be another day by it.
+             * @description Refused while it would change the current business date.
              */
             bizDayStartHour?: number;
-            /** @description As currency, timezone and bizDayStartHour: fixed by the first order (branch_has_orders). */
+            /** @description Like currency, timezone and bizDayStartHour, it cannot be changed after the first order (branch_has_orders). */
             country?: string;
-            /** @description Prices keep their number of minor units. */
+            /** @description Prices keep their number of minor units and are not converted. */
             currency?: string;
             isOpen?: boolean;
-            /** @description The branch's own first. */
+            /** @description The branch's first language comes first. */
             locales?: string[];
-            /** @description Such as House <no-reply@house.example>; empty removes it. Only for those who work in every branch. */
+            /** @description Such as House <no-reply@house.example>; empty removes it. Only for accounts that work in every branch. */
             mailFrom?: string;
             name?: string;
             /** @description Replaces all hours. */
             openingHours?: components["schemas"]["CatalogOpeningHours"];
-            /** @description Whether the phones of a table fill one cart. */
+            /** @description Whether the phones of a table share one cart. */
             sharedCart?: boolean;
             timezone?: string;
         };
@@ -3055,7 +3055,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Its place on menus; a new one comes last.
+             * @description Position on menus; a new category comes last.
              */
             sort?: number;
         };
@@ -3065,7 +3065,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description How many are in it, those included that were retired.
+             * @description Number of its dishes, including retired ones.
              */
             dishes: number;
             id: string;
@@ -3083,7 +3083,7 @@ export interface components {
             code: string;
             currency: string;
             locales: string[];
-            /** @description With several a new branch must name one. */
+            /** @description If there are several, a new branch must name one. */
             timezones: string[];
         };
         CatalogDish: {
@@ -3092,13 +3092,13 @@ export interface components {
                 [key: string]: string;
             };
             id: string;
-            /** @description null for none, and for pictures that were not sent here. */
+            /** @description null without a picture, and for pictures that were not uploaded here. */
             imageId: string | null;
             imageUrl: string | null;
             names: {
                 [key: string]: string;
             };
-            /** @description On a menu in force, of whatever branch. */
+            /** @description Whether the dish is on a published menu of any branch. */
             onMenu: boolean;
             retired: boolean;
             /** Format: date-time */
@@ -3109,7 +3109,7 @@ export interface components {
             descriptions?: {
                 [key: string]: string;
             };
-            /** @description Empty takes the image away. */
+            /** @description Empty removes the image. */
             imageId?: string;
             names?: {
                 [key: string]: string;
@@ -3118,7 +3118,7 @@ export interface components {
         CatalogEntry: {
             /**
              * Format: int64
-             * @description Comes into force with the publishing; null for no quota.
+             * @description Takes effect when the draft is published; null for no quota.
              */
             dailyQuota: number | null;
             isActive: boolean;
@@ -3129,7 +3129,7 @@ export interface components {
             price: number;
             /**
              * Format: int64
-             * @description Its place within the category; left out it stays where it is, or comes last.
+             * @description Position within the category; if omitted, it stays unchanged, or comes last for a new item.
              */
             sort?: number;
         };
@@ -3143,7 +3143,7 @@ export interface components {
         CatalogItemAvailability: {
             /**
              * Format: int64
-             * @description Of today; null for none. 0 while it is off.
+             * @description Today's cap; null for none, 0 while the dish is 86'd.
              */
             cap: number | null;
             categoryId: string;
@@ -3152,23 +3152,23 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Standing; null for none.
+             * @description The daily quota; null for none.
              */
             dailyQuota: number | null;
             dishId: string;
             eightySixedBy: string | null;
-            /** @description RESTORED or an instant; null while it is sold. */
+            /** @description RESTORED or an instant; null while the dish is on sale. */
             eightySixedUntil: string | null;
             /**
              * Format: int64
-             * @description In orders that are not paid yet.
+             * @description Units in unpaid orders.
              */
             held: number;
             isActive: boolean;
             itemId: string;
             /**
              * Format: int64
-             * @description Also by what the stock is enough for; null for any number.
+             * @description Units left today, also limited by the stock of the recipe; null for no limit.
              */
             left: number | null;
             names: {
@@ -3176,7 +3176,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description In paid orders.
+             * @description Units in paid orders.
              */
             used: number;
         };
@@ -3187,7 +3187,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description As the version has it; null for none.
+             * @description The quota in this version; null for none.
              */
             dailyQuota: number | null;
             dishId: string;
@@ -3282,18 +3282,18 @@ export interface components {
             drafts: number;
             id: string;
             name: string;
-            /** @description null while none of its versions is in force. */
+            /** @description The published version; null if there is none. */
             publishedVersionId: string | null;
         };
         CatalogMenuRequest: {
             branchId: string;
-            /** @description Not needed here. */
+            /** @description Ignored by this route. */
             customerToken?: string;
-            /** @description Checked for standing in the branch. */
+            /** @description Must be a table of the branch. */
             tableId?: string;
         };
         CatalogMenuRow: {
-            /** @description The values that were read. If others are stored by now, nothing is written. */
+            /** @description The values that the client has read. If others are stored by now, nothing is written. */
             before?: components["schemas"]["CatalogMenuRowState"];
             categoryId?: string;
             /**
@@ -3304,9 +3304,9 @@ export interface components {
             descriptions?: {
                 [key: string]: string;
             };
-            /** @description Left out, a new dish is created. */
+            /** @description If omitted, a new dish is created. */
             dishId?: string;
-            /** @description Empty takes the image away. */
+            /** @description Empty removes the image. */
             imageId?: string;
             names?: {
                 [key: string]: string;
@@ -3329,9 +3329,9 @@ export interface components {
         };
         CatalogMenuRows: {
             dishes: components["schemas"]["CatalogMenuRow"][];
-            /** @description Publishes the draft with everything in it. */
+            /** @description Publishes the draft with all its changes. */
             publish?: boolean;
-            /** @description A draft; left out, the newest draft or a new one. */
+            /** @description A draft; if omitted, the newest draft or a new one. */
             versionId?: string;
         };
         CatalogMenuRowsDone: {
@@ -3355,10 +3355,10 @@ export interface components {
             country: string;
             /** @description Required for a country without a profile (currency_required). */
             currency?: string;
-            /** @description The branch's own first. */
+            /** @description The branch's first language comes first. */
             locales?: string[];
             name: string;
-            /** @description IANA; required for a country with several (timezone_required) or without a profile. */
+            /** @description IANA name; required for a country with several time zones (timezone_required) or without a profile. */
             timezone?: string;
         };
         CatalogNewDish: {
@@ -3375,7 +3375,7 @@ export interface components {
         CatalogNewLine: {
             /**
              * Format: int64
-             * @description Comes into force with the publishing; null for no quota.
+             * @description Takes effect when the draft is published; null for no quota.
              */
             dailyQuota: number | null;
             dishId: string;
@@ -3387,7 +3387,7 @@ export interface components {
             price: number;
             /**
              * Format: int64
-             * @description Its place within the category; left out it comes last.
+             * @description Position within the category; if omitted, it comes last.
              */
             sort?: number;
         };
@@ -3398,7 +3398,7 @@ export interface components {
         CatalogOffItem: {
             /**
              * Format: int64
-             * @description Carts of members with the dish in them. Those of guests are on their phones.
+             * @description Number of members' carts that contain the dish. Guests' own carts are stored on their phones and not counted.
              */
             carts: number;
             eightySixedBy: string;
@@ -3406,12 +3406,12 @@ export interface components {
             eightySixedUntil: string;
             /**
              * Format: int64
-             * @description What they have of it.
+             * @description Units in these orders.
              */
             heldUnits: number;
             /**
              * Format: int64
-             * @description Orders of today that have some of it and are not paid yet. They keep it.
+             * @description Number of today's unpaid orders that contain the dish. They keep it.
              */
             holds: number;
             itemId: string;
@@ -3432,7 +3432,7 @@ export interface components {
         };
         CatalogPauseRequest: {
             /**
-             * @description Phones say it in their language.
+             * @description Phones show it in their language.
              * @enum {string}
              */
             reasonCode?: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT";
@@ -3440,14 +3440,14 @@ export interface components {
             reasons?: {
                 [key: string]: string;
             };
-            /** @description An instant, END_OF_DAY, or nothing: until staff resume. */
+            /** @description An instant or END_OF_DAY; if omitted, until staff resume. */
             until?: string;
         };
         CatalogPausedBranch: {
             by: string;
             /** @enum {string|null} */
             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
-            /** @description By locale; empty where there is a code. */
+            /** @description By locale; empty if there is a code. */
             reasons: {
                 [key: string]: string;
             };
@@ -3468,13 +3468,13 @@ export interface components {
         CatalogPublicBranch: {
             currency: string;
             id: string;
-            /** @description false: it is closed or paused, and takes no orders at the moment. */
+            /** @description false while the branch is closed or paused and accepts no orders. */
             isOpen: boolean;
             locales: string[];
             name: string;
             /**
              * Format: date-time
-             * @description When it opens next by its hours; null while it is within them.
+             * @description The next opening by its hours; null within its opening hours.
              */
             opensAt: string | null;
             timezone: string;
@@ -3487,7 +3487,7 @@ export interface components {
         CatalogQuotaRequest: {
             /**
              * Format: int64
-             * @description null for no quota, 0 to take it off the day.
+             * @description null for no quota, 0 to sell none.
              */
             dailyQuota: number | null;
         };
@@ -3524,7 +3524,7 @@ export interface components {
             itemId: string;
             /**
              * Format: int64
-             * @description null where there is no quota.
+             * @description null if there is no quota.
              */
             remaining: number | null;
         };
@@ -3574,17 +3574,17 @@ export interface components {
             address?: string;
             name?: string;
             phone?: string;
-            /** @description By locale, each of at most 280 characters; replaces all. */
+            /** @description By locale, each at most 280 characters; replaces all texts. */
             welcomeText?: {
                 [key: string]: string;
             };
-            /** @description By locale, each of at most 80 characters; replaces all. */
+            /** @description By locale, each at most 80 characters; replaces all texts. */
             welcomeTitle?: {
                 [key: string]: string;
             };
         };
         ChangeInputBody: {
-            /** @description All or none of them are stored. */
+            /** @description Either all or none are stored. */
             values: components["schemas"]["SettingsNewValue"][];
         };
         Check: {
@@ -3608,7 +3608,7 @@ export interface components {
              * @description Amount received, in minor units; it must equal the order's total.
              */
             amount: number;
-            /** @description The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise. */
+            /** @description Accepts a payment for an expired order. The order is revived if its business date has not ended, its visit is open, the branch accepts orders and its dishes are available; otherwise the payment is refused. */
             late?: boolean;
             /** @enum {string} */
             method: "COUNTER";
@@ -3619,7 +3619,7 @@ export interface components {
             name: string;
         };
         DocumentDish: {
-            /** @description On a published menu; a branch's menu has the remaining quantity. */
+            /** @description Whether the dish is on a published menu. The branch's menu has the units left. */
             available: boolean;
             categoryId: string;
             currency: string | null;
@@ -3629,7 +3629,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description On the menu of the house's first branch that has it; null when none has.
+             * @description Price on the menu of the restaurant's first branch with the dish; null if no branch has it.
              */
             price: number | null;
         };
@@ -3661,13 +3661,13 @@ export interface components {
             label?: string;
             /** Format: int64 */
             seats?: number;
-            /** @description Empty: none. */
+            /** @description Empty for none. */
             section?: string;
         };
         FieldError: {
-            /** @description A stable word for programs, where the kind of error has one, such as no_url. */
+            /** @description A stable code for programs, such as no_url, if the kind of error has one. */
             code?: string;
-            /** @description Where, such as body.items[0].qty or query.page, or the name of a setting. */
+            /** @description The location, such as body.items[0].qty or query.page, or the name of a setting. */
             field: string;
             message: string;
         };
@@ -3695,13 +3695,13 @@ export interface components {
             /** @description latitude,longitude in degrees. */
             geolocation?: string;
             occupation?: string;
-            /** @description Without one the user sets it with a code. */
+            /** @description If omitted, the user sets a password with a code. */
             password?: string;
             /** @description E.164, or the digits of a national number. */
             phone?: string;
-            /** @description 4 to 8 digits, with which staff take over a shared device. */
+            /** @description 4 to 8 digits. Staff use it to take over a shared device. */
             pin?: string;
-            /** @description A JSON object for the client's own use, at most 8 KB. */
+            /** @description A JSON object that the client defines, at most 8 KB. */
             profile?: unknown;
             province?: string;
             roleId: string;
@@ -3751,14 +3751,14 @@ export interface components {
             username?: string;
         };
         LogoutInBody: {
-            /** @description Used without an access token, or with one that is not valid. An expired access token suffices. */
+            /** @description Used if there is no access token or it is invalid. An expired access token is enough. */
             refreshToken?: string;
         };
         MarkInputBody: {
             done: boolean;
             /**
              * Format: int64
-             * @description As with steps.
+             * @description The order's version that the caller has seen, as for steps.
              */
             version?: number;
         };
@@ -3790,20 +3790,20 @@ export interface components {
             state: "CREATED" | "REDIRECTED" | "CONFIRMING" | "UNKNOWN" | "REVIEW" | "PAID" | "FAILED" | "CANCELED";
         };
         OrderingAwaiting: {
-            /** @description The kitchen has seen that it is voided. */
+            /** @description Whether the kitchen has acknowledged that the ticket is voided. */
             cleared: boolean;
             currency: string;
             id: string;
             items: components["schemas"]["OrderingTicketItem"][];
             /** @enum {string} */
             kind: "DINE_IN" | "DELIVERY" | "PICKUP";
-            /** @description How it was paid, or is to be. */
+            /** @description The payment method. */
             method: string;
             /** @example A-042 */
             number: string;
             /**
              * Format: date-time
-             * @description From when its age counts.
+             * @description The time from which its age is counted.
              */
             paidAt: string | null;
             /** Format: date-time */
@@ -3811,22 +3811,22 @@ export interface components {
             paymentStatus: string;
             /** Format: date-time */
             placedAt: string;
-            /** @description Likewise; empty with PICKUP, too. */
+            /** @description Empty for DINE_IN and PICKUP, and without the permission to see receivers. */
             receiverAddress: string;
-            /** @description Empty with DINE_IN, and without the permission to see receivers. */
+            /** @description Empty for DINE_IN, and without the permission to see receivers. */
             receiverName: string;
             /** @description For the courier; empty without one, and without the permission to see receivers. */
             receiverNote: string;
-            /** @description Likewise. */
+            /** @description Empty for DINE_IN, and without the permission to see receivers. */
             receiverPhone: string;
             /** @enum {string} */
             status: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
             /**
              * Format: date-time
-             * @description Of the last step; null before the first.
+             * @description Time of the last step; null before the first.
              */
             stepAt: string | null;
-            /** @description Empty unless DINE_IN. */
+            /** @description Empty except for DINE_IN. */
             tableLabel: string;
             /**
              * Format: int64
@@ -3835,31 +3835,31 @@ export interface components {
             totalPrice: number;
             /** Format: int64 */
             version: number;
-            /** @description All of its money went back, or is about to: nothing of it is to be cooked any more. */
+            /** @description Whether the order is or will be refunded in full, so that nothing of it must be cooked. */
             voided: boolean;
         };
         OrderingBoard: {
-            /** @description Portions that are still to be cooked, by dish. */
+            /** @description Portions that must still be cooked, by dish. */
             allDay: components["schemas"]["OrderingDishCount"][];
-            /** @description To be paid at the counter, the first one first. The kitchen does not cook them yet. At most 300. */
+            /** @description Orders to be paid at the counter, oldest first. The kitchen does not cook them yet. At most 300. */
             awaiting: components["schemas"]["OrderingAwaiting"][];
             bizDate: string;
             branchId: string;
-            /** @description Of what the board says: another board has another. */
+            /** @description Identifies the content of the board; a changed board has another id. */
             id: string;
-            /** @description One of the lists is cut off. */
+            /** @description Whether a list was cut at its limit. */
             more: boolean;
             /**
              * Format: date-time
-             * @description The server's time of this look, to count ages from.
+             * @description The server's time, from which ages are counted.
              */
             now: string;
-            /** @description Served or cleared within the last 30 minutes, the last one first: they can be recalled. At most 300. */
+            /** @description Tickets served or cleared within the last 30 minutes, newest first; they can be recalled. At most 300. */
             served: components["schemas"]["OrderingTicket"][];
-            /** @description The categories of the branch's menus, in their order. */
+            /** @description The categories of the branch's menus, in menu order. */
             stations: components["schemas"]["OrderingStation"][];
             thresholds: components["schemas"]["OrderingThresholds"];
-            /** @description To be done, by when they were paid; a voided one stays until it is cleared. At most 300. */
+            /** @description Open tickets by time of payment; a voided ticket stays until it is cleared. At most 300. */
             tickets: components["schemas"]["OrderingTicket"][];
         };
         OrderingCanceled: {
@@ -3881,13 +3881,13 @@ export interface components {
             totalPrice: number;
         };
         OrderingCheckoutBody: {
-            /** @description By default the cart's own. */
+            /** @description By default the cart's branch. */
             branchId?: string;
             /** @description Chosen by the client; the same id and body return the same order. */
             clientTxnId: string;
             /**
              * Format: int64
-             * @description What the member was shown; refused when it differs.
+             * @description The total that the member was shown; the order is refused if it differs.
              */
             expectedTotal?: number;
             /**
@@ -3895,15 +3895,15 @@ export interface components {
              * @enum {string}
              */
             kind?: "DELIVERY" | "PICKUP";
-            /** @description COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered. */
+            /** @description COUNTER, VNPAY, LINEPAY or SANDBOX, if available. */
             paymentMethod: string;
-            /** @description Needed for delivery. */
+            /** @description Required for DELIVERY. */
             receiverAddress?: string;
             receiverEmail?: string;
             receiverName: string;
-            /** @description For the courier: a gate code, a floor, where to meet. */
+            /** @description Note for the courier, such as a gate code, a floor or a meeting point. */
             receiverNote?: string;
-            /** @description In the form of E.164 or national. */
+            /** @description In E.164 or national format. */
             receiverPhone: string;
         };
         OrderingCreateBody: {
@@ -3913,18 +3913,18 @@ export interface components {
             customerToken?: string;
             /**
              * Format: int64
-             * @description What the guest was shown; refused when it differs.
+             * @description The total that the guest was shown; the order is refused if it differs.
              */
             expectedTotal?: number;
             items: components["schemas"]["OrderingCreateItem"][];
             menuVersionId: string;
-            /** @description COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered. */
+            /** @description COUNTER, VNPAY, LINEPAY or SANDBOX, if available. */
             paymentMethod: string;
             visitId?: string;
         };
         OrderingCreateItem: {
             itemId: string;
-            /** @description The line of the table's shared cart that this is. It leaves the cart with the order; cart_changed if it is not there with this dish, quantity and note. */
+            /** @description The line of the table's shared cart that is ordered. The order removes it from the cart. If the cart has no such line with this dish, quantity and note, the answer is cart_changed. */
             lineId?: string;
             notes?: string;
             /** Format: int64 */
@@ -3951,14 +3951,14 @@ export interface components {
             currency: string;
             /**
              * Format: date-time
-             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             * @description Expected time when the order is ready, estimated from the kitchen's recent orders. Absent before the payment, once the order is ready, and if the kitchen has too few orders for an estimate.
              */
             expectedAt?: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
             /**
              * Format: int64
-             * @description How often payBy can still be moved by five minutes.
+             * @description Number of times that payBy can still be extended by five minutes.
              */
             moreTime: number;
             /** @example A-042 */
@@ -3970,7 +3970,7 @@ export interface components {
             payments: components["schemas"]["OrderingAttempt"][];
             /**
              * Format: int64
-             * @description Part of totalPrice that is refunded or about to be.
+             * @description Part of totalPrice that is refunded or will be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
@@ -4002,16 +4002,16 @@ export interface components {
             number: string;
             orderId: string;
             reason?: string;
-            /** @description What the gateway calls it, or answered last. */
+            /** @description The gateway's reference of the refund, or its last answer. */
             reference: string;
             state: string;
         };
         OrderingExceptions: {
-            /** @description Captures of another amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
+            /** @description Captures of a different amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
             mismatches: components["schemas"]["OrderingMismatch"][];
-            /** @description REVIEW and UNKNOWN, the oldest first, at most 200. */
+            /** @description Payments in REVIEW and UNKNOWN, oldest first, at most 200. */
             payments: components["schemas"]["OrderingException"][];
-            /** @description Not back yet, the oldest first, at most 200. */
+            /** @description Unfinished refunds, oldest first, at most 200. */
             refunds: components["schemas"]["OrderingException"][];
         };
         OrderingItem: {
@@ -4031,7 +4031,7 @@ export interface components {
             currency: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
-            /** @description Whether the phone that asks ordered. */
+            /** @description Whether the requesting phone placed the order. */
             mine: boolean;
             /** @example A-042 */
             number: string;
@@ -4041,7 +4041,7 @@ export interface components {
             paymentStatus: string;
             /**
              * Format: int64
-             * @description Which of the table's phones ordered, counted from 1 by their first orders or lines in the shared cart.
+             * @description Number of the phone that ordered, from 1, by the time of each phone's first order or first line in the shared cart.
              */
             phone: number;
             status: string;
@@ -4085,7 +4085,7 @@ export interface components {
             currency: string;
             /**
              * Format: date-time
-             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             * @description Expected time when the order is ready, estimated from the kitchen's recent orders. Absent before the payment, once the order is ready, and if the kitchen has too few orders for an estimate.
              */
             expectedAt?: string;
             id: string;
@@ -4094,7 +4094,7 @@ export interface components {
             kind: "DELIVERY" | "PICKUP";
             /**
              * Format: int64
-             * @description How often payBy can still be moved by five minutes.
+             * @description Number of times that payBy can still be extended by five minutes.
              */
             moreTime: number;
             /** @example A-042 */
@@ -4107,7 +4107,7 @@ export interface components {
             receiver: components["schemas"]["OrderingReceiver"];
             /**
              * Format: int64
-             * @description Part of totalPrice that is refunded or about to be.
+             * @description Part of totalPrice that is refunded or will be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
@@ -4148,7 +4148,7 @@ export interface components {
             bizDate: string;
             /**
              * Format: int64
-             * @description What the gateway says that it has taken; amount is what it was asked for.
+             * @description The amount that the gateway reports as captured; amount is the requested one.
              */
             captured: number;
             capturedCurrency: string;
@@ -4160,7 +4160,7 @@ export interface components {
             number: string;
             orderId: string;
             reason?: string;
-            /** @description What the gateway calls it, or answered last. */
+            /** @description The gateway's reference of the refund, or its last answer. */
             reference: string;
             state: string;
         };
@@ -4177,7 +4177,7 @@ export interface components {
         OrderingMoreTime: {
             /**
              * Format: date-time
-             * @description The order's payBy as it was last shown. If it has moved since, nothing happens.
+             * @description The order's payBy that the client has seen. If it has changed since, nothing happens.
              */
             payBy: string;
         };
@@ -4192,7 +4192,7 @@ export interface components {
             redirectUrl: string | null;
         };
         OrderingProgress: {
-            /** @description The kitchen has seen that it is voided. */
+            /** @description Whether the kitchen has acknowledged that the ticket is voided. */
             cleared: boolean;
             id: string;
             /** @example A-042 */
@@ -4202,12 +4202,12 @@ export interface components {
             status: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
             /**
              * Format: date-time
-             * @description Of the last step; null before the first.
+             * @description Time of the last step; null before the first.
              */
             stepAt: string | null;
             /** Format: int64 */
             version: number;
-            /** @description All of its money went back, or is about to: nothing of it is to be cooked any more. */
+            /** @description Whether the order is or will be refunded in full, so that nothing of it must be cooked. */
             voided: boolean;
         };
         OrderingReceiver: {
@@ -4227,7 +4227,7 @@ export interface components {
             /** Format: date-time */
             doneAt: string | null;
             id: string;
-            /** @description What the staff wrote. Only the staff sees it. */
+            /** @description The staff's note. Only staff see it. */
             note?: string;
             /** @description The payment; its id is the merchant's reference at the gateway. */
             paymentId: string;
@@ -4241,7 +4241,7 @@ export interface components {
             currency: string;
             /**
              * Format: date-time
-             * @description When the kitchen will likely have it ready, from its recent orders. Absent until it is paid, once it is ready, and when the kitchen has too few orders to tell.
+             * @description Expected time when the order is ready, estimated from the kitchen's recent orders. Absent before the payment, once the order is ready, and if the kitchen has too few orders for an estimate.
              */
             expectedAt?: string;
             id: string;
@@ -4250,7 +4250,7 @@ export interface components {
             kind: "DINE_IN" | "DELIVERY" | "PICKUP";
             /**
              * Format: int64
-             * @description How often payBy can still be moved by five minutes.
+             * @description Number of times that payBy can still be extended by five minutes.
              */
             moreTime: number;
             /** @example A-042 */
@@ -4260,16 +4260,16 @@ export interface components {
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
             payments: components["schemas"]["OrderingAttempt"][];
-            /** @description null at tables, and without the permission to see receivers. */
+            /** @description null for orders at tables, and without the permission to see receivers. */
             receiver: components["schemas"]["OrderingStaffReceiver"];
             /**
              * Format: int64
-             * @description Part of totalPrice that is refunded or about to be.
+             * @description Part of totalPrice that is refunded or will be.
              */
             refunded: number;
             refunds?: components["schemas"]["OrderingRefund"][];
             status: string;
-            /** @description Empty away from tables. */
+            /** @description Empty for DELIVERY and PICKUP. */
             tableLabel: string;
             timeline: components["schemas"]["OrderingOccurrence"][];
             /**
@@ -4297,15 +4297,15 @@ export interface components {
             payBy: string;
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
-            /** @description Empty at tables, and without the permission to see receivers. */
+            /** @description Empty for orders at tables, and without the permission to see receivers. */
             receiverName: string;
             /**
              * Format: int64
-             * @description Part of totalPrice that is refunded or about to be.
+             * @description Part of totalPrice that is refunded or will be.
              */
             refunded: number;
             status: string;
-            /** @description Empty away from tables. */
+            /** @description Empty for DELIVERY and PICKUP. */
             tableLabel: string;
             /**
              * Format: int64
@@ -4316,17 +4316,17 @@ export interface components {
         OrderingStaffPayment: {
             /** Format: int64 */
             amount: number;
-            /** @description Of the order. */
+            /** @description The order's business date. */
             bizDate: string;
             /** Format: date-time */
             createdAt: string;
             currency: string;
-            /** @description What the gateway calls it; empty while it has not said. */
+            /** @description The gateway's reference; empty until the gateway has sent it. */
             gatewayRef: string;
             id: string;
             method: string;
             /**
-             * @description Of the order.
+             * @description The order's number.
              * @example A-042
              */
             number: string;
@@ -4337,7 +4337,7 @@ export interface components {
             state: "CREATED" | "REDIRECTED" | "CONFIRMING" | "UNKNOWN" | "REVIEW" | "PAID" | "FAILED" | "CANCELED";
         };
         OrderingStaffReceiver: {
-            /** @description Empty with PICKUP. */
+            /** @description Empty for PICKUP. */
             address: string;
             name: string;
             /** @description For the courier; empty without one. */
@@ -4353,7 +4353,7 @@ export interface components {
         OrderingStepBody: {
             /**
              * Format: int64
-             * @description Of the order as it was seen. When it is another one by now, the step is refused: changed. Needed to clear a voided ticket; a recall that is sent twice without it goes back twice.
+             * @description The order's version that the caller has seen. If the order has another version by now, the step is refused with the code changed. Required to clear a voided ticket. Without it, a repeated recall goes back twice.
              */
             version?: number;
         };
@@ -4377,54 +4377,54 @@ export interface components {
         OrderingThresholds: {
             /**
              * Format: int64
-             * @description And from which it is too old.
+             * @description Age from which a ticket counts as too old.
              */
             lateSeconds: number;
             /**
              * Format: int64
-             * @description The age of a ticket from which it is old.
+             * @description Age from which a ticket counts as old.
              */
             warnSeconds: number;
         };
         OrderingTicket: {
-            /** @description The kitchen has seen that it is voided. */
+            /** @description Whether the kitchen has acknowledged that the ticket is voided. */
             cleared: boolean;
             id: string;
             items: components["schemas"]["OrderingTicketItem"][];
             /** @enum {string} */
             kind: "DINE_IN" | "DELIVERY" | "PICKUP";
-            /** @description How it was paid, or is to be. */
+            /** @description The payment method. */
             method: string;
             /** @example A-042 */
             number: string;
             /**
              * Format: date-time
-             * @description From when its age counts.
+             * @description The time from which its age is counted.
              */
             paidAt: string | null;
             paymentStatus: string;
             /** Format: date-time */
             placedAt: string;
-            /** @description Likewise; empty with PICKUP, too. */
+            /** @description Empty for DINE_IN and PICKUP, and without the permission to see receivers. */
             receiverAddress: string;
-            /** @description Empty with DINE_IN, and without the permission to see receivers. */
+            /** @description Empty for DINE_IN, and without the permission to see receivers. */
             receiverName: string;
             /** @description For the courier; empty without one, and without the permission to see receivers. */
             receiverNote: string;
-            /** @description Likewise. */
+            /** @description Empty for DINE_IN, and without the permission to see receivers. */
             receiverPhone: string;
             /** @enum {string} */
             status: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
             /**
              * Format: date-time
-             * @description Of the last step; null before the first.
+             * @description Time of the last step; null before the first.
              */
             stepAt: string | null;
-            /** @description Empty unless DINE_IN. */
+            /** @description Empty except for DINE_IN. */
             tableLabel: string;
             /** Format: int64 */
             version: number;
-            /** @description All of its money went back, or is about to: nothing of it is to be cooked any more. */
+            /** @description Whether the order is or will be refunded in full, so that nothing of it must be cooked. */
             voided: boolean;
         };
         OrderingTicketItem: {
@@ -4433,7 +4433,7 @@ export interface components {
             done: boolean;
             /**
              * Format: int64
-             * @description Its place among the order's items, also where a station shows only some.
+             * @description Position among all items of the order, even if a station shows only some of them.
              */
             index: number;
             itemId: string;
@@ -4579,17 +4579,17 @@ export interface components {
             rate: string;
         };
         Problem: {
-            /** @description A stable word for programs, such as sold_out. */
+            /** @description A stable code for programs, such as sold_out. */
             code: string;
-            /** @description A sentence for people. */
+            /** @description A text for people. */
             detail?: string;
-            /** @description What is wrong with the request, field by field. */
+            /** @description The problems of the request, by field. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description Quote it when asking for help; the log knows it. */
+            /** @description Identifies the request in the log. Quote it when you ask for help. */
             requestId: string;
             /** Format: int64 */
             status: number;
-            /** @description The phrase of the status. */
+            /** @description The reason phrase of the status. */
             title: string;
             /** @description Always about:blank; see code. */
             type: string;
@@ -4626,15 +4626,15 @@ export interface components {
         RefundInputBody: {
             /**
              * Format: int64
-             * @description Minor units. Without it all that is left is refunded.
+             * @description Minor units. If omitted, the whole remaining amount is refunded.
              */
             amount?: number;
-            /** @description It was refunded in the gateway's portal already; nothing is sent. */
+            /** @description Records a refund that was already made in the gateway's portal; nothing is sent. */
             byHand?: boolean;
-            /** @description Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent. */
+            /** @description Chosen by the client and unique within the order; repeated requests with the same id and amount create one refund. */
             clientTxnId?: string;
             reason: string;
-            /** @description What the portal calls it; needed with byHand. Under one reference a refund is noted once. */
+            /** @description The portal's reference of the refund; required with byHand. Each reference is recorded once. */
             reference?: string;
         };
         RegisterInBody: {
@@ -4650,11 +4650,11 @@ export interface components {
             /** @description latitude,longitude in degrees. */
             geolocation?: string;
             occupation?: string;
-            /** @description Taken exactly as it is sent. */
+            /** @description Used exactly as sent; not trimmed. */
             password: string;
             /** @description E.164, or the digits of a national number. */
             phone?: string;
-            /** @description A JSON object for the client's own use, at most 8 KB. */
+            /** @description A JSON object that the client defines, at most 8 KB. */
             profile?: unknown;
             province?: string;
             surname?: string;
@@ -4737,7 +4737,7 @@ export interface components {
              */
             p90Ms: number;
             /**
-             * @description ACCEPT from payment to acceptance, PREPARE until ready, SERVE until handed over, WHOLE all of it.
+             * @description ACCEPT: from payment to acceptance. PREPARE: until ready. SERVE: until handed over. WHOLE: from payment to handover.
              * @enum {string}
              */
             phase: "ACCEPT" | "PREPARE" | "SERVE" | "WHOLE";
@@ -4797,7 +4797,7 @@ export interface components {
         ReportEnded: {
             /**
              * Format: int64
-             * @description Those of orders whose guest was redirected to a gateway's page and did not pay.
+             * @description Number of orders whose guest was redirected to a gateway's page and did not pay.
              */
             abandoned: number;
             /** Format: int64 */
@@ -4893,7 +4893,7 @@ export interface components {
              */
             p90Ms: number;
             /**
-             * @description ACCEPT from payment to acceptance, PREPARE until ready, SERVE until handed over, WHOLE all of it.
+             * @description ACCEPT: from payment to acceptance. PREPARE: until ready. SERVE: until handed over. WHOLE: from payment to handover.
              * @enum {string}
              */
             phase: "ACCEPT" | "PREPARE" | "SERVE" | "WHOLE";
@@ -4951,7 +4951,7 @@ export interface components {
             refunded: number;
             /**
              * Format: int64
-             * @description Payments without an order: paid twice, or too late.
+             * @description Payments that do not pay an order: paid twice, or too late.
              */
             returned: number;
         };
@@ -5034,7 +5034,7 @@ export interface components {
             refunded: number;
             /**
              * Format: int64
-             * @description Payments without an order.
+             * @description Payments that do not pay an order.
              */
             returned: number;
         };
@@ -5046,7 +5046,7 @@ export interface components {
             method: string;
             /** Format: int64 */
             number: number;
-            /** @description STAFF, or why the payment has no order. */
+            /** @description STAFF, or the reason why the payment does not pay an order. */
             reason: string;
             /** @enum {string} */
             state: "DUE" | "SENDING" | "DONE" | "REFUSED" | "UNKNOWN";
@@ -5080,7 +5080,7 @@ export interface components {
             orderId: string;
             /**
              * Format: int64
-             * @description 300 where it is left out.
+             * @description 300 if omitted.
              */
             ttlSeconds?: number;
         };
@@ -5112,7 +5112,7 @@ export interface components {
             quantity: number;
         };
         SettingsNewValue: {
-            /** @description As listed. */
+            /** @description As in the list. */
             name: string;
             /** @description null removes the stored value; the default applies again. */
             value: string | null;
@@ -5122,24 +5122,24 @@ export interface components {
             help: string;
             isSecret: boolean;
             isSet: boolean;
-            /** @description Stored, but the sealing key does not open it: set it again, or bring the key back. */
+            /** @description The stored value cannot be decrypted with the sealing key: set it again, or restore the key. */
             isUnreadable: boolean;
             /** @description Such as payment_window. */
             name: string;
-            /** @description In force, but a part of the installation follows with the next start: with payment_window the timer queue at RabbitMQ. */
+            /** @description The value is in use, but a part of the installation follows only after a restart: for payment_window the timer queue at RabbitMQ. */
             needsRestart: boolean;
             /**
-             * @description PROCESS: fixed by a flag, the environment or a file; it cannot be changed here.
+             * @description PROCESS: set by a flag, the environment or a file; it cannot be changed here.
              * @enum {string}
              */
             source: "PROCESS" | "STORED" | "DEFAULT";
             /**
              * Format: date-time
-             * @description null: not stored.
+             * @description When the value was stored; null if it is not stored.
              */
             updatedAt: string | null;
             updatedBy: string | null;
-            /** @description In force in this process; empty for a secret. */
+            /** @description The value in use in this process; empty for a secret. */
             value: string;
             /** @description The environment variable of the same setting. */
             variable: string;
@@ -5150,14 +5150,14 @@ export interface components {
         SettingsTestResult: {
             /** @enum {string} */
             code: "ok" | "not_set" | "credentials_refused" | "account_inactive" | "ip_not_allowed" | "message_refused" | "unreachable" | "unexpected";
-            /** @description For people, in English: the service's own code and text, or the address that the message was sent to. */
+            /** @description A text for people, in English: the service's own code and text, or the recipient of the message. */
             detail: string;
             ok: boolean;
         };
         SetupInBody: {
             code: string;
             email: string;
-            /** @description Taken exactly as it is sent. */
+            /** @description Used exactly as sent; not trimmed. */
             password: string;
             username?: string;
         };
@@ -5165,12 +5165,12 @@ export interface components {
             actor: string;
             /**
              * Format: int64
-             * @description Afterwards.
+             * @description The available quantity afterwards.
              */
             available: number;
             /**
              * Format: int64
-             * @description Negative where there were fewer afterwards.
+             * @description Change of the quantity; negative for a decrease.
              */
             change: number;
             /** Format: date-time */
@@ -5192,13 +5192,13 @@ export interface components {
             unit?: string;
         };
         StockEntry: {
-            /** @description null for one that was cancelled before it came. */
+            /** @description null for a reservation that was cancelled before it arrived. */
             branchId: string | null;
             /** Format: date-time */
             createdAt: string;
             /**
              * Format: date-time
-             * @description null for one that never held anything.
+             * @description null for a reservation that never held units.
              */
             expiresAt: string | null;
             items: components["schemas"]["StockAmount"][];
@@ -5217,7 +5217,7 @@ export interface components {
             itemId: string;
             /**
              * Format: int64
-             * @description An alarm is raised when no more are left; null for none.
+             * @description Raises an alarm when no more than this are left; null for no alarm.
              */
             lowAt: number | null;
             name: string;
@@ -5246,7 +5246,7 @@ export interface components {
             lastUpdate: string;
         };
         StockLevelSnapshots: {
-            /** @description Those that are there, in the order in which they were asked for. */
+            /** @description The existing items, in the order of the request. */
             items: components["schemas"]["StockLevelSnapshot"][];
         };
         StockListedAdjustment: {
@@ -5277,15 +5277,15 @@ export interface components {
             total: number;
         };
         StockRecipe: {
-            /** @description Empty for a dish that takes nothing. */
+            /** @description Empty for a dish without a recipe. */
             lines: components["schemas"]["StockAmount"][];
         };
         StockReservation: {
-            /** @description null for one that was cancelled before it came. */
+            /** @description null for a reservation that was cancelled before it arrived. */
             branchId: string | null;
             /**
              * Format: date-time
-             * @description null for one that never held anything.
+             * @description null for a reservation that never held units.
              */
             expiresAt: string | null;
             items: components["schemas"]["StockAmount"][];
@@ -5414,7 +5414,7 @@ export interface components {
             failed: number;
             /**
              * Format: int64
-             * @description Including those that failed again.
+             * @description Number of remaining dead letters, including those that failed again.
              */
             left: number;
             /**
@@ -5455,10 +5455,10 @@ export interface components {
             userId: string;
         };
         TestInputBody: {
-            /** @description With mail: the message has the sender of this branch. */
+            /** @description For mail: sends the message with this branch's sender. */
             branchId?: string;
             /**
-             * @description What to test: the settings in force, not unsaved ones. mail sends a message to the account's own address.
+             * @description The service to test, with the saved settings. mail sends a message to the account's own address.
              * @enum {string}
              */
             subject: "vnpay" | "linepay" | "mail";
@@ -5467,14 +5467,14 @@ export interface components {
             code: string;
             email: string;
             /**
-             * @description Codes for a new password belong to /auth/password/reset.
+             * @description Send codes for a new password to /auth/password/reset instead.
              * @enum {string}
              */
             purpose: "VERIFY";
         };
         VisitAnswerRequest: {
             /**
-             * @description Which call; all of them where it is left out.
+             * @description The call to end; if omitted, all calls.
              * @enum {string}
              */
             reason?: "BILL" | "HELP" | "WATER";
@@ -5484,7 +5484,7 @@ export interface components {
             id: string;
             locales: string[];
             name: string;
-            /** @description Whether the phones of a table fill one cart, see /cis/visit/{visitId}/cart. */
+            /** @description Whether the phones of the table share one cart, see /cis/visit/{visitId}/cart. */
             sharedCart: boolean;
             timezone: string;
         };
@@ -5523,14 +5523,14 @@ export interface components {
             branchId: string;
             /** @description The secret of this phone; send it as X-Customer-Token. */
             customerToken: string;
-            /** @description Why and how long no orders are taken; null while they are. */
+            /** @description Reason and end of a pause; null while ordering is possible. */
             paused: components["schemas"]["VisitPaused"];
             tableId: string;
             tableLabel: string;
             visitId: string;
         };
         VisitLandingRequest: {
-            /** @description Where the header cannot be sent. */
+            /** @description For clients that cannot send the header. */
             customerToken?: string;
             qr: string;
         };
@@ -5557,7 +5557,7 @@ export interface components {
             openedAt: string;
             /**
              * Format: int64
-             * @description Cancelled ones excluded.
+             * @description Number of orders, without cancelled ones.
              */
             orders: number;
             /**
@@ -5567,32 +5567,32 @@ export interface components {
             unpaid: number;
         };
         VisitPaused: {
-            /** @description In the language of the answer; null where there is a code. */
+            /** @description In the language of the response; null if there is a code. */
             reason: string | null;
             /**
-             * @description null where the reason is written out.
+             * @description null if the reason is a text.
              * @enum {string|null}
              */
             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
             /**
              * Format: date-time
-             * @description null: not known yet.
+             * @description null if not known yet.
              */
             until: string | null;
         };
         VisitTable: {
             branchId: string;
             id: string;
-            /** @description false: its code is refused. */
+            /** @description false: its QR code is refused. */
             isActive: boolean;
             label: string;
-            /** @description The content of the printed code; likewise. */
+            /** @description The content of the printed code. Only for managers and above, and for the service token. */
             link?: string;
-            /** @description For managers and above, and the service token. */
+            /** @description Only for managers and above, and for the service token. */
             qrToken?: string;
             /** Format: int64 */
             seats: number;
-            /** @description The part of the floor; missing for none. */
+            /** @description The section of the floor; omitted for none. */
             section?: string;
             /** @description The open visit; null for none. */
             visit: components["schemas"]["VisitParty"];
@@ -5655,9 +5655,9 @@ export interface operations {
     "board-get": {
         parameters: {
             query?: {
-                /** @description A category: only its lines and tickets with some. */
+                /** @description A category; returns only its lines and the tickets that have such lines. */
                 station?: string;
-                /** @description The id of a board; 304 while it is that one, of whatever station. */
+                /** @description The id of a board; the answer is 304 while the board still has this id, regardless of the station. */
                 since?: string;
             };
             header?: never;
@@ -5692,7 +5692,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Of the last event seen; what it says is not sent again. */
+                /** @description Id of the last received event; if nothing has changed since, its state is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -5702,7 +5702,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events with ids; a comment every 15 seconds while nothing happens. The data of an event: */
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5725,7 +5725,7 @@ export interface operations {
     "staff-branch-list": {
         parameters: {
             query?: {
-                /** @description Those that are no longer in use instead. */
+                /** @description Returns the retired branches instead. */
                 retired?: boolean;
             };
             header?: never;
@@ -6583,9 +6583,9 @@ export interface operations {
                 page?: number;
                 size?: number;
                 categoryId?: number;
-                /** @description A part of the name, in any language. */
+                /** @description Part of the name, in any language. */
                 q?: string;
-                /** @description Those too that were retired. */
+                /** @description Includes retired dishes. */
                 retired?: boolean;
             };
             header?: never;
@@ -7042,7 +7042,7 @@ export interface operations {
     "staff-version-preview": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -7082,46 +7082,46 @@ export interface operations {
                                 price: number;
                                 /**
                                  * Format: int64
-                                 * @description How many can still be ordered today; null where there is no quota.
+                                 * @description Units that can still be ordered today; null if there is no limit.
                                  */
                                 remaining: number | null;
                             }[];
                             name: string;
                         }[];
-                        /** @description It takes no orders at this hour; null while it does. */
+                        /** @description State of a branch that is closed by its hours; null while it accepts orders. */
                         closed: {
                             /**
                              * Format: date-time
-                             * @description null: not known.
+                             * @description null if unknown.
                              */
                             opensAt: string | null;
                         };
                         currency: string;
                         /**
                          * Format: date-time
-                         * @description When closed changes next by the opening hours; null: not within a year.
+                         * @description When closed changes next by the opening hours; null if not within a year.
                          */
                         hoursChange: string | null;
                         menuVersionId: string;
-                        /** @description Why and how long no orders are taken; null while they are. */
+                        /** @description Reason and end of a pause; null while ordering is possible. */
                         paused: {
-                            /** @description In the language of the answer; null where there is a code. */
+                            /** @description In the language of the response; null if there is a code. */
                             reason: string | null;
                             /**
-                             * @description null where the reason is written out.
+                             * @description null if the reason is a text.
                              * @enum {string|null}
                              */
                             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
                             /**
                              * Format: date-time
-                             * @description null: not known yet.
+                             * @description null if not known yet.
                              */
                             until: string | null;
                         };
                     };
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -7166,7 +7166,7 @@ export interface operations {
             query?: {
                 page?: number;
                 size?: number;
-                /** @description All branches that the caller sees where it is left out. */
+                /** @description If omitted, all branches that the caller may see. */
                 branchId?: number;
             };
             header?: never;
@@ -7297,16 +7297,16 @@ export interface operations {
         parameters: {
             query: {
                 branchId: string;
-                /** @description All of them where it is missing. */
+                /** @description If omitted, all of them. */
                 bizDate?: string;
                 status?: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED" | "CANCELED";
                 paymentStatus?: "UNPAID" | "CONFIRMING" | "PAID" | "CANCELED" | "REFUND_DUE" | "REFUNDED";
                 cancelReason?: "USER_CANCELED" | "STAFF_CANCELED" | "EXPIRED";
-                /** @description An order's number, such as A-042, or its digits alone. */
+                /** @description An order's number, such as A-042, or only its digits. */
                 q?: string;
                 /** @description A number, a table, or the receiver's name or phone. */
                 search?: string;
-                /** @description The orders of one visit; not together with search. */
+                /** @description Only the orders of this visit; cannot be combined with search. */
                 visitId?: string;
                 page?: number;
                 size?: number;
@@ -7440,7 +7440,7 @@ export interface operations {
             header?: never;
             path: {
                 id: string;
-                /** @description The line's place among the order's items, from 0. */
+                /** @description Position of the line among the order's items, from 0. */
                 index: number;
             };
             cookie?: never;
@@ -7858,7 +7858,7 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date of the orders. */
                 from?: string;
-                /** @description The last one, included. */
+                /** @description The last business date, inclusive. */
                 to?: string;
                 /** @description COUNTER, VNPAY, LINEPAY or SANDBOX. */
                 method?: string;
@@ -8028,9 +8028,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -8057,7 +8057,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8074,9 +8074,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8101,7 +8101,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8118,9 +8118,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8145,7 +8145,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8162,9 +8162,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -8191,7 +8191,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8208,9 +8208,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8235,7 +8235,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8252,9 +8252,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8279,7 +8279,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8296,9 +8296,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8323,7 +8323,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8340,9 +8340,9 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv contains all rows. */
+                /** @description csv returns all rows. */
                 format?: "json" | "csv";
-                /** @description Language of names; default the branch's. */
+                /** @description Language of names; by default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -8367,7 +8367,7 @@ export interface operations {
                     "text/csv; charset=utf-8": string;
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -8675,9 +8675,9 @@ export interface operations {
                 page?: number;
                 size?: number;
                 branchId: string;
-                /** @description A part of the itemId or the name. */
+                /** @description Part of the itemId or the name. */
                 q?: string;
-                /** @description Only those for which an alarm stands. */
+                /** @description Only items at or below their alarm level. */
                 low?: boolean;
             };
             header?: never;
@@ -8909,7 +8909,7 @@ export interface operations {
     "system-letters": {
         parameters: {
             query?: {
-                /** @description A consumer, relay or redis; if omitted all except redis. */
+                /** @description A consumer, relay or redis; if omitted, all except redis. */
                 consumer?: string;
                 /** @description Such as order.paid. */
                 type?: string;
@@ -9159,7 +9159,7 @@ export interface operations {
             query?: {
                 page?: number;
                 size?: number;
-                /** @description All branches that the caller sees where it is left out. */
+                /** @description If omitted, all branches that the caller may see. */
                 branchId?: number;
             };
             header?: never;
@@ -9234,7 +9234,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sheet. */
+            /** @description The sheet as an HTML page. */
             200: {
                 headers: {
                     "Cache-Control"?: string;
@@ -9304,7 +9304,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The code with its quiet zone. */
+            /** @description The QR code with its quiet zone. */
             200: {
                 headers: {
                     "Cache-Control"?: string;
@@ -9840,7 +9840,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The access token, as a bearer. */
+                /** @description The access token, as a bearer token. */
                 Authorization?: string;
             };
             path?: never;
@@ -10189,7 +10189,7 @@ export interface operations {
     "cart-get": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
                 /** @description The branch whose menu prices the cart; by default the cart's own. */
                 branchId?: string;
@@ -10225,7 +10225,7 @@ export interface operations {
     "cart-empty": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -10259,7 +10259,7 @@ export interface operations {
     "cart-add": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -10330,7 +10330,7 @@ export interface operations {
     "cart-remove": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -10366,7 +10366,7 @@ export interface operations {
     "cart-set": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -10406,7 +10406,7 @@ export interface operations {
     "category-list": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -10443,9 +10443,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
-                /** @description Of the last event seen; what it says is not sent again. */
+                /** @description Id of the last received event; if nothing has changed since, its state is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -10455,7 +10455,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events with ids; a comment every 15 seconds while nothing happens. The data of an event: */
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10481,7 +10481,7 @@ export interface operations {
                 qr: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -10514,7 +10514,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -10550,7 +10550,7 @@ export interface operations {
     "menu-active": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -10598,46 +10598,46 @@ export interface operations {
                                 price: number;
                                 /**
                                  * Format: int64
-                                 * @description How many can still be ordered today; null where there is no quota.
+                                 * @description Units that can still be ordered today; null if there is no limit.
                                  */
                                 remaining: number | null;
                             }[];
                             name: string;
                         }[];
-                        /** @description It takes no orders at this hour; null while it does. */
+                        /** @description State of a branch that is closed by its hours; null while it accepts orders. */
                         closed: {
                             /**
                              * Format: date-time
-                             * @description null: not known.
+                             * @description null if unknown.
                              */
                             opensAt: string | null;
                         };
                         currency: string;
                         /**
                          * Format: date-time
-                         * @description When closed changes next by the opening hours; null: not within a year.
+                         * @description When closed changes next by the opening hours; null if not within a year.
                          */
                         hoursChange: string | null;
                         menuVersionId: string;
-                        /** @description Why and how long no orders are taken; null while they are. */
+                        /** @description Reason and end of a pause; null while ordering is possible. */
                         paused: {
-                            /** @description In the language of the answer; null where there is a code. */
+                            /** @description In the language of the response; null if there is a code. */
                             reason: string | null;
                             /**
-                             * @description null where the reason is written out.
+                             * @description null if the reason is a text.
                              * @enum {string|null}
                              */
                             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
                             /**
                              * Format: date-time
-                             * @description null: not known yet.
+                             * @description null if not known yet.
                              */
                             until: string | null;
                         };
                     };
                 };
             };
-            /** @description The client has it already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -10650,7 +10650,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
             };
             path?: never;
@@ -10685,11 +10685,11 @@ export interface operations {
     "order-get": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -10724,7 +10724,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
             };
             path: {
@@ -10757,14 +10757,14 @@ export interface operations {
     "order-events": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
-                /** @description Of the last event seen; what it says is not sent again. */
+                /** @description Id of the last received event; if nothing has changed since, its state is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -10774,7 +10774,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events with ids; a comment every 15 seconds while nothing happens. The data of an event: */
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10797,11 +10797,11 @@ export interface operations {
     "order-more-time": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -10840,7 +10840,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
             };
             path: {
@@ -10911,7 +10911,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
             };
             path: {
@@ -10948,11 +10948,11 @@ export interface operations {
     "visit-cart-get": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -10986,17 +10986,17 @@ export interface operations {
     "visit-cart-put": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
             path: {
                 visitId: string;
-                /** @description Chosen by the phone; the same id is the same line. */
+                /** @description Chosen by the phone; the same id identifies the same line. */
                 lineId: string;
             };
             cookie?: never;
@@ -11030,11 +11030,11 @@ export interface operations {
     "visit-cart-remove": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -11069,13 +11069,13 @@ export interface operations {
     "visit-orders": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
                 page?: number;
                 size?: number;
             };
             header?: {
-                /** @description What the landing answered. */
+                /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
             };
@@ -11109,12 +11109,12 @@ export interface operations {
     "dish-list": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
                 page?: number;
                 size?: number;
                 categoryId?: string;
-                /** @description A part of the name, in any language. */
+                /** @description Part of the name, in any language. */
                 q?: string;
             };
             header?: {
@@ -11148,7 +11148,7 @@ export interface operations {
     "dish-get": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -11184,7 +11184,7 @@ export interface operations {
     "inventory-look": {
         parameters: {
             query: {
-                /** @description May be left out where there is only one. */
+                /** @description May be omitted if there is only one branch. */
                 branchId?: string;
                 itemId: string[];
             };
@@ -11374,7 +11374,7 @@ export interface operations {
     "inventory-get": {
         parameters: {
             query?: {
-                /** @description May be left out where there is only one. */
+                /** @description May be omitted if there is only one branch. */
                 branchId?: string;
             };
             header?: never;
@@ -11685,7 +11685,7 @@ export interface operations {
     "member-orders": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -11721,7 +11721,7 @@ export interface operations {
     "member-order": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
@@ -11788,12 +11788,12 @@ export interface operations {
     "member-order-events": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {
                 "Accept-Language"?: string;
-                /** @description Of the last event seen; what it says is not sent again. */
+                /** @description Id of the last received event; if nothing has changed since, its state is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -11803,7 +11803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events with ids; a comment every 15 seconds while nothing happens. The data of an event: */
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11826,7 +11826,7 @@ export interface operations {
     "member-order-more-time": {
         parameters: {
             query?: {
-                /** @description Goes before Accept-Language. */
+                /** @description Takes precedence over Accept-Language. */
                 locale?: string;
             };
             header?: {

@@ -5,7 +5,7 @@ import { formatMoney } from '../money'
 
 export { chooseLanguage, languages, localeOf, type Language } from './languages'
 
-/** A text's name. Texts that depend on a number exist as name_one and name_other and are looked up by `name`. */
+/** The key of a text. Texts that depend on a number exist as name_one and name_other, and are looked up by `name`. */
 export type KeyOf<C> = Exclude<keyof C, `${string}_one` | `${string}_other`> | Counted<C>
 type Counted<C> = keyof C extends infer K ? (K extends `${infer Name}_other` ? Name : never) : never
 type Catalogue = Partial<Record<string, string>>
@@ -20,7 +20,7 @@ const current = ref<Language>('en')
 /** The language in which the page is shown. */
 export const language = current
 
-/** The language that was selected last. Its texts may still be loading. */
+/** The language selected last. Its texts may still be loading. */
 let wanted: Language = 'en'
 
 /** Declares the texts of an app, which the first setLanguage loads. */
@@ -73,14 +73,14 @@ export async function addTexts(part: Texts): Promise<void> {
 /** The values of a text's placeholders. `count` also selects the form: name_zero if there is one, name_one, name_other. */
 export type Values = Record<string, string | number | null | undefined>
 
-/** The text of that name in the current language; the name itself if there is none. */
+/** Returns the text of a key in the current language, or the key if there is no text. */
 export function textOf(key: string, values: Values = {}): string {
   const form = typeof values.count === 'number' ? texts.value[formOf(key, values.count)] : undefined
   const text = form ?? texts.value[`${key}_other`] ?? texts.value[key] ?? key
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name] ?? '') : whole))
 }
 
-/** Whether there is a text of that name. */
+/** Whether a key has a text. */
 export function hasText(key: string): boolean {
   return key in texts.value || `${key}_other` in texts.value
 }
@@ -99,17 +99,17 @@ function pluralOf(count: number): string {
   return rules.select(count)
 }
 
-/** An amount in minor units, in the current language. */
+/** Formats an amount in minor units in the current language. */
 export function money(amount: number, currency: string): string {
   return formatMoney(amount, currency, current.value)
 }
 
-/** The time of day of an instant, on the clock of a time zone or of this device. */
+/** Formats the time of day of an instant in a time zone, by default the device's. */
 export function clock(instant: string, timeZone?: string): string {
   return formatInstant(instant, { timeStyle: 'short' }, timeZone)
 }
 
-/** Day and time of an instant, on the clock of a time zone or of this device. */
+/** Formats day and time of an instant in a time zone, by default the device's. */
 export function moment(instant: string, timeZone?: string): string {
   return formatInstant(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone)
 }

@@ -8,7 +8,7 @@ import zh from './zh-Hant.json'
 const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
 const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort()
 
-test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+test.each(Object.entries(catalogues))('%s has every text, with the same placeholders', (_, texts) => {
   const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
   expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
   for (const [key, text] of Object.entries(texts)) {
@@ -17,7 +17,7 @@ test.each(Object.entries(catalogues))('%s has every text, with the same values i
   }
 })
 
-test('texts are chosen by number and filled in', async () => {
+test('a text depends on its number, and its placeholders are replaced', async () => {
   await setLanguage('en')
   expect(t('cart.items', { count: 1 })).toBe('1 item')
   expect(t('cart.items', { count: 3 })).toBe('3 items')
@@ -27,7 +27,7 @@ test('texts are chosen by number and filled in', async () => {
   expect(language.value).toBe('zh-Hant')
 })
 
-test('a language that is chosen while texts are fetched stays', async () => {
+test('a language chosen during a fetch of other texts stays selected', async () => {
   await setLanguage('en')
   let arrive: (texts: { default: Record<string, string> }) => void = () => undefined
   const slow = new Promise<{ default: Record<string, string> }>((resolve) => (arrive = resolve))
@@ -47,7 +47,7 @@ test.each([
   [['zh-Hans-CN'], 'zh-Hant'],
   [['fr'], 'en'],
   [[], 'en'],
-])('%j is served in %s', (preferred, want) => {
+])('the preferences %j select %s', (preferred, want) => {
   expect(chooseLanguage(preferred)).toBe(want)
 })
 

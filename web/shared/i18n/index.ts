@@ -15,7 +15,7 @@ registerTexts({
 
 export type Key = KeyOf<typeof en>
 
-/** The text of that name in the current language. */
+/** Returns the text of a key in the current language. */
 export function t(key: Key, values: Values = {}): string {
   return textOf(key, values)
 }

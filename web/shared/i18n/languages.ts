@@ -2,12 +2,12 @@
 export const languages = { vi: 'Tiếng Việt', 'zh-Hant': '繁體中文', en: 'English' } as const
 export type Language = keyof typeof languages
 
-/** How the API names a language: it knows traditional Chinese by its place. */
+/** The API's name of a language. It names traditional Chinese by its region. */
 export function localeOf(l: Language): string {
   return l === 'zh-Hant' ? 'zh-TW' : l
 }
 
-/** The first of the preferred languages (BCP 47) that there is, or English. */
+/** The first of the preferred languages (BCP 47) that the apps have, or English. */
 export function chooseLanguage(preferred: readonly string[]): Language {
   for (const tag of preferred) {
     const l = tag.toLowerCase()

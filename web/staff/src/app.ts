@@ -1,26 +1,26 @@
-// What the console is made of.
+// The features of the console.
 //
-// Each folder beside this file is a feature: it is found by its file `feature.ts`, which exports its routes and what
-// leads to them as `feature`, and by `texts/{en,vi,zh-Hant}.json`, whose texts are asked for as t('<folder>.<name>').
-// Nothing else has to be told about a new folder. Within it:
+// Each folder beside this file is a feature. Its file `feature.ts` exports the routes and the navigation entries as
+// `feature`; its files `texts/{en,vi,zh-Hant}.json` contain the texts, which t('<folder>.<name>') returns. A new folder
+// needs no registration. Within it:
 //
 //   feature.ts      export const feature: Feature = { routes: [...], nav: [...] }; views are loaded when needed
-//   XyzView.vue     <PageFrame :title :asked="query">: heading, actions, and what is shown while loading and on errors
-//   useAsk, useDo   (shell/query) ask and change, typed by the API: useAsk('tables', () => api.GET('/api/tables', ...))
-//   can             (shell/session) whether the person may use a route: v-if="can('POST /api/visits/{id}/close')"
-//   confirm, notify (shell/notices) a question before, a word afterwards
+//   XyzView.vue     <PageFrame :title :asked="query">: heading, actions, and the states for loading and errors
+//   useAsk, useDo   (shell/query) query and mutation, typed by the API: useAsk('tables', () => api.GET('/api/tables', ...))
+//   can             (shell/session) whether the user may use a route: v-if="can('POST /api/visits/{id}/close')"
+//   confirm, notify (shell/notices) a confirmation before an action, a message after it
 //   money, clock    (shell/i18n); saveCSV, saveFile, fetchFile (shell/files)
 //
-// A nav entry and a route are shown to those who may use the routes of the API that they name in `needs`.
+// A navigation entry or route is shown only to users who may use the API routes in its `needs`.
 import type { RouteRecordRaw } from 'vue-router'
 
 import type { Route } from './shell/session'
 
 export interface NavEntry {
   to: string // the name of a route
-  text: string // the name of a text
+  text: string // the key of a text
   icon: string // a path of @mdi/js
-  group: 'floor' | 'restaurant' | 'figures' | 'people' | 'advanced' // the last is closed until it is asked for
+  group: 'floor' | 'restaurant' | 'figures' | 'people' | 'advanced' // `advanced` is collapsed until the user opens it
   order: number // within the group
   needs: Route[]
 }
@@ -32,11 +32,11 @@ export interface Feature {
 
 declare module 'vue-router' {
   interface RouteMeta {
-    title?: string // the name of a text, for the browser's tab
+    title?: string // the key of a text, for the browser's tab
     needs?: Route[]
-    open?: boolean // for people who are not logged in
+    open?: boolean // accessible without a login
     bare?: boolean // without navigation around it
-    retired?: boolean // about what has been, so it also shows branches that are no longer in use
+    retired?: boolean // shows past data, so it can also show retired branches
   }
 }
 

@@ -20,12 +20,12 @@ export const router = createRouter({
   scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
 })
 
-/** The way to the login, and back afterwards. */
+/** The location of the login page, which leads back afterwards. */
 function toLogin(from: RouteLocationNormalized) {
   return { name: 'login', query: from.name === 'home' ? {} : { back: from.fullPath } }
 }
 
-/** Starts loading a page's files while the server returns the user. The navigation itself handles a failure. */
+/** Starts loading a page's files while the session is restored. The navigation itself handles a failure. */
 function preload(to: RouteLocationNormalized): void {
   void loadFrame().catch(() => undefined)
   for (const { components } of to.matched) {
@@ -55,12 +55,12 @@ router.afterEach((to) => {
   document.title = to.meta.title ? `${t(to.meta.title)} · Comanda` : 'Comanda'
 })
 
-/** After a release the parts of the former one are gone; the page of the new one knows where its own are. */
+/** Reloads the page if a file is missing: a new release has replaced the files of the old one. */
 router.onError((_, to) => {
   if (navigator.onLine) location.assign(router.resolve(to).href)
 })
 
-// After a change of the user the page stays, if the new user has access.
+// After a change of the user, the page stays if the new user has access.
 onLeave(() => {
   const here = router.currentRoute.value
   if (here.meta.open) return

@@ -1,17 +1,17 @@
 #!lua
--- BEGIN: writes documents, or deletes them, unless Redis has a newer version. The memo records at once that the document
--- owns the new index entries, and which old ones are still to be removed, so that the next writer has all that may
--- exist. The two are distinguished: a writer that is overtaken removes what the newer one does not own. A series
--- (MustSeries) of groups of different documents; it reads and writes all of them together, which saves most of its
--- calls of Redis.
+-- BEGIN: writes or deletes documents, unless Redis has a newer version. In the same step the memo lists the new index
+-- entries that the document owns, and the old ones that are still to be removed, so that the next writer has all entries
+-- that may exist. It needs the distinction: an overtaken writer removes the entries that the newer writer does not own.
+-- The script runs as a series (MustSeries) of groups, one per document. It reads and writes all groups together, which
+-- saves most of the commands.
 --
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 for a deletion of unknown version: the next one)  2 JSON, empty: deleted
---       3 index entries, one a line  4 TTL of a tombstone (ms)
--- Returns of each - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
+--       3 index entries, one per line  4 TTL of a tombstone (ms)
+-- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
 --         remove. A value that is no memo, written by another program, counts as no memo.
--- Memo  version, " x" if deleted, and the entries, one a line each, after a "-" those to be removed; of a deleted
---       document they stay, and a writer that restores it removes again what it does not own
+-- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
+--       document's memo keeps them, so that a writer that restores the document removes those that it does not own
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
 local function to_remove(entries, owned)
   if owned == '' then
@@ -40,7 +40,7 @@ local function begin(memo, version, body, owned)
   if have then
     if body == '' and version == '0' then
       version = have
-      if dead == '' and have ~= '0' then -- a forgotten memo stays older than every version
+      if dead == '' and have ~= '0' then -- after FORGET (version 0) the memo stays older than every version
         version = string.format('%.0f', tonumber(have) + 1)
       end
     end
@@ -59,7 +59,7 @@ local memo_keys, set, gone, replies = {}, {}, {}, {}
 for i = 1, #KEYS / 2 do
   memo_keys[i] = KEYS[2 * i]
 end
-local memos = redis.call('MGET', unpack(memo_keys)) -- of what is no text: false
+local memos = redis.call('MGET', unpack(memo_keys)) -- false for a value that is no string
 for i, memo_key in ipairs(memo_keys) do
   local key, a = KEYS[2 * i - 1], 4 * i
   local body, owned = ARGV[a - 2], ARGV[a - 1]

@@ -1,12 +1,12 @@
 #!lua
--- FINISH: drops from memos the index entries that BEGIN had returned and that are removed by now. A deleted document has
--- no need of it: its memo expires. A series (MustSeries) of groups of
+-- FINISH: drops from memos the index entries that BEGIN returned and that are removed by now. A deleted document does not
+-- need it, because its memo expires. The script runs as a series (MustSeries) of groups, one per memo.
 --
 -- KEYS  1 memo
--- ARGV  1 the memo as it must become: version and entries, one a line each
--- Returns of each + : done; else another writer's memo, or an empty text if there is none
+-- ARGV  1 the new memo: version and entries, one per line
+-- Returns per group + : done; else another writer's memo, or an empty text if there is none
 -- Cost  O(entries); changes the memos only
-local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
+local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is no string
 for i, key in ipairs(KEYS) do
   local memo = memos[i] or ''
   if string.match(memo, '^[^\n]*') == string.match(ARGV[i], '^[^\n]*') then

@@ -1,5 +1,5 @@
 #!lua
--- FORGET: makes the memo of a document older than every version. Its entries are kept as entries to be removed.
+-- FORGET: sets the version of a document's memo to 0, older than every version. Its entries stay, as entries to be removed.
 --
 -- KEYS  1 memo
 -- Returns 1: done, 0: there is none

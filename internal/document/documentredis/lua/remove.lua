@@ -1,11 +1,12 @@
 #!lua
--- REMOVE: removes documents from unique indexes, unless another one has the entry by now. A series (MustSeries) of groups of
+-- REMOVE: removes documents from unique indexes, unless another document has taken the entry. The script runs as a series
+-- (MustSeries) of groups, one per entry.
 --
 -- KEYS  1 index
 -- ARGV  1 id of the document
--- Returns of each 1: removed, 0: another document's, or no text, or missing
+-- Returns per group 1: removed, 0: the entry belongs to another document, is no string, or is missing
 -- Cost  O(1) each; creates no key
-local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
+local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is no string
 for i, key in ipairs(KEYS) do
   replies[i] = 0
   if ids[i] == ARGV[i] then

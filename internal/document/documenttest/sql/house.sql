@@ -1,5 +1,5 @@
 -- name: advance
--- PostgreSQL does not count ids that were given; SQLite does.
+-- Sets the sequence after inserts with explicit ids. SQLite needs no such step.
 SELECT 1
 /*pg: , setval(pg_get_serial_sequence('app_user', 'id'), (SELECT COALESCE(MAX(id), 1) FROM app_user)) */
 

@@ -1,5 +1,6 @@
 #!lua
--- TAKE: one request under a policy of package limit, which decides the same way in Go (Policy.Step).
+-- TAKE: counts one request against a rate-limit policy and decides whether it is allowed. Policy.Step of package limit
+-- makes the same decision in Go.
 --
 -- KEYS  1 app:rate
 -- ARGV  1 now, 2 pace, 3 window (all ms)

@@ -5,10 +5,11 @@
 -- ARGV  1 branch  2 business date  3 now (unix ms)  4 number of holds, then the ids of the holds, then per operation:
 --       kind (H held, C confirm, X cancel, R return, F forget, Q cap), place of the hold in the list (0 for Q),
 --       number of lines, and its lines: item, quantity (for Q one line: item, new cap or *)
--- Returns {0} when the scope is unknown: nothing was applied; else {1, ...} with one outcome per operation:
+-- Returns {0} if the scope is unknown: nothing was applied; else {1, ...} with one outcome per operation:
 --       1 changed, 2 already applied, 3 the hold has ended in another state
--- A hold's units are those of its own record; an operation's lines count only if there is none.
--- A counter that would fall below zero proves that the scope is wrong: it is made unknown, to be rebuilt from SQL.
+-- A hold's units are those of its record; an operation's lines count only if there is no record.
+-- A counter that would fall below zero proves that the scope is wrong. The script then makes the scope unknown, so that
+-- it is rebuilt from SQL.
 -- Cost  O(operations + lines + items); commands: 8 and up to 3 per hold
 -- Creates ord:resv with the TTL of its scope
 local branch, date = ARGV[1], ARGV[2]
@@ -21,7 +22,8 @@ if not epoch or redis.call('HGET', KEYS[2], 'ep') ~= epoch or redis.call('HGET',
   return {0}
 end
 
--- A record of another epoch counts as none: what it held was counted into counters that are gone. The ends stay ends.
+-- An open record of another epoch counts as none: its units were counted into counters that no longer exist. Final states
+-- count under every epoch.
 local function record_of(h)
   local found = redis.call('HGET', KEYS[records_at + h], 's')
   local r = {state = 'NONE', found = found}

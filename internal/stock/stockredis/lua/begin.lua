@@ -1,10 +1,10 @@
 #!lua
--- BEGIN: makes a scope unknown and records the one rebuild that may fill it. All scripts answer "unknown" from here until
--- FINISH, so that what is then read from SQL cannot become outdated. An earlier rebuild that is still loading is refused
--- from here on: two rebuilds never mix.
+-- BEGIN: makes a scope unknown and records the one rebuild that may fill it. All scripts answer "unknown" until FINISH, so
+-- that the snapshot read from SQL in between cannot become outdated. LOAD and FINISH refuse an earlier rebuild from now
+-- on, so that two rebuilds never mix.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
--- ARGV  1 the epoch to be built  2 now: everything committed before is contained in the snapshot (unix ms)
+-- ARGV  1 the epoch to be built  2 now: the snapshot contains everything committed before (unix ms)
 --       3 TTL of an abandoned rebuild (ms)
 -- Returns 1
 -- Cost  O(items); 3 commands

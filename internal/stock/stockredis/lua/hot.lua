@@ -1,6 +1,6 @@
 #!lua
--- HOT: stores the level of a stock item for displays. Readers decide by lastUpdate whether it is young enough; the TTL
--- only removes it.
+-- HOT: stores the level of a stock item for displays. Readers decide by lastUpdate whether it is recent enough. The TTL
+-- only removes abandoned keys.
 --
 -- KEYS  1 hot:inventory
 -- ARGV  1 available units  2 time of reading  3 the TTL (ms)

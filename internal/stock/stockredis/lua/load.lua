@@ -1,11 +1,11 @@
 #!lua
--- LOAD: writes a piece of the snapshot that was read from SQL after BEGIN. It overwrites existing records.
+-- LOAD: writes one part of the snapshot that was read from SQL after BEGIN. It overwrites existing records.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5.. one ord:resv per hold (no hold twice)
 -- ARGV  1 epoch  2 branch  3 business date  4 TTL of the records (ms)  5 number of counters  6 number of holds
 --       then per counter: item, cap or *, held, used
 --       then per hold: id, state, number of lines, and its lines: item, quantity
--- Returns 1, or 0 when another rebuild has begun since: nothing was written
+-- Returns 1, or 0 if another rebuild has begun since: nothing was written
 -- Cost  O(counters + holds + lines); commands: 9, two more per hold
 -- Creates q:rsv, q:paid and ord:resv with the TTL of ARGV[4]
 if redis.call('HGET', KEYS[1], 'bld') ~= ARGV[1] then

@@ -1,10 +1,9 @@
 #!lua flags=no-writes
--- READ: the counters of some items, all of one instant.
+-- READ: returns the counters of some items at one instant.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
 -- ARGV  the items
--- Returns {0} when the scope is unknown, else {1, ...} with cap (-1 is unlimited), held and used per item; the cap of
---       an unknown item is -2
+-- Returns {0} if the scope is unknown, else {1, ...} with cap (-1: unlimited, -2: unknown item), held and used per item
 -- Cost  O(items); 3 commands
 -- Creates nothing
 local caps = redis.call('HMGET', KEYS[1], 'ep', unpack(ARGV))

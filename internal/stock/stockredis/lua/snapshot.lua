@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- SNAPSHOT: a whole scope at one instant, to be compared with SQL.
+-- SNAPSHOT: returns a whole scope at one instant, for a comparison with SQL.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
--- Returns {} when the scope is unknown, else the three hashes as lists of field and value
+-- Returns {} if the scope is unknown, else the three hashes as lists of field and value
 -- Cost  O(items); 3 commands
 -- Creates nothing
 local caps, held, paid = redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[3])

@@ -1,5 +1,5 @@
 #!lua
--- TRY: takes provisional holds for many reservations of one scope, each whole or not at all, in the order given.
+-- TRY: takes provisional holds for many reservations of one scope, in the order given. Each takes all its lines or none.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5 rsv:no of this span  6 rsv:no of the span before
 --       7.. one ord:resv per reservation
@@ -7,10 +7,10 @@
 --       6 number of items  7 number of reservations
 --       then the items (none twice), then the ids (none twice), then per reservation its number of lines and
 --       its lines: place of the item in the list, quantity (no item twice)
--- Returns {0} when the scope is unknown, else {1, ...} with one answer per reservation as package stock numbers
---       them: 0 cold (an item is unknown), 1 admitted, 2 duplicate, 4 conflict, 5 terminal, or 3 refused, followed
---       by the number of short lines and, for each, its place in the reservation and what is left
--- Fails on quantities that are not whole numbers from 1, before it has written anything.
+-- Returns {0} if the scope is unknown, else {1, ...} with one answer per reservation, numbered as in package stock:
+--       0 cold (an item is unknown), 1 admitted, 2 duplicate, 4 conflict, 5 terminal, or 3 refused, followed by the
+--       number of short lines and, for each, its place in the reservation and the units left
+-- Fails on quantities that are not whole numbers from 1, before it writes anything.
 -- Cost  O(items + lines); commands: 5, 2 for admitted and 2 for refused reservations together, 2 per admitted one;
 --       2 when ids were refused lately; one per reservation when any of them has a record
 -- Creates ord:resv with the TTL of its scope, members of rsv:due, and rsv:no with a TTL of at most two spans
@@ -21,7 +21,7 @@ local ids_at = items_at + item_count
 local lines_at = ids_at + try_count
 local records_at = 6
 
--- The scope is known when its three hashes were built together. Missing never means zero.
+-- The scope is known if its three hashes have the same epoch. A missing field never counts as zero.
 local caps = redis.call('HMGET', KEYS[1], 'ep', 'end', unpack(ARGV, items_at + 1, ids_at))
 local held = redis.call('HMGET', KEYS[2], 'ep', unpack(ARGV, items_at + 1, ids_at))
 local paid = redis.call('HMGET', KEYS[3], 'ep', unpack(ARGV, items_at + 1, ids_at))
@@ -52,8 +52,8 @@ if redis.call('EXISTS', KEYS[5], KEYS[6]) > 0 then
   refused_before = redis.call('SMISMEMBER', KEYS[6], unpack(ARGV, ids_at + 1, lines_at))
 end
 
--- known returns the answer for a reservation with a record, nil if it counts as new: a record of another epoch was counted
--- into counters that are gone.
+-- known returns the answer for a reservation with a record, or nil if the reservation counts as new: the units of a record
+-- of another epoch were counted into counters that no longer exist.
 local stale = {}
 local function known(r, at, lines)
   local flat = redis.call('HGETALL', KEYS[records_at + r])

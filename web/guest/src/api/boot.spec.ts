@@ -12,11 +12,11 @@ function page(boot: string): Document {
   return doc
 }
 
-test('the page says how one can pay', () => {
+test('the boot data lists the payment methods', () => {
   expect(readBoot(page('{"methods":["VNPAY","COUNTER"]}')).methods).toEqual(['VNPAY', 'COUNTER'])
 })
 
-test.each(['', 'null', '{}', '{"methods":[]}', '{"methods":7}'])('%j leaves the counter', (boot) => {
+test.each(['', 'null', '{}', '{"methods":[]}', '{"methods":7}'])('the boot data %j leave only the counter', (boot) => {
   expect(readBoot(page(boot)).methods).toEqual(['COUNTER'])
 })
 

@@ -1,11 +1,11 @@
 import type { Method } from './dto'
 
-/** What the server writes into the page. */
+/** The boot data that the server writes into the page. */
 interface Boot {
   methods: Method[]
-  /** Whether the app's files may be kept on the phone. */
+  /** Whether the phone may cache the app's files. */
   worker: boolean
-  /** The restaurant's own brand, of which everything may be missing. Its colours are part of the page. */
+  /** The restaurant's own brand; every part is optional. The page itself contains its colours. */
   brand: Brand
 }
 
@@ -24,7 +24,7 @@ export interface Brand {
   text?: Record<string, string>
 }
 
-/** Whether a gateway accepts such an amount. The server decides in the end. */
+/** Whether a gateway accepts this amount. The server checks it again. */
 export function suits(method: Method, amount: number, currency: string): boolean {
   switch (method) {
     case 'VNPAY':
@@ -46,7 +46,7 @@ export function methodsFor(amount: number, currency: string, kind?: string): Met
   return kind === 'DELIVERY' && elsewhere.length > 0 ? elsewhere : all
 }
 
-/** Reads what the server has written into the page; without it a guest can still pay at the counter. */
+/** Reads the page's boot data. Without boot data, a guest can still pay at the counter. */
 export function readBoot(page: Document = document): Boot {
   try {
     const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>

@@ -62,7 +62,7 @@ export async function ordersOfVisit(visitId: string): Promise<ListedOrder[]> {
   return (orders ?? []) as ListedOrder[]
 }
 
-/** The cart that the phones of the table share. */
+/** The table's shared cart. */
 export function tableCart(visitId: string): Promise<TableCart> {
   return answer(client.GET('/cis/visit/{visitId}/cart', { params: { path: { visitId } } }))
 }

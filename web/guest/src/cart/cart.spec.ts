@@ -22,7 +22,7 @@ const dish = (itemId: string, change: Partial<MenuItem> = {}): MenuItem => ({
 })
 const line = (itemId: string, qty: number, notes = ''): CartLine => ({ itemId, qty, notes, name: `old ${itemId}`, price: 100 })
 
-/** Serves this menu, and gives a cart with these lines. */
+/** Serves this menu and returns a cart with these lines. */
 async function cartOf(items: MenuItem[], lines: CartLine[]) {
   const menu = { menuVersionId: '5', bizDate: '', currency: 'VND', categories: [{ id: '1', name: 'all', items }] } as Partial<Menu>
   answers.menu = menu
@@ -43,23 +43,23 @@ beforeEach(() => {
   useSession().draft = draft
 })
 
-test('equal dishes go together, and those with another note stay apart', async () => {
+test('equal dishes share a line unless their notes differ', async () => {
   const cart = await cartOf([dish('1')], [line('1', 1), line('1', 2), line('1', 1, 'hot')])
   expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[3, ''], [1, 'hot']])
   expect(cart.total).toBe(400)
 })
 
-test('what is sold out stays, costs nothing and stands in the way', async () => {
+test('a sold-out line stays, is not charged and blocks the order', async () => {
   const cart = await cartOf([dish('1'), dish('2', { isSoldOut: true, remaining: 0 })], [line('1', 1), line('2', 1)])
   expect(cart.lines).toHaveLength(2)
   expect(cart.total).toBe(100)
   expect([cart.count, cart.empty]).toEqual([1, false])
   expect(cart.obstacle?.itemId).toBe('2')
   cart.change('1 ', 0)
-  expect([cart.count, cart.empty]).toEqual([0, false]) // what is left can be removed
+  expect([cart.count, cart.empty]).toEqual([0, false]) // the remaining line can be removed
 })
 
-test('a note is changed, and lines that are the same then become one', async () => {
+test('lines that become equal by a changed note are merged', async () => {
   const cart = await cartOf([dish('1')], [line('1', 1, 'hot'), line('1', 15), line('1', 2, 'mild')])
   cart.note('1 hot', 'very hot')
   expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[1, 'very hot'], [15, ''], [2, 'mild']])
@@ -70,7 +70,7 @@ test('a note is changed, and lines that are the same then become one', async () 
   expect(cart.lines).toHaveLength(2)
 })
 
-test('lines of one dish share what is left of it', async () => {
+test('lines of one dish share its remaining units', async () => {
   const cart = await cartOf([dish('1', { remaining: 3 })], [line('1', 2), line('1', 2, 'hot')])
   expect(cart.shown.map((l) => l.available)).toEqual([3, 1])
   expect(cart.obstacle?.notes).toBe('hot')
@@ -78,7 +78,7 @@ test('lines of one dish share what is left of it', async () => {
   expect(cart.obstacle).toBeUndefined()
 })
 
-test('a new menu takes out what it does not have, and says so', async () => {
+test('a new menu removes dishes that it does not have, and reports them', async () => {
   const cart = await cartOf([dish('1', { price: 120 })], [line('1', 1), line('9', 1)])
   expect(cart.repriced).toBe(true)
   cart.adopt()
@@ -87,19 +87,19 @@ test('a new menu takes out what it does not have, and says so', async () => {
   expect(cart.repriced).toBe(false)
 })
 
-test('no line grows beyond what the server takes', async () => {
+test('no line exceeds the server’s limits', async () => {
   const cart = await cartOf([dish('1')], [line('1', 15), line('1', 15)])
   expect(cart.lines[0]?.qty).toBe(20)
 })
 
-test('a sent cart is followed by an empty one with another id', async () => {
+test('after an order the cart is empty and has a new id', async () => {
   const cart = await cartOf([dish('1')], [line('1', 1)])
   cart.clear()
   expect(cart.count).toBe(0)
   expect(useSession().draft?.clientTxnId).not.toBe('first')
 })
 
-test('a reload finds the cart as it was', async () => {
+test('the cart survives a reload', async () => {
   const cart = await cartOf([dish('1')], [line('1', 2, 'hot')])
   const before = cart.lines
   setActivePinia(createPinia())
@@ -107,7 +107,7 @@ test('a reload finds the cart as it was', async () => {
   expect(useCart().lines).toEqual(before)
 })
 
-test('a piece is taken from the line without a note first', async () => {
+test('a piece is removed from the line without a note first', async () => {
   const cart = await cartOf([dish('1')], [line('1', 1, 'hot'), line('1', 1), line('1', 1, 'cold')])
   cart.less('1')
   expect(cart.lines.map((l) => l.notes)).toEqual(['hot', 'cold'])

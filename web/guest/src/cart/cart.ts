@@ -6,10 +6,10 @@ import { newTxnId } from '@shared/txn'
 import type { MenuItem, OrderLine } from '../api/dto'
 import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
-import { keyOf, mostLines, mostPerLine, plain, type CartLine, type ShownLine } from './line'
+import { keyOf, maxLines, maxPerLine, plain, type CartLine, type ShownLine } from './line'
 import { useTableCart } from './tablecart'
 
-/** The guest's cart: the phone's own, which the session stores, or that of the table, where its branch shares carts. */
+/** The guest's cart: the phone's own, which the session stores, or the table's shared cart if the branch enables it. */
 export const useCart = defineStore('cart', () => {
   const session = useSession()
   const menu = useMenu()
@@ -27,11 +27,11 @@ export const useCart = defineStore('cart', () => {
   const shown = computed<ShownLine[]>(() => {
     const taken = new Map<string, number>()
     const rest = lines.value.filter((l) => !chosen.value.includes(l))
-    const states = [...chosen.value, ...rest].map((line) => { // what is ordered now has the first claim
+    const states = [...chosen.value, ...rest].map((line) => { // lines that are ordered now take the remaining units first
       const item = menu.item(line.itemId)
       const before = taken.get(line.itemId) ?? 0
       const left = menu.menu.value ? leftOf(item) - before : line.qty
-      const available = Math.max(0, Math.min(left, mostPerLine))
+      const available = Math.max(0, Math.min(left, maxPerLine))
       taken.set(line.itemId, before + Math.min(line.qty, available))
       return {
         ...line, name: item?.name ?? line.name, price: item?.price ?? line.price, key: keyOf(line), imageUrl: item?.imageUrl ?? null,
@@ -47,7 +47,7 @@ export const useCart = defineStore('cart', () => {
   /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
   const empty = computed(() => lines.value.length === 0)
-  /** What the next order costs. */
+  /** The price of the next order. */
   const due = computed(() => ordered.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
   /** Whether a price has changed since a dish was added. */
   const repriced = computed(() => lines.value.some((l) => (menu.item(l.itemId)?.price ?? l.price) !== l.price))
@@ -62,33 +62,33 @@ export const useCart = defineStore('cart', () => {
   function add(added: CartLine): void {
     if (table.shared.value) {
       const own = table.lines.value.find((l) => l.mine && l.itemId === added.itemId && l.notes === added.notes)
-      if (own) table.put({ ...own, qty: Math.min(own.qty + added.qty, mostPerLine) })
+      if (own) table.put({ ...own, qty: Math.min(own.qty + added.qty, maxPerLine) })
       else table.put({ ...plain(added), id: newTxnId(), phone: 0, mine: true })
       return
     }
     const at = lines.value.findIndex((l) => keyOf(l) === keyOf(added))
     const next = [...lines.value]
     const old = next[at]
-    if (old) next[at] = { ...added, qty: Math.min(old.qty + added.qty, mostPerLine) }
-    else if (next.length < mostLines) next.push(added)
+    if (old) next[at] = { ...added, qty: Math.min(old.qty + added.qty, maxPerLine) }
+    else if (next.length < maxLines) next.push(added)
     set(next)
   }
 
   /** Changes a line of the shared cart. */
-  function putAgain(id: string, changed: Partial<CartLine>): void {
+  function changeLine(id: string, changed: Partial<CartLine>): void {
     const line = table.lines.value.find((l) => l.id === id)
     if (line) table.put({ ...line, ...changed })
   }
 
   function change(key: string, qty: number): void {
     if (table.shared.value) {
-      putAgain(key, { qty: Math.min(qty, mostPerLine) })
+      changeLine(key, { qty: Math.min(qty, maxPerLine) })
       return
     }
-    set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
+    set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, maxPerLine) } : l)))
   }
 
-  /** Takes one piece of a dish away: of the line without a note, where there is one. */
+  /** Removes one piece of a dish, preferably from the line without a note. */
   function less(itemId: string): void {
     const those = mine.value.filter((l) => l.itemId === itemId)
     const line = those.find((l) => l.notes === '') ?? those.at(-1)
@@ -98,14 +98,14 @@ export const useCart = defineStore('cart', () => {
   /** Changes a line's note. Two lines of one dish with the same note become one. */
   function note(key: string, notes: string): void {
     if (table.shared.value) {
-      putAgain(key, { notes })
+      changeLine(key, { notes })
       return
     }
     const line = lines.value.find((l) => keyOf(l) === key)
     if (!line || line.notes === notes) return
     const changed = { ...line, notes }
     const twin = lines.value.find((l) => keyOf(l) === keyOf(changed))
-    if (twin) changed.qty = Math.min(line.qty + twin.qty, mostPerLine)
+    if (twin) changed.qty = Math.min(line.qty + twin.qty, maxPerLine)
     set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
   }
 
@@ -117,7 +117,7 @@ export const useCart = defineStore('cart', () => {
   /** Updates prices to the current menu and removes dishes that are not on it. */
   function adopt(): void {
     if (!menu.menu.value) return
-    if (table.shared.value) { // the table's lines have no prices of their own, and another phone may remove them
+    if (table.shared.value) { // shared lines store no prices, and another phone may remove them
       session.keep({ menuVersion: menu.menu.value.menuVersionId })
       return
     }
@@ -128,7 +128,7 @@ export const useCart = defineStore('cart', () => {
     })
   }
 
-  /** Empties the cart after an order. From a shared cart the server has taken the lines of the order. */
+  /** Empties the cart after an order. The server itself removes ordered lines from a shared cart. */
   function clear(): void {
     session.keep({ clientTxnId: newTxnId(), ...(table.shared.value ? {} : { cartDraft: [] }) })
     void table.load()

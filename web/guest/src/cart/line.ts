@@ -5,16 +5,16 @@ export interface CartLine {
   notes: string
   name: string
   price: number
-  // In the cart that the phones of the table share:
+  // In a shared cart only:
   id?: string
-  phone?: number // which of them added it, from 1; 0: this one, and the server has not said
+  phone?: number // number of the phone that added the line, from 1; 0: this phone, whose number the server has not sent yet
   mine?: boolean
 }
 
-/** A line of the cart that the phones of the table share. */
+/** A line of a shared cart. */
 export type TableLine = CartLine & Required<Pick<CartLine, 'id' | 'phone' | 'mine'>>
 
-/** A line as a phone's own cart has it. */
+/** A line of a phone's own cart. */
 export const plain = ({ itemId, qty, notes, name, price }: CartLine): CartLine => ({ itemId, qty, notes, name, price })
 
 /** A line with its state on the current menu. */
@@ -24,11 +24,11 @@ export interface ShownLine extends CartLine {
   onMenu: boolean
   /** The available quantity, after the lines before it. */
   available: number
-  /** Sold out: it is not charged, and blocks the order. */
+  /** Sold out: the line is not charged and blocks the order. */
   gone: boolean
 }
 
-/** Identifies a line. In a phone's own cart different notes make different lines. */
+/** Identifies a line. In a phone's own cart, a dish has one line per note. */
 export function keyOf(line: Pick<CartLine, 'itemId' | 'notes' | 'id'>): string {
   return line.id ?? `${line.itemId} ${line.notes}`
 }
@@ -38,7 +38,7 @@ export function byGuest(lines: readonly ShownLine[]): { phone: number; mine: boo
   const guests = new Map<number, { phone: number; mine: boolean; lines: ShownLine[] }>()
   for (const l of lines) {
     const mine = l.mine ?? true
-    const phone = mine ? 0 : l.phone ?? 0 // a phone learns its own number with its first answer
+    const phone = mine ? 0 : l.phone ?? 0 // the first answer of the server contains this phone's number
     const guest = guests.get(phone) ?? { phone, mine, lines: [] }
     guest.lines.push(l)
     guests.set(phone, guest)
@@ -46,10 +46,10 @@ export function byGuest(lines: readonly ShownLine[]): { phone: number; mine: boo
   return [...guests.values()].sort((a, b) => a.phone - b.phone)
 }
 
-/** How many of a dish a cart may have, where so many are left. */
-export const mostOf = (left: number | null) => Math.min(mostPerLine, left ?? mostPerLine)
+/** The maximum quantity of a dish in a cart, for a number of units left. */
+export const maxInCart = (left: number | null) => Math.min(maxPerLine, left ?? maxPerLine)
 
 /** The server's limits of an order. */
-export const mostPerLine = 20
-export const mostLines = 50
-export const longestNote = 200
+export const maxPerLine = 20
+export const maxLines = 50
+export const maxNoteLength = 200

@@ -22,7 +22,7 @@ const plain = (itemId: string, qty: number, notes = '') => ({ itemId, qty, notes
 type Line = TableCart['lines'][number]
 const line = (id: string, phone: number, mine: boolean, itemId = '1', qty = 1, notes = ''): Line => ({ id, phone, mine, itemId, name: `dish ${itemId}`, qty, notes })
 
-/** The server: a cart that the mocked requests read and change. */
+/** A fake server: a cart that the mocked requests read and change. */
 let server: TableCart
 const answer = () => Promise.resolve(structuredClone(server))
 const put = (_: string, id: string, body: { itemId: string; qty: number; notes: string }) => {
@@ -45,7 +45,7 @@ async function open(cartDraft = [] as ReturnType<typeof plain>[], sharedCart = t
   return cart
 }
 
-const told = (cart: ReturnType<typeof useCart>) => cart.shown.map((l) => `${l.mine ? 'my' : String(l.phone)} ${l.itemId}×${String(l.qty)}${l.notes}`)
+const shownLines = (cart: ReturnType<typeof useCart>) => cart.shown.map((l) => `${l.mine ? 'my' : String(l.phone)} ${l.itemId}×${String(l.qty)}${l.notes}`)
 
 beforeEach(() => {
   localStorage.clear()
@@ -62,66 +62,66 @@ beforeEach(() => {
   })
 })
 
-test('a phone shows the lines of all, and adds to its own', async () => {
+test('a phone shows the lines of all phones and adds to its own', async () => {
   const cart = await open()
   cart.add(plain('1', 1))
   cart.add(plain('1', 2))
   cart.add(plain('2', 1))
-  expect(told(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1']) // at once
+  expect(shownLines(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1']) // before the server answers
   expect(await cart.settle()).toBe(true)
-  expect(told(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1'])
+  expect(shownLines(cart)).toEqual(['2 2×1', 'my 1×3', 'my 2×1'])
   expect(server.lines.map((l) => l.qty)).toEqual([1, 3, 1])
   expect([cart.count, cart.total, cart.mine.length]).toEqual([5, 500, 2])
-  cart.less('2') // its own, not the other guest's
+  cart.less('2') // removes from its own line, not the other guest's
   await cart.settle()
-  expect(told(cart)).toEqual(['2 2×1', 'my 1×3'])
+  expect(shownLines(cart)).toEqual(['2 2×1', 'my 1×3'])
   expect(byGuest(cart.shown).map((g) => [g.mine, g.phone, g.lines.length])).toEqual([[true, 0, 1], [false, 2, 1]])
 })
 
-test('a guest changes and removes what another one added', async () => {
+test('a guest changes and removes another guest’s line', async () => {
   const cart = await open()
   cart.change('binh-1', 2)
   cart.note('binh-1', 'hot')
   await cart.settle()
-  expect(told(cart)).toEqual(['2 2×2hot'])
+  expect(shownLines(cart)).toEqual(['2 2×2hot'])
   cart.change('binh-1', 0)
   await cart.settle()
-  expect([told(cart), server.lines]).toEqual([[], []])
+  expect([shownLines(cart), server.lines]).toEqual([[], []])
 })
 
-test('what did not arrive is kept, shown, and sent with the same id', async () => {
+test('an unsent change is stored, shown and resent with the same id', async () => {
   const cart = await open()
   api.putTableLine.mockRejectedValue(new Fault('offline'))
   cart.add(plain('1', 1))
   expect(await cart.settle()).toBe(false)
-  expect(told(cart)).toEqual(['2 2×1', 'my 1×1'])
+  expect(shownLines(cart)).toEqual(['2 2×1', 'my 1×1'])
   const kept = useSession().draft?.cartDraft ?? []
   expect(kept).toHaveLength(1)
 
   setActivePinia(createPinia()) // the page is loaded again
   api.putTableLine.mockReset().mockImplementation(put)
   const again = await open(kept as ReturnType<typeof plain>[])
-  expect(told(again)).toEqual(['2 2×1', 'my 1×1'])
+  expect(shownLines(again)).toEqual(['2 2×1', 'my 1×1'])
   expect(server.lines.at(-1)?.id).toBe(kept[0]?.id)
   expect(useSession().draft?.cartDraft).toEqual([])
 })
 
-test('a change of what is not there any more is forgotten', async () => {
+test('a change of a removed line is dropped', async () => {
   const cart = await open()
   server = { version: 4, lines: [] }
   api.putTableLine.mockRejectedValue(new Fault('cart_changed', 409))
   cart.change('binh-1', 2)
   expect(await cart.settle()).toBe(true)
-  expect([told(cart), cart.trouble]).toEqual([[], 'cart.changedMeanwhile'])
+  expect([shownLines(cart), cart.trouble]).toEqual([[], 'cart.changedMeanwhile'])
 })
 
-test('the guest chooses between everything and the own dishes', async () => {
+test('the guest chooses between all dishes and the own ones', async () => {
   server.lines = [line('binh-1', 2, false, '2', 2), line('an-1', 1, true, '2', 1)]
   const cart = await open()
   expect([cart.divided, cart.due, cart.obstacle?.id]).toEqual([true, 200, 'an-1']) // two are left
   cart.scope = 'mine'
   expect([cart.due, cart.obstacle, cart.ordered.map((l) => l.id)]).toEqual([100, undefined, ['an-1']])
-  expect([cart.total, cart.count]).toEqual([300, 3]) // of the other guest's two one is left
+  expect([cart.total, cart.count]).toEqual([300, 3]) // one of the other guest's two is left
   server = { version: 4, lines: [line('an-1', 1, true, '2', 1)] }
   await cart.reload()
   expect([cart.divided, cart.due]).toEqual([false, 100])
@@ -134,16 +134,16 @@ test('a late answer does not replace a newer one', async () => {
   await cart.reload()
   api.tableCart.mockReturnValueOnce(late)
   await cart.reload()
-  expect(told(cart)).toEqual([])
+  expect(shownLines(cart)).toEqual([])
 })
 
-test('a cart becomes shared, and the phone’s own again, with what it has', async () => {
+test('a cart keeps its lines when it becomes shared and when it becomes the phone’s own again', async () => {
   const cart = await open([plain('1', 2)], false)
   expect(api.tableCart).not.toHaveBeenCalled()
   useSession().share(true)
   await nextTick()
   await cart.settle()
-  await vi.waitFor(() => { expect(told(cart)).toEqual(['2 2×1', 'my 1×2']) })
+  await vi.waitFor(() => { expect(shownLines(cart)).toEqual(['2 2×1', 'my 1×2']) })
   useSession().share(false)
   await nextTick()
   expect(cart.lines).toEqual([plain('1', 2)])
@@ -151,7 +151,7 @@ test('a cart becomes shared, and the phone’s own again, with what it has', asy
   expect(cart.lines).toEqual([plain('1', 3)])
 })
 
-test('what this phone added is kept for the next table', async () => {
+test('the lines that this phone added are kept for the next table', async () => {
   const cart = await open()
   cart.add(plain('1', 2))
   await cart.settle()
@@ -164,11 +164,11 @@ test('what this phone added is kept for the next table', async () => {
 test.each([
   ['cart_full', 'cart.full'], ['cart_lines_exhausted', 'cart.askStaff'], ['dish_not_found', 'cart.unlisted'],
   ['cart_changed', 'cart.changedMeanwhile'],
-])('%s is said as %s', async (code, text) => {
+])('the text of %s is %s', async (code, text) => {
   const cart = await open()
   api.putTableLine.mockRejectedValueOnce(new Fault(code, 409))
   cart.add(plain('1', 1))
   await cart.settle()
   expect(cart.trouble).toBe(text)
-  expect(told(cart)).toEqual(['2 2×1'])
+  expect(shownLines(cart)).toEqual(['2 2×1'])
 })

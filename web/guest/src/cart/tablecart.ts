@@ -10,23 +10,23 @@ import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { plain, type TableLine } from './line'
 
-const pause = 2000 // milliseconds before a request that did not arrive is sent again
+const pause = 2000 // ms before a failed request is retried
 
 /**
- * The cart that the phones of the table share. A change is shown at once and kept in the draft of the visit until the
- * server has it, so that a phone that was reloaded or offline sends it then. A line's id makes a repetition harmless.
+ * The table's shared cart. A change is shown at once and stays in the visit's draft until the server has accepted it, so
+ * that a reloaded or offline phone can still send it. The line's id makes repeated requests idempotent.
  */
 export function useTableCart() {
   const session = useSession()
   const menu = useMenu()
-  const stored = shallowRef<TableLine[]>([]) // as the server had it last
+  const stored = shallowRef<TableLine[]>([]) // last known state of the server
   const unsent = shallowRef(new Map<string, TableLine>()) // changes by line; quantity 0 removes it
   const trouble = ref<Key>()
   const shared = computed(() => Boolean(session.branch?.sharedCart))
   const visit = computed(() => session.draft?.visitId ?? '')
   let version = -1
   let sending: Promise<void> | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined // until a change is sent again
+  let timer: ReturnType<typeof setTimeout> | undefined // until the next retry
   let rereading: ReturnType<typeof setTimeout> | undefined
 
   const lines = computed<TableLine[]>(() => {
@@ -55,7 +55,7 @@ export function useTableCart() {
   /** The lines that this phone added, as the draft keeps them for the guest's next table. */
   const own = () => lines.value.filter((l) => l.mine).map(plain)
 
-  /** Sends what is unsent, one change after the other, and returns whether everything has arrived. */
+  /** Sends the unsent changes one after the other, and reports whether the server has accepted all of them. */
   async function flush(): Promise<boolean> {
     sending ??= send().finally(() => { sending = undefined })
     await sending
@@ -79,19 +79,19 @@ export function useTableCart() {
         }
         if (!(await refused(e.code))) return
       }
-      // A change that was made meanwhile is still to be sent.
+      // A change made in the meantime stays unsent.
       if (unsent.value.get(line.id) === line) change((map) => map.delete(line.id))
     }
   }
 
-  /** Handles a refused change, and returns whether it is to be forgotten. */
+  /** Handles a refused change, and reports whether to drop it. */
   async function refused(code: string): Promise<boolean> {
     switch (code) {
       case 'cart_not_shared':
         session.share(false)
         return false
       case 'visit_closed':
-      case 'customer_token_invalid': // the page says so
+      case 'customer_token_invalid': // the page shows it
         return false
       case 'cart_full':
         trouble.value = 'cart.full'
@@ -109,7 +109,7 @@ export function useTableCart() {
     return true
   }
 
-  /** Reads the cart. An answer that is older than what is known is dropped. */
+  /** Reads the cart. An answer older than the known version is dropped. */
   async function load(): Promise<void> {
     const of = visit.value
     clearTimeout(rereading)
@@ -130,7 +130,7 @@ export function useTableCart() {
     session.keep({ own: own() })
   }
 
-  /** Follows what the server says: the cart may become shared, or everybody's own again, while guests sit there. */
+  /** Switches between the shared cart and the phone's own: the branch may change the option while guests are at the table. */
   watch(menu.cartVersion, (now) => {
     if (now === undefined) return
     session.share(now !== null)

@@ -8,10 +8,10 @@ import * as api from './api'
 import type { Account, Changes, Credentials } from './dto'
 import { keptKey } from './tokens'
 
-/** Who is logged in here. All tabs of a browser are logged in together. */
+/** The member who is logged in. All tabs of a browser share the login. */
 export const useAccount = defineStore('account', () => {
   const user = shallowRef<Account>()
-  /** How the last login ended; the screens say so once. */
+  /** How the last login ended; the screens show it once. */
   const ended = ref<'left' | 'lost'>()
   const busy = ref(false)
   /** Why the stored login could not be restored; undefined without a failure. */
@@ -72,7 +72,7 @@ export const useAccount = defineStore('account', () => {
   }
 
   /** Follows a login or logout of another tab. */
-  function hear(key: string | null): void {
+  function onStorage(key: string | null): void {
     if (key !== null && key !== keptKey) return
     const holder = api.tokens.holder
     if (!holder && user.value) gone('left')
@@ -87,10 +87,10 @@ export const useAccount = defineStore('account', () => {
     user.value = await api.changeMe(changes)
   }
 
-  return { user, fault, ended, busy, restore, enter, leave, hear, change }
+  return { user, fault, ended, busy, restore, enter, leave, onStorage, change }
 })
 
-/** Whether a login is stored, which the server may have ended. */
+/** Whether a login is stored. The server may have ended it. */
 export function isKept(): boolean {
   return api.tokens.holder !== undefined
 }

@@ -50,13 +50,13 @@ test.each([
   expect(shown(item(change))).toMatchObject(want)
 })
 
-test('what is gone is not charged and stands in the way', async () => {
+test('a line that is not available is not charged and blocks the order', async () => {
   kept.items = [item({ remaining: 0, isSoldOut: true }), item({ id: '2', quantity: 1 })]
   const basket = await loaded()
   expect([basket.count, basket.total, basket.obstacle?.key]).toEqual([1, 100, '1'])
 })
 
-test('a change is shown at once, and changes are sent one after the other', async () => {
+test('changes are shown at once and sent one after the other', async () => {
   const basket = await loaded()
   const first = basket.set('1', 3)
   const second = basket.set('1', 4)
@@ -69,7 +69,7 @@ test('a change is shown at once, and changes are sent one after the other', asyn
   expect(basket.items.map((i) => i.id)).toEqual(['1'])
 })
 
-test('a refused change is put back and told', async () => {
+test('a refused change is undone and reported', async () => {
   const basket = await loaded()
   api.setQuantity.mockRejectedValueOnce(new Fault('cart_full', 409))
   await basket.set('1', 20)
@@ -79,7 +79,7 @@ test('a refused change is put back and told', async () => {
   expect(basket.refusal).toBeUndefined()
 })
 
-test('a card changes the line of its dish, or adds one', async () => {
+test('a menu card changes the line of its dish or adds one', async () => {
   const basket = await loaded()
   await basket.put('4', 3, '1')
   expect(api.setQuantity.mock.calls).toEqual([['1', 3]])
@@ -94,7 +94,7 @@ test('a card changes the line of its dish, or adds one', async () => {
   expect(basket.refusal).toBeUndefined()
 })
 
-test('another member has another cart', async () => {
+test('a new login loads the new member’s cart', async () => {
   const basket = await loaded()
   useAccount().user = undefined
   await vi.waitFor(() => {

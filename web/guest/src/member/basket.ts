@@ -4,7 +4,7 @@ import { computed, ref, shallowRef, watch } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
-import { mostPerLine, type ShownLine } from '../cart/line'
+import { maxPerLine, type ShownLine } from '../cart/line'
 import { onReconnect } from '../shell/connection'
 import { useAccount } from './account'
 import * as api from './api'
@@ -31,7 +31,7 @@ export const useBasket = defineStore('basket', () => {
   const obstacle = computed(() => lines.value.find((l) => l.qty > l.available))
   const repriced = computed(() => items.value.some((i) => i.priceChanged && i.isAvailable))
   const busy = computed(() => waiting.value > 0)
-  /** The branch of its dishes; undefined while it is empty. */
+  /** The branch of the cart's dishes; undefined while the cart is empty. */
   const branchId = computed(() => (items.value.length > 0 ? basket.value?.branchId : undefined))
 
   async function load(): Promise<void> {
@@ -62,9 +62,9 @@ export const useBasket = defineStore('basket', () => {
   const add = (dishId: string, quantity: number, branch: string) => change(() => api.addDish(dishId, quantity, branch))
   const empty = () => change(() => api.emptyBasket())
 
-  /** Changes a line at once on the screen, then on the server. A refusal restores the server's state. */
+  /** Changes a line on the screen at once, then on the server. A refusal restores the server's state. */
   async function set(line: string, quantity: number): Promise<void> {
-    const wanted = Math.min(quantity, mostPerLine)
+    const wanted = Math.min(quantity, maxPerLine)
     const after = items.value.map((i) => (i.id === line ? { ...i, quantity: wanted } : i)).filter((i) => i.quantity > 0)
     if (basket.value) basket.value = { ...basket.value, items: after }
     generation++ // answers to earlier requests are outdated
@@ -77,7 +77,7 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  /** Changes the quantity of a dish from its card on the menu: by its line, or by a new one. A refusal is shown as in set. */
+  /** Changes the quantity of a dish from its menu card, in its line or a new one. A refusal is shown as in set. */
   async function put(dishId: string, quantity: number, branch: string): Promise<void> {
     const line = items.value.find((i) => i.dishId === dishId)
     if (line) {
@@ -86,7 +86,7 @@ export const useBasket = defineStore('basket', () => {
     }
     refusal.value = undefined
     try {
-      await add(dishId, 1, branch) // each tap adds one; two quick ones are two requests, one after the other
+      await add(dishId, 1, branch) // each tap adds one piece; two quick taps send two requests, one after the other
     } catch (e) {
       if (!isFault(e)) throw e
       refusal.value = e
@@ -108,9 +108,9 @@ export const useBasket = defineStore('basket', () => {
   return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, put, empty }
 })
 
-/** A line as it is shown beside those of a table's cart. */
+/** Converts a line for components that also show table carts. */
 export function shown(item: BasketItem): ShownLine {
-  const left = item.isAvailable ? Math.min(item.remaining ?? mostPerLine, mostPerLine) : 0
+  const left = item.isAvailable ? Math.min(item.remaining ?? maxPerLine, maxPerLine) : 0
   return {
     key: item.id, imageUrl: item.imageUrl, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
     price: item.price || item.previousPrice, onMenu: item.isAvailable, available: left, gone: left === 0,

@@ -7,7 +7,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** The common name of the device of a User-Agent header; an unknown header is returned as it is. */
+/** Returns the common name of the device in a User-Agent header, or an unknown header unchanged. */
 export function deviceName(userAgent: string): string {
   const named = [browsers, systems].map((kinds) => kinds.find(([sign]) => sign.test(userAgent))?.[1])
   return named.filter(Boolean).join(' · ') || userAgent

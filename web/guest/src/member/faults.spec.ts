@@ -16,16 +16,16 @@ test.each([
   ['sold_out', 'Something just sold out. Check your cart.'],
   ['offline', 'Can’t reach the restaurant right now. Please try again.'],
   ['something_new', 'Something went wrong. Please try again.'],
-])('%s is told as “%s”', (code, want) => {
+])('the text of %s is “%s”', (code, want) => {
   expect(textFor(new Fault(code, 400))).toBe(want)
 })
 
-test('a limit says for how long', () => {
+test('the text of a rate limit contains the waiting time', () => {
   expect(textFor(new Fault('rate_limited', 429, {}, 49))).toBe('Too many attempts. Please wait 49 seconds.')
   expect(textFor(new Fault('rate_limited', 429))).toBe('Too many attempts. Please wait 1 second.')
 })
 
-test('fields are found under either name of the server', () => {
+test('a rejected field is found under both of the server’s names', () => {
   const named = new Fault('invalid', 422, { field: 'receiverPhone' })
   expect(wrongFields(named)).toEqual({ receiverPhone: expect.stringContaining('6 to 15 digits') as string })
   const listed = new Fault('invalid', 422, { errors: [{ field: 'body.email', message: 'x' }, { field: 'query.page', message: 'x' }] } as Partial<Problem>)
@@ -36,13 +36,13 @@ test('fields are found under either name of the server', () => {
   expect(wrongFields(new Fault('sold_out', 409))).toEqual({})
 })
 
-// Every code that members can meet has a text of its own.
+// Every problem code that members can receive has a text of its own.
 test.each([
   'busy', 'invalid', 'not_verified', 'account_disabled', 'email_taken', 'username_taken', 'phone_taken', 'value_taken', 'code_invalid',
   'password_unfit', 'password_wrong', 'session_not_found', 'cart_full', 'cart_item_not_found', 'cart_changed', 'cart_empty',
   'dish_not_found', 'dish_unavailable', 'branch_closed', 'menu_version_closed', 'too_many_unpaid', 'payment_method_unsuitable',
   'idempotency_mismatch', 'not_cancelable', 'not_payable', 'already_paid', 'too_late', 'payment_in_progress', 'too_many_attempts',
   'order_not_found',
-])('%s has words', (code) => {
+])('%s has a text', (code) => {
   expect(textFor(new Fault(code, 400))).not.toBe(textFor(new Fault('something_new', 400)))
 })

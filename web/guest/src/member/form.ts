@@ -5,7 +5,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 import { onReconnect } from '../shell/connection'
 import { textFor, wrongFields } from './faults'
 
-/** The state of a form: busy while it is sent, and why it was rejected, in the current language. */
+/** The state of a form: busy while it is sent, and the reason of a rejection in the current language. */
 export function useForm() {
   const busy = ref(false)
   const fault = shallowRef<Fault>()

@@ -2,8 +2,8 @@ import { ref } from 'vue'
 
 import type { Credentials } from './dto'
 
-// The tab stores the e-mail address until the code is entered. The password stays in the memory of this page, so that
-// the code also logs in.
+// The tab stores the e-mail address until the code is entered. The page keeps the password in memory only, to log in once
+// the code is accepted.
 const key = 'comanda.member.address'
 
 /** The address to which a code was sent. */
@@ -21,7 +21,7 @@ export function expectCode(email: string, given?: Credentials): void {
   }
 }
 
-/** Returns the credentials of an unfinished login, once. */
+/** Returns the credentials of an unfinished login and forgets them. */
 export function takeCredentials(): Credentials | undefined {
   const given = credentials
   credentials = undefined

@@ -12,19 +12,19 @@ beforeEach(() => {
   sessionStorage.clear()
 })
 
-test('the account goes before the last order', () => {
+test('the account takes precedence over the last order', () => {
   expect(receiverOf(account(lan), before)).toEqual({
     name: 'Lan Nguyễn', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội', email: 'lan@house.example', note: '',
   })
 })
 
-test('what the account does not say, the last order may', () => {
+test('the last order fills the fields that the account leaves empty', () => {
   const silent = account({ firstName: null, surname: null, phone: null, address: null, city: 'Hà Nội', province: null, email: 'lan@house.example' })
   expect(receiverOf(silent, before)).toEqual({ name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'lan@house.example', note: '' })
   expect(receiverOf(silent, undefined)).toEqual({ name: '', phone: '', address: '', email: 'lan@house.example', note: '' })
 })
 
-test('a note goes with what is brought, and is left out where there is none', () => {
+test('only a delivery has a note, and an empty note is left out', () => {
   const to = { name: ' Lan ', phone: '0901234567', address: '12 Hàng Bài ', email: '', note: ' Gate 4711\nthird floor\n' }
   const sent = { kind: 'DELIVERY', receiverName: 'Lan', receiverPhone: '0901234567', receiverAddress: '12 Hàng Bài' }
   expect(receiverFields(to, 'DELIVERY')).toEqual({ ...sent, receiverNote: 'Gate 4711\nthird floor' })
@@ -34,7 +34,7 @@ test('a note goes with what is brought, and is left out where there is none', ()
   })
 })
 
-test('an order has one id over reloads, and another member or order another', () => {
+test('an order keeps its id over reloads; another member or order has another id', () => {
   const first = nextTxn('7')
   expect(nextTxn('7')).toBe(first)
   expect(nextTxn('8')).not.toBe(first)

@@ -12,11 +12,11 @@ export interface Receiver {
 }
 
 /** The maximum length of the note for the courier. */
-export const longestNote = 200
+export const maxNoteLength = 200
 
 /**
- * The receiver that the form begins with: from the account, and otherwise from the last order. The note is not reused; it
- * is about one order.
+ * The receiver that the form starts with: from the account, or else from the last order. The note is not reused, because it
+ * belongs to one order.
  */
 export function receiverOf(user: Account | undefined, last: ListedOrder | undefined): Receiver {
   const name = [user?.firstName, user?.surname].filter(Boolean).join(' ')
@@ -44,8 +44,8 @@ export function receiverFields(to: Receiver, kind: Kind): Omit<Checkout, 'paymen
 const key = 'comanda.checkout'
 
 /**
- * The clientTxnId of a member's next order. It survives reloads until the order is known to exist, so that a repeated
- * request creates one order.
+ * The clientTxnId of a member's next order. It survives reloads until the order exists, so that repeated requests create
+ * one order.
  */
 export function nextTxn(userId: string): string {
   try {

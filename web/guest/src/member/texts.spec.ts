@@ -11,7 +11,7 @@ import zh from './texts/zh-Hant.json'
 const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
 const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((found) => found[1]).sort()
 
-test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+test.each(Object.entries(catalogues))('%s has every text, with the same placeholders', (_, texts) => {
   const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
   expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
   for (const [key, text] of Object.entries(texts)) {
@@ -20,7 +20,7 @@ test.each(Object.entries(catalogues))('%s has every text, with the same values i
   }
 })
 
-test('no text hides one of the guests’', () => {
+test('no text has the key of a guest text', () => {
   expect(Object.keys(en).filter((key) => key in main)).toEqual([])
 })
 
@@ -31,7 +31,7 @@ test('every text is used', () => {
   expect(names.filter((name) => !code.includes(`'${name}'`))).toEqual([])
 })
 
-test('they come with the language that is shown, and go along when it changes', async () => {
+test('the texts are loaded in the current language and follow its changes', async () => {
   await setLanguage('vi')
   await ready()
   expect(m('login.title')).toBe(vi['login.title'])

@@ -2,7 +2,7 @@ import { addTexts, language, textOf, type KeyOf, type Texts, type Values } from 
 
 import type en from './texts/en.json'
 
-/** The name of a text of these pages. */
+/** The key of a text of the members' pages. */
 export type MemberKey = KeyOf<typeof en>
 
 const texts: Texts = {
@@ -11,22 +11,22 @@ const texts: Texts = {
   en: () => import('./texts/en.json'),
 }
 
-/** Loads the texts, before the first of these pages is shown. */
+/** Loads the texts before the first members' page is shown. */
 export function ready(): Promise<void> {
   return addTexts(texts)
 }
 
-/** The text of that name in the present language. */
+/** Returns the text of a key in the current language. */
 export function m(key: MemberKey, values: Values = {}): string {
   return textOf(key, values)
 }
 
-/** A business date such as 2026-02-26, as people write dates. */
+/** Formats a business date such as 2026-02-26 for people. */
 export function day(bizDate: string): string {
   return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${bizDate}T00:00:00Z`))
 }
 
-/** An instant with its day, on this device's clock. */
+/** Formats an instant as day and time in the device's time zone. */
 export function moment(instant: string): string {
   return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant))
 }

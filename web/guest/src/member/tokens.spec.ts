@@ -28,7 +28,7 @@ class Server {
 let clock = 0
 const tab = (server: Server) => new Tokens({ spend: server.spend, now: () => clock, pause: 0 })
 
-/** Locks as in browsers: a request waits for the current holder. */
+/** Behaves like the locks of browsers: a request waits for the current holder. */
 function stubLocks(): void {
   let turn: Promise<unknown> = Promise.resolve()
   vi.stubGlobal('navigator', {
@@ -60,18 +60,18 @@ test('the access token is kept in memory, the refresh token for all tabs', async
   expect(JSON.stringify({ ...localStorage })).not.toContain('access')
 })
 
-test('a token that has run out is replaced, once for all who ask', async () => {
+test('concurrent requests share one refresh of an expired token', async () => {
   const server = new Server()
   const t = tab(server)
   t.take(grant(1))
   clock = 569_000
   expect(await t.valid()).toBe('access 1')
-  clock = 571_000 // it is not sent in its last half minute
+  clock = 571_000 // a token is not sent in its last half minute
   expect(await Promise.all([t.valid(), t.valid(), t.valid()])).toEqual(['access 2', 'access 2', 'access 2'])
   expect(server.asked).toEqual(['refresh 1'])
 })
 
-test('tabs take turns, and each spends the newest token', async () => {
+test('tabs refresh one after the other, each with the newest token', async () => {
   const server = new Server()
   const [one, other, third] = [tab(server), tab(server), tab(server)]
   one.take(grant(1))
@@ -80,7 +80,7 @@ test('tabs take turns, and each spends the newest token', async () => {
   expect(third.refreshToken).toBe('refresh 4')
 })
 
-test('without locks the tab that was slower takes what the other has got', async () => {
+test('without locks the slower tab uses the tokens of the faster one', async () => {
   vi.stubGlobal('navigator', {})
   const server = new Server()
   const [one, other] = [tab(server), tab(server)]
@@ -90,7 +90,7 @@ test('without locks the tab that was slower takes what the other has got', async
   expect([one.bearer, other.bearer]).toEqual(['access 2', 'access 2'])
 })
 
-test('a lost answer is asked for again at once, with the same token', async () => {
+test('a refresh whose answer was lost is repeated at once with the same token', async () => {
   const server = new Server()
   server.lose = 2
   const t = tab(server)
@@ -100,7 +100,7 @@ test('a lost answer is asked for again at once, with the same token', async () =
   expect(t.refreshToken).toBe('refresh 2')
 })
 
-test('a server out of reach ends nothing', async () => {
+test('an unreachable server does not end the login', async () => {
   const server = new Server()
   server.lose = 9
   const t = tab(server)
@@ -109,7 +109,7 @@ test('a server out of reach ends nothing', async () => {
   expect(t.holder).toBe('7')
 })
 
-test('a login that the server has ended is forgotten, and told', async () => {
+test('a login that the server has ended is removed and reported', async () => {
   const server = new Server()
   server.ended = true
   const t = tab(server)
@@ -121,7 +121,7 @@ test('a login that the server has ended is forgotten, and told', async () => {
   expect(await t.valid()).toBe('')
 })
 
-test('who logs out while a refresh is under way stays out', async () => {
+test('a refresh that ends after a logout does not log in again', async () => {
   const server = new Server()
   const t = tab(server)
   t.take(grant(1))
@@ -132,7 +132,7 @@ test('who logs out while a refresh is under way stays out', async () => {
   expect(localStorage.getItem(keptKey)).toBeNull()
 })
 
-test('a refused token that was replaced already is not replaced again', async () => {
+test('a refused token that was already replaced causes no second refresh', async () => {
   const server = new Server()
   const t = tab(server)
   t.take(grant(1))
@@ -141,7 +141,7 @@ test('a refused token that was replaced already is not replaced again', async ()
   expect(server.asked).toEqual(['refresh 1'])
 })
 
-test.each(['', 'null', '7', '{}', '{"refreshToken":7,"userId":"7"}', '{"refreshToken":"x"}'])('%j is no login', (kept) => {
+test.each(['', 'null', '7', '{}', '{"refreshToken":7,"userId":"7"}', '{"refreshToken":"x"}'])('the stored value %j is no login', (kept) => {
   localStorage.setItem(keptKey, kept)
   expect(tab(new Server()).holder).toBeUndefined()
 })

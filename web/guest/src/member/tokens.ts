@@ -3,7 +3,7 @@ import { AccessToken, RefreshFlight, sendRefresh } from '@shared/refresh'
 
 import type { Grant } from './dto'
 
-/** The part of a login that all tabs of this browser share: never the access token. */
+/** The part of a login that all tabs of this browser share. The access token is never shared. */
 interface Kept {
   refreshToken: string
   userId: string
@@ -13,10 +13,10 @@ interface Kept {
 export const keptKey = 'comanda.member'
 
 export interface TokensOptions {
-  /** Spends a refresh token, within refreshTimeout. */
+  /** Exchanges a refresh token for new tokens, within refreshTimeout. */
   spend: (refreshToken: string) => Promise<Grant>
   now?: () => number
-  pause?: number // ms between the tries of one refresh
+  pause?: number // ms between the attempts of one refresh
 }
 
 /** Tokens stores the tokens of a member's login and refreshes them. */
@@ -38,21 +38,21 @@ export class Tokens {
 
   /** The user whose login is stored. */
   get holder(): string | undefined {
-    return readKept()?.userId
+    return readStored()?.userId
   }
 
-  /** The refresh token, for leaving. */
+  /** The refresh token, for the logout request. */
   get refreshToken(): string | undefined {
-    return readKept()?.refreshToken
+    return readStored()?.refreshToken
   }
 
   /** Stores the tokens of a login. */
   take(grant: Grant): void {
     this.access.set(grant)
-    writeKept({ refreshToken: grant.refreshToken, userId: grant.user.id })
+    writeStored({ refreshToken: grant.refreshToken, userId: grant.user.id })
   }
 
-  /** Forgets the login, in all tabs. */
+  /** Removes the login, in all tabs. */
   forget(): void {
     this.drop()
     try {
@@ -67,15 +67,15 @@ export class Tokens {
     this.access.clear()
   }
 
-  /** A valid access token; empty when no one is logged in. */
+  /** Returns a valid access token, or an empty text without a login. */
   async valid(): Promise<string> {
     if (!this.access.valid) await this.renew()
     return this.bearer
   }
 
   /**
-   * Gets another pair, unless `refused` was replaced already. It returns undefined when the login has ended, which is then
-   * forgotten, and throws when the server cannot be reached.
+   * Fetches a new pair of tokens, unless `refused` was already replaced. If the login has ended, it removes the login and
+   * returns undefined. It throws if the server cannot be reached.
    */
   async renew(refused?: string): Promise<Grant | undefined> {
     if (refused !== undefined && this.bearer && this.bearer !== refused) return undefined
@@ -84,17 +84,17 @@ export class Tokens {
 
   private async exchange(): Promise<Grant | undefined> {
     for (;;) {
-      const kept = readKept()
+      const kept = readStored()
       this.drop()
       if (!kept) return undefined
       try {
         const grant = await sendRefresh(() => this.options.spend(kept.refreshToken), this.options.pause)
         // After a logout in this or another tab, the grant is discarded.
-        if (readKept()?.userId === kept.userId) this.take(grant)
+        if (readStored()?.userId === kept.userId) this.take(grant)
         return grant
       } catch (e) {
         if (!isFault(e, 'refresh_token_invalid')) throw e
-        if (readKept()?.refreshToken !== kept.refreshToken) continue // another tab was faster
+        if (readStored()?.refreshToken !== kept.refreshToken) continue // another tab was faster
         this.forget()
         this.onLost?.()
         return undefined
@@ -104,7 +104,7 @@ export class Tokens {
 }
 
 /** Reads and validates the stored login: an older release may have written another format. */
-function readKept(): Kept | undefined {
+function readStored(): Kept | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(keptKey) ?? '') as Partial<Kept> | null
     if (typeof kept?.refreshToken === 'string' && kept.refreshToken && typeof kept.userId === 'string') return kept as Kept
@@ -114,7 +114,7 @@ function readKept(): Kept | undefined {
   return undefined
 }
 
-function writeKept(kept: Kept): void {
+function writeStored(kept: Kept): void {
   try {
     localStorage.setItem(keptKey, JSON.stringify(kept))
   } catch {

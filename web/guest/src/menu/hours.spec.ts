@@ -4,17 +4,17 @@ import { effectScope, ref } from 'vue'
 import { setLanguage } from '@shared/i18n'
 
 import type { Menu } from '../api/dto'
-import { loadAtChange, whyClosed } from './hours'
+import { loadAtChange, closedText } from './hours'
 
 const now = Date.parse('2026-02-26T05:00:00Z') // Thursday noon in Hanoi
-const closedUntil = (opensAt: string | null) => whyClosed({ opensAt }, 'Asia/Ho_Chi_Minh', now)
+const closedUntil = (opensAt: string | null) => closedText({ opensAt }, 'Asia/Ho_Chi_Minh', now)
 
 it('names the hour today, the weekday within a week, and the date beyond', async () => {
   await setLanguage('en')
-  expect(whyClosed(undefined, 'UTC', now)).toBeUndefined()
+  expect(closedText(undefined, 'UTC', now)).toBeUndefined()
   expect(closedUntil(null)).toMatch(/closed/)
   expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We open at 17:00.')
-  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight there, not here
+  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight in Hanoi, not in UTC
   expect(closedUntil('2026-03-02T04:00:00Z')).toBe('We open on Monday at 11:00.')
   expect(closedUntil('2026-03-05T04:00:00Z')).toBe('We open on Thursday, March 5 at 11:00.')
 })
@@ -22,7 +22,7 @@ it('names the hour today, the weekday within a week, and the date beyond', async
 beforeEach(() => vi.useFakeTimers({ now }))
 afterEach(() => vi.useRealTimers())
 
-it('loads the menu when the hour comes', () => {
+it('reloads the menu at the next opening or closing', () => {
   const scope = effectScope()
   const load = vi.fn()
   const menu = ref<Menu | undefined>({ hoursChange: '2026-02-26T05:10:00Z' } as Menu)

@@ -5,8 +5,8 @@ import type { Menu } from '../api/dto'
 
 export { loadAtChange } from '@shared/hours'
 
-/** Why ordering is closed and when it opens again; undefined while it is open. */
-export function whyClosed(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
+/** The text about closed ordering with the next opening; undefined while it is open. */
+export function closedText(closed: Menu['closed'] | undefined, timeZone?: string, now?: number): string | undefined {
   if (!closed) return undefined
   if (!closed.opensAt) return t('hours.closed')
   const { time, day } = openingOf(closed.opensAt, timeZone, now)

@@ -8,24 +8,24 @@ import { serverNow } from '@shared/time'
 import type { Availability, Menu, MenuItem } from '../api/dto'
 import { activeMenu, guestHeaders } from '../api/public'
 import { offline } from '../shell/connection'
-import { keepMenu, keptMenu } from './kept'
+import { storeMenu, storedMenu } from './storedMenu'
 
 type Left = NonNullable<Availability['items']>[number]
 
-// One menu is kept in memory for all screens: it stays readable while the server is out of reach.
+// All screens share one menu in memory, so that it stays readable while the server is unreachable.
 const menu = shallowRef<Menu>()
 const fault = shallowRef<Fault>()
-const ended = shallowRef<Fault>() // why the server does not tell this phone any more what is left
+const ended = shallowRef<Fault>() // why the server has ended the availability stream
 const loading = ref(false)
-const asOf = ref('') // when the menu was loaded, of one that this phone has kept from its last visit
+const asOf = ref('') // load time of a menu that was stored during an earlier visit
 const items = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.itemId, i])))
 
-// The version of the cart that the table's phones share; null: each has its own; undefined: not known yet.
+// The version of the shared cart; null: each phone has its own cart; undefined: not known yet.
 const cartVersion = shallowRef<number | null>()
 
 let generation = 0
-let flowing = false
-let told = new Map<string, Left>() // what the stream has said, which is at least as new as any menu while it flows
+let streaming = false
+let streamed = new Map<string, Left>() // last state sent by the stream; while it is connected, at least as new as any menu
 let where = { branchId: '', tableId: '' }
 let stop: (() => void) | undefined
 
@@ -38,9 +38,9 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
   try {
     const got = await activeMenu(branchId, tableId)
     if (mine !== generation) return
-    menu.value = flowing ? withLeft(got) : got
+    menu.value = streaming ? withLeft(got) : got
     asOf.value = ''
-    keepMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
+    storeMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
     fault.value = undefined
     offline.value = false
   } catch (e) {
@@ -55,7 +55,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
 
 /** Shows the stored menu until the server responds. */
 function restore(branchId: string): void {
-  const kept = keptMenu(branchId)
+  const kept = storedMenu(branchId)
   if (!kept) return
   menu.value = kept.menu
   asOf.value = kept.at
@@ -64,9 +64,9 @@ function restore(branchId: string): void {
 /** Follows the remaining units until the branch changes or the visit ends. */
 function watch(): void {
   stop?.()
-  told.clear()
+  streamed.clear()
   cartVersion.value = undefined
-  flowing = false
+  streaming = false
   ended.value = undefined
   stop = follow({
     url: `/cis/branch/${where.branchId}/availability/events`,
@@ -75,7 +75,7 @@ function watch(): void {
       if (event.name === 'availability') apply(JSON.parse(event.data) as Availability)
     },
     onLive: (live) => {
-      flowing = live
+      streaming = live
       offline.value = !live
       if (live && fault.value) void load()
     },
@@ -88,7 +88,7 @@ function watch(): void {
 function apply(a: Availability): void {
   cartVersion.value = a.cartVersion
   const news = new Map((a.items ?? []).map((i) => [i.itemId, i]))
-  told = a.complete ? news : new Map([...told, ...news])
+  streamed = a.complete ? news : new Map([...streamed, ...news])
   if (!menu.value) return
   const same = a.menuVersionId === menu.value.menuVersionId && a.isPaused === Boolean(menu.value.paused) &&
     a.isClosed === Boolean(menu.value.closed)
@@ -97,7 +97,7 @@ function apply(a: Availability): void {
 }
 
 function withLeft(m: Menu): Menu {
-  const next = (i: MenuItem): MenuItem => ({ ...i, ...told.get(i.itemId) })
+  const next = (i: MenuItem): MenuItem => ({ ...i, ...streamed.get(i.itemId) })
   return { ...m, categories: m.categories.map((c) => ({ ...c, items: c.items.map(next) })) }
 }
 
@@ -110,7 +110,7 @@ function item(id: string): MenuItem | undefined {
   return items.value.get(id)
 }
 
-/** The menu of the branch where this phone sits. */
+/** The menu of the phone's branch. */
 export function useMenu() {
   return { menu, asOf, fault, ended, cartVersion, loading, load, watch, item, fetchIn }
 }

@@ -6,7 +6,7 @@ import { language, localeOf } from '@shared/i18n'
 import type { Menu } from '../api/dto'
 import { textOf } from './search'
 
-/** Fetches the menu that is shown in another language of its branch. */
+/** Fetches the current menu in another language of its branch. */
 export type FetchMenu = (locale: string) => Promise<Menu>
 
 /**

@@ -7,7 +7,7 @@ const codes: Record<string, Key> = {
 }
 
 /** Returns the reason of a pause: the restaurant's own text, or the text of a code; undefined without a reason. */
-export function whyPaused(pause: Menu['paused'] | undefined): string | undefined {
+export function pauseText(pause: Menu['paused'] | undefined): string | undefined {
   const code = codes[pause?.reasonCode ?? '']
   return pause?.reason ?? (code && t(code))
 }

@@ -12,7 +12,7 @@ export function useScrollSpy(ids: Ref<string[]>, prefix: string, offset: number)
       const top = document.getElementById(prefix + id)?.getBoundingClientRect().top
       if (top !== undefined && top <= offset) found = id
     }
-    // At the end of the page the last section is the current one, however short it is.
+    // At the end of the page the last section is the current one, even if it is short.
     const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
     active.value = end && scrollY > 0 ? (ids.value.at(-1) ?? found) : found
   }

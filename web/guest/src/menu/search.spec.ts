@@ -34,7 +34,7 @@ test.each([
   expect(search(menu, words, others).flatMap((c) => c.items).map((i) => i.itemId).join('')).toBe(want)
 })
 
-test('dishes that are sold out sink to the end of their category', () => {
+test('sold-out dishes come last in their category', () => {
   const [first = { id: '', name: '', items: [] }, second = first] = menu
   const soldOut = { ...first, items: first.items.map((i) => ({ ...i, isSoldOut: i.itemId === '1' })) }
   const inactive = { ...second, items: second.items.map((i) => ({ ...i, isActive: i.itemId !== '3' })) }

@@ -1,18 +1,18 @@
 import type { Category, MenuItem } from '../api/dto'
 
-/** Text as people type it in a hurry: "pho" finds "Phở", "dau" finds "đậu". */
+/** Removes case and diacritics: "pho" finds "Phở", "dau" finds "đậu". */
 export function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{Mn}/gu, '').replace(/đ/giu, 'd').toLowerCase()
 }
 
-/** What the search knows of a dish. */
+/** The texts of a dish that the search reads. */
 export function textOf(item: MenuItem, c: Category): string {
   return plain(`${item.name} ${item.description} ${c.name}`)
 }
 
 /**
- * The categories with those dishes that have every word somewhere, in the language shown or in `others`, which has the
- * dishes' texts in further languages by item.
+ * Returns the categories with the dishes that contain every word, in the shown language or in `others`, the dishes' texts
+ * in further languages by item.
  */
 export function search(categories: readonly Category[], query: string, others?: ReadonlyMap<string, string>): Category[] {
   const wanted = plain(query).split(/\s+/).filter(Boolean)
@@ -29,11 +29,11 @@ export function search(categories: readonly Category[], query: string, others?: 
 }
 
 /** Whether a dish is unavailable now. */
-export function isGone(item: MenuItem): boolean {
+export function isUnavailable(item: MenuItem): boolean {
   return !item.isActive || item.isSoldOut
 }
 
 /** The categories with their sold-out dishes at the end. */
 export function soldOutLast(categories: readonly Category[]): Category[] {
-  return categories.map((c) => ({ ...c, items: [...c.items.filter((i) => !isGone(i)), ...c.items.filter(isGone)] }))
+  return categories.map((c) => ({ ...c, items: [...c.items.filter((i) => !isUnavailable(i)), ...c.items.filter(isUnavailable)] }))
 }

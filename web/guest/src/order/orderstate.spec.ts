@@ -5,7 +5,7 @@ import { expectationOf, headOf, isOpen, isPayable, orderStateOf, payName } from 
 
 type Attempt = Order['payments'][number]
 
-const end = Date.parse('2026-02-26T05:15:00Z') // of the time to pay
+const end = Date.parse('2026-02-26T05:15:00Z') // payment deadline
 
 /** An order with one attempt for each "METHOD STATE". */
 function order(status: string, paymentStatus: string, attempts: string[], cancelReason = ''): Order {
@@ -50,18 +50,18 @@ test.each([
   ['checking', order('PLACED', 'UNPAID', ['VNPAY UNKNOWN'])],
   ['expired', order('CANCELED', 'CANCELED', ['VNPAY REDIRECTED'], 'EXPIRED')],
   ['ready', order('READY', 'PAID', ['COUNTER PAID'])],
-])('%s when the time to pay has run out', (want, of) => {
+])('%s after the payment deadline', (want, of) => {
   expect(orderStateOf(of, end)).toBe(want)
 })
 
-test('an order is offered to be paid until its time is over, and not while a payment is unknown', () => {
+test('an order can be paid until its deadline, but not while the outcome of a payment is unknown', () => {
   const waiting = order('PLACED', 'UNPAID', ['VNPAY REDIRECTED'])
   expect([isOpen(orderStateOf(waiting, end - 1)), isPayable(waiting, end - 1), payName(waiting, end - 1)]).toEqual([true, true, 'visit.unpaid'])
   expect([isOpen(orderStateOf(waiting, end)), isPayable(waiting, end), payName(waiting, end)]).toEqual([false, false, 'visit.checking'])
   expect(isOpen(orderStateOf(order('PLACED', 'UNPAID', ['VNPAY UNKNOWN']), 0))).toBe(false)
 })
 
-test('a refund says whose it is', () => {
+test('the text of a refund depends on its reason', () => {
   const late = order('CANCELED', 'REFUND_DUE', ['VNPAY PAID'])
   expect(headOf({ ...late, refunds: [{ reason: 'LATE_PAUSED' }] } as Order, 'refund')[1]).toBe('confirm.refundHint')
   expect(headOf({ ...late, refunds: [{ reason: 'STAFF' }] } as Order, 'refund')[1]).toBe('confirm.refundStaff')
@@ -76,6 +76,6 @@ test.each([
   expect(expectationOf(expected, Date.parse(`2026-02-26T${now}Z`))).toEqual(want)
 })
 
-test('an order without an estimate promises nothing', () => {
+test('an order without an estimate shows no ready time', () => {
   expect(expectationOf(order('PLACED', 'PAID', []), 0)).toBeUndefined()
 })

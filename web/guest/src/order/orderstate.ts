@@ -3,16 +3,16 @@ import type { Key } from '@shared/i18n'
 import type { Order } from '../api/dto'
 
 /**
- * Where an order is, as its headline says it: first its money, then what the kitchen does. Nothing has failed as long as
- * the gateway has not said so, and no order is offered to be paid a second time while a payment may still succeed.
+ * The state that an order's headline shows: first the payment, then the kitchen. A payment counts as failed only after the
+ * gateway has reported it, and an order cannot be paid again while an earlier payment may still succeed.
  */
 export type OrderState =
-  | 'counter' // to be paid to a person
+  | 'counter' // to be paid at the counter
   | 'sandbox' // to be paid on this page, in demonstrations
   | 'waiting' // to be paid on the gateway's page
-  | 'failed' // that payment did not succeed; another may
-  | 'over' // the time to pay is over, the server has not ended the order yet
-  | 'checking' // the gateway is being asked
+  | 'failed' // the payment failed; the guest may try another
+  | 'over' // the payment deadline is over, but the server has not expired the order yet
+  | 'checking' // the server is querying the gateway
   | 'paid'
   | 'accepted'
   | 'preparing'
@@ -27,7 +27,7 @@ const kitchen: Partial<Record<string, OrderState>> = {
   ACCEPTED: 'accepted', PREPARING: 'preparing', READY: 'ready', SERVED: 'served', COMPLETED: 'served',
 }
 
-/** The state of an order at an instant, in the server's milliseconds since 1970. */
+/** The state of an order at an instant of the server's clock, in Unix milliseconds. */
 export function orderStateOf(order: Order, now: number): OrderState {
   switch (order.paymentStatus) {
     case 'PAID':
@@ -51,12 +51,12 @@ export function orderStateOf(order: Order, now: number): OrderState {
   return method === 'SANDBOX' ? 'sandbox' : 'waiting'
 }
 
-/** Whether the time in which an order is to be paid has run out. The server gives it some seconds more before it ends. */
+/** Whether the payment deadline is over. The server allows some more seconds before it expires the order. */
 function isOver(order: Pick<Order, 'payBy'>, now: number): boolean {
   return now >= Date.parse(order.payBy)
 }
 
-/** Whether an order may still be paid, so that the time left matters. */
+/** Whether an order may still be paid, so that its deadline is shown. */
 export function isOpen(state: OrderState): boolean {
   return state === 'counter' || state === 'sandbox' || state === 'waiting' || state === 'failed'
 }
@@ -65,7 +65,7 @@ const tones: Partial<Record<OrderState, 'good' | 'bad'>> = {
   paid: 'good', accepted: 'good', preparing: 'good', ready: 'good', served: 'good', failed: 'bad', expired: 'bad',
 }
 
-/** The colour of a headline; undefined where it is neither good nor bad. */
+/** The colour of a headline; undefined for a neutral one. */
 export function toneOf(state: OrderState): 'good' | 'bad' | undefined {
   return tones[state]
 }
@@ -97,8 +97,8 @@ export function headOf(order: Order, state: OrderState): [Key, Key] {
 const fiveMinutes = 5 * 60_000
 
 /**
- * What a guest reads about the time until an order is ready; undefined where the server has no estimate. The time is
- * rounded up to five minutes: an estimate to the minute would promise more than the kitchen's figures can.
+ * The text about the time until an order is ready; undefined without an estimate of the server. The time is rounded up to
+ * five minutes, because the estimate is not more precise than that.
  */
 export function expectationOf(order: Order, now: number): { text: Key; time?: string } | undefined {
   if (!order.expectedAt) return undefined
@@ -111,13 +111,13 @@ const names: Record<string, Key> = {
   REFUND_DUE: 'visit.refund', REFUNDED: 'visit.refunded',
 }
 
-/** What lists say of an order's money. */
+/** The text about an order's payment in lists. */
 export function payName(order: Pick<Order, 'paymentStatus' | 'payBy'>, now: number): Key {
   if (order.paymentStatus === 'UNPAID' && isOver(order, now)) return 'visit.checking'
   return names[order.paymentStatus] ?? 'visit.unpaid'
 }
 
-/** Whether a list offers to pay an order. */
+/** Whether a list shows a button to pay an order. */
 export function isPayable(order: Pick<Order, 'paymentStatus' | 'payBy'>, now: number): boolean {
   return order.paymentStatus === 'UNPAID' && !isOver(order, now)
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await setLanguage('en')
   permission = 'granted'
   hidden = true
-  // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the browser's class has nothing else that is used
+  // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the app uses nothing else of the browser's class
   vi.stubGlobal('Notification', class {
     static requestPermission = () => Promise.resolve(permission)
     constructor(title: string, options: { data: string }) {
@@ -51,7 +51,7 @@ async function go(asks: boolean, ...states: OrderState[]): Promise<void> {
   }
 }
 
-test('a guest who asked is told once when the order is ready', async () => {
+test('a guest who asked for the alert is notified once when the order is ready', async () => {
   await go(true, 'paid', 'preparing', 'ready', 'served')
   await vi.waitFor(() => {
     expect(shown.mock.calls).toEqual([['Order A-042 is ready', '/app/orders/o1']])
@@ -59,7 +59,7 @@ test('a guest who asked is told once when the order is ready', async () => {
   expect(vibrate).toHaveBeenCalledTimes(1)
 })
 
-test('a guest who looks at the page sees it there', async () => {
+test('a visible page causes no alert', async () => {
   hidden = false
   await go(true, 'preparing', 'ready')
   expect(vibrate).toHaveBeenCalledTimes(1)
@@ -73,7 +73,7 @@ test('without the permission the phone vibrates', async () => {
   expect(shown).not.toHaveBeenCalled()
 })
 
-test('nothing happens without a request, or before the order is ready', async () => {
+test('there is no alert without a request, or before the order is ready', async () => {
   await go(false, 'preparing', 'ready')
   await go(true, 'preparing', 'refund')
   await go(true, 'ready', 'served')

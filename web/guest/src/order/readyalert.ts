@@ -10,7 +10,7 @@ export type ReadyAlert = 'none' | 'notify' | 'vibrate'
 
 const before: readonly (OrderState | undefined)[] = ['paid', 'accepted', 'preparing']
 
-/** Whether an order can still become ready, so that a guest may want to know. */
+/** Whether an order can still become ready, so that the alert is offered. */
 export function isCooking(state: OrderState | undefined): boolean {
   return before.includes(state)
 }
@@ -28,13 +28,13 @@ export function useReadyAlert(order: Ref<Order | undefined>, state: Ref<OrderSta
   watch(state, (is, was) => {
     if (alert.value === 'none' || is !== 'ready' || !isCooking(was) || !order.value) return
     if ('vibrate' in navigator) navigator.vibrate([200, 100, 200])
-    // A visible page shows its headline instead.
+    // A visible page already shows the headline.
     if (alert.value === 'notify' && document.hidden) void notify(order.value)
   })
   return { alert, possible, ask }
 }
 
-/** Shows a notification. Phones have them from a service worker only, and other browsers without one. */
+/** Shows a notification. On phones only a service worker can do it; other browsers work without one. */
 async function notify(order: Order): Promise<void> {
   const title = t('ready.title', { number: order.number })
   const options = { body: t('confirm.readyHint'), icon: '/app/icon-192.png', tag: order.id, data: `/app/orders/${order.id}` }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Order } from '../api/dto'
 import { timelineOf } from './timeline'
 
-/** An order to which events happened, one a minute. */
+/** An order with these steps, one per minute. */
 function order(status: string, paymentStatus: string, events: string, cancelReason = ''): Order {
   const timeline = events.split(' ').map((event, i) => ({ event, at: `2026-02-26T05:0${String(i)}:00Z` }))
   return { status, paymentStatus, cancelReason, timeline } as Order
@@ -18,24 +18,24 @@ test.each([
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', '', 'nextServed'],
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', 'DELIVERY', 'nextServed'],
   ['READY', 'PLACED PAID ACCEPTED PREPARING READY', 'PICKUP', 'nextPickup'],
-])('after %s comes something else', (status, events, kind, next) => {
+])('the next step after %s', (status, events, kind, next) => {
   const steps = shown(order(status, 'PAID', events), kind)
   expect(steps.at(-1)).toBe(`clock ${next} next`)
   expect(new Set(steps).size).toBe(steps.length)
 })
 
-test('what has ended has nothing next', () => {
+test('an ended order has no next step', () => {
   expect(shown(order('SERVED', 'PAID', 'PLACED PAID SERVED'))).toEqual(['check placed', 'check paid', 'check served'])
   expect(shown(order('COMPLETED', 'PAID', 'PLACED PAID COMPLETED'), 'PICKUP').at(-1)).toBe('check completed')
   expect(shown(order('COMPLETED', 'PAID', 'PLACED PAID COMPLETED'), 'DELIVERY').at(-1)).toBe('check delivered')
   expect(shown(order('PLACED', 'UNPAID', 'PLACED'))).toEqual(['check placed'])
 })
 
-test('a canceled and an expired order have no tick', () => {
+test('canceled and expired orders have no tick', () => {
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'USER_CANCELED')).at(-1)).toBe('close canceled')
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'STAFF_CANCELED')).at(-1)).toBe('close canceled')
   expect(shown(order('CANCELED', 'CANCELED', 'PLACED CANCELED', 'EXPIRED')).at(-1)).toBe('close expired')
-  // Only an expired order is restored by a late payment. It has no reason any more.
+  // A late payment restores an expired order, which then has no cancel reason.
   expect(shown(order('PLACED', 'PAID', 'PLACED CANCELED PAID'))).toEqual(['check placed', 'close expired', 'check paid', 'clock nextKitchen next'])
 })
 

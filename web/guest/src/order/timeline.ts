@@ -2,11 +2,11 @@ import type { Key } from '@shared/i18n'
 
 import type { Order } from '../api/dto'
 
-/** A step of an order: one that has happened or, with `next`, the one to come. */
+/** A step of an order: a past one or, with `next`, the coming one. */
 export interface Step {
   text: Key
   icon: 'check' | 'clock' | 'close'
-  at: string // an instant; empty for what comes next
+  at: string // an instant; empty for the next step
 }
 
 const names: Partial<Record<string, Key>> = {
@@ -17,13 +17,13 @@ const names: Partial<Record<string, Key>> = {
 
 const icons: Partial<Record<string, Step['icon']>> = { CANCELED: 'close', REFUND_DUE: 'clock' }
 
-/** What has happened to an order, and what comes next. `kind` is empty at tables. */
+/** The past steps of an order and the next one. `kind` is empty at tables. */
 export function timelineOf(order: Order, kind: string): Step[] {
   const settled = order.timeline.filter((o) => o.event === 'REFUNDED').length
   let due = 0
   const steps: Step[] = []
   for (const { event, at } of order.timeline) {
-    // A completed refund hides the step that it was due.
+    // A completed refund replaces the step "refund due".
     if (event === 'REFUND_DUE' && due++ < settled) continue
     const text = nameOf(event, order, kind)
     if (text) steps.push({ text, icon: icons[event] ?? 'check', at })

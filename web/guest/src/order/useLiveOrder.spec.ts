@@ -44,7 +44,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('an order is loaded at once, again when the page is looked at, and not while it is hidden', async () => {
+test('an order is loaded at once and whenever the page becomes visible, but not while it is hidden', async () => {
   const { order } = begin()
   await pass(0)
   expect(order.value).toEqual({ paid: false })
@@ -66,7 +66,7 @@ test('it is polled only while the stream is down', async () => {
   expect(fetch).toHaveBeenCalledTimes(3)
 })
 
-test('an answer that the stream has overtaken is not shown', async () => {
+test('an answer that is older than the stream is not shown', async () => {
   let answer: (order: Paid) => void = () => undefined
   fetch.mockReturnValue(new Promise((resolve) => { answer = resolve }))
   const { order } = begin()
@@ -77,7 +77,7 @@ test('an answer that the stream has overtaken is not shown', async () => {
   expect(order.value).toEqual({ paid: true })
 })
 
-test('an answer ends what a lost one began', async () => {
+test('an answer ends the error state of a lost one', async () => {
   fetch.mockRejectedValueOnce(new Fault('offline'))
   const { order, fault } = begin()
   await pass(0)
@@ -89,7 +89,7 @@ test('an answer ends what a lost one began', async () => {
   expect(order.value).toEqual({ paid: false })
 })
 
-test('a stream that is refused is opened again with another token, and polled without one', async () => {
+test('a refused stream is reopened with a new token; without a token the order is polled', async () => {
   begin()
   await pass(0)
   streams[0]?.onLive?.(true)

@@ -14,7 +14,7 @@ export interface LiveOrderSource<T> {
   headers: () => Record<string, string>
   /** Makes sure that headers have a valid token. A stream reads them at the moment of connecting. */
   authorize?: () => Promise<unknown>
-  /** Replaces a token that was refused, and reports whether there is another one now. */
+  /** Replaces a refused token, and reports whether there is a new one. */
   renew?: () => Promise<boolean>
 }
 
@@ -23,7 +23,7 @@ export function pollAfter(polls: number): number {
   return polls < 15 ? 2000 : 10_000
 }
 
-/** Follows one order while its screen is shown: by its stream, and by polling while the stream is down. */
+/** Keeps one order up to date while its screen is shown, by its stream, or by polling while the stream is down. */
 export function useLiveOrder<T>(source: LiveOrderSource<T>) {
   const order = shallowRef<T>()
   const fault = shallowRef<Fault>()
@@ -40,14 +40,14 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
       const before = events
       const loaded = await source.fetch()
       if (disposed) return
-      // An event of the stream that arrived meanwhile is newer than this response.
+      // The stream has sent a newer state while this request was running.
       if (before === events) order.value = loaded
       fault.value = undefined
       offline.value = false
     } catch (e) {
       if (disposed || !isFault(e)) return
       if (e.passing) offline.value = true
-      // The last known order stays on the screen: a missing answer says nothing about a payment.
+      // The last known order stays on the screen: a missing answer does not mean that a payment failed.
       if (!e.passing || !order.value) fault.value = e
     }
   }
@@ -82,7 +82,7 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
     })
   }
 
-  /** Opens a refused stream with another token: the first may have expired while the connection was lost. */
+  /** Reopens a refused stream with a new token: the first may have expired while the connection was lost. */
   async function reopen(refused: Fault): Promise<void> {
     live.value = false
     const renewed = refused.status === 401 && (await source.renew?.().catch(() => false))
@@ -96,7 +96,7 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
     if (!document.hidden) void load()
   }
   document.addEventListener('visibilitychange', onVisible)
-  // A stream names the dishes in the language in which it was opened.
+  // The stream keeps the language in which it was opened, so a change of the language reopens it.
   watch(language, open)
   void load()
   void open()

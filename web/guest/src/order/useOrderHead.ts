@@ -8,8 +8,8 @@ import { useNow } from '../shell/now'
 import { expectationOf, headOf, isOpen, orderStateOf } from './orderstate'
 
 /**
- * The state of the order that a screen shows, whether it can still be paid, its headline, which is announced when it
- * changes, and when it will be ready, in the branch's time.
+ * The head of an order's screen: its state, whether it can still be paid, its headline, and the time when it will be ready
+ * in the branch's time zone. A changed headline is announced to screen readers.
  */
 export function useOrderHead(order: Ref<Order | undefined>, timezone: Ref<string>) {
   const now = useNow()
@@ -23,14 +23,14 @@ export function useOrderHead(order: Ref<Order | undefined>, timezone: Ref<string
 
   watch(state, async (is, before) => {
     if (before && is && head.value) announce(t(head.value[0]))
-    // The heading that had the focus while the order was loaded is gone.
+    // The heading that had the focus during loading is removed.
     await nextTick()
     if (!before && document.activeElement === document.body) focusHeading()
   })
   return { state, open, head, expected }
 }
 
-/** Moves the focus to the heading of the screen, after the focused element was removed. */
+/** Moves the focus to the screen's heading after the focused element was removed. */
 export function focusHeading(): void {
   document.querySelector<HTMLElement>('main h1')?.focus()
 }

@@ -15,7 +15,7 @@ let app: App
 let page: HTMLElement
 let shown: { order: { payBy: string; moreTime: number }; timezone: string }
 
-/** Shows an order that is to be paid in so many minutes. */
+/** Mounts the countdown of an order with this many minutes left. */
 function mount(minutes: number, moreTime: number): void {
   page = document.body.appendChild(document.createElement('main'))
   shown = shallowReactive({ order: { payBy: new Date(begun + minutes * 60_000).toISOString(), moreTime }, timezone: 'Asia/Ho_Chi_Minh' })
@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('more time is offered, and said aloud, when five minutes are left', async () => {
+test('with five minutes left, more time is offered and announced', async () => {
   mount(6, 2)
   expect(button()).toBeNull()
   await pass(60_000)
@@ -51,7 +51,7 @@ test('more time is offered, and said aloud, when five minutes are left', async (
   expect(page.textContent).toContain('12:06')
 })
 
-test('an order that has been given all there is only counts down', async () => {
+test('an order at the last extension only counts down', async () => {
   mount(6, 0)
   await pass(60_000)
   expect(button()).toBeNull()
@@ -60,7 +60,7 @@ test('an order that has been given all there is only counts down', async () => {
   expect(page.textContent).toContain('0:00')
 })
 
-test('whoever asks is given time, and the focus stays near', async () => {
+test('an extension moves the deadline and keeps the focus near the button', async () => {
   mount(4, 2)
   prolong.mockImplementation((payBy) => {
     shown.order = { payBy: new Date(Date.parse(payBy) + 5 * 60_000).toISOString(), moreTime: 1 }
@@ -79,7 +79,7 @@ test.each([
   ['no_more_time', 409, 'pay now'],
   ['not_your_order', 403, 'Only the phone that placed'],
   ['offline', 0, 'try again'],
-])('asking that is answered %s (%i) says %s', async (code, status, text) => {
+])('an extension answered with %s (%i) shows %s', async (code, status, text) => {
   mount(4, 1)
   prolong.mockRejectedValue(new Fault(code, status))
   button()?.click()

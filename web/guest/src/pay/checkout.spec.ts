@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const checkout = () => effectScope().run(useCheckout) as ReturnType<typeof useCheckout>
 
-test('a cart below the least amount of a gateway loses that method until it grows', () => {
+test('a gateway is not offered while the cart is below its minimum amount', () => {
   const { methods, method } = checkout()
   const cart = useCart()
   expect([methods.value, method.value]).toEqual([['COUNTER', 'SANDBOX'], 'COUNTER'])
@@ -49,7 +49,7 @@ test('a cart below the least amount of a gateway loses that method until it grow
   expect(method.value).toBe<Method>('VNPAY')
 })
 
-test('a refused order keeps its key, and a placed one empties the cart and takes another', async () => {
+test('a refused order keeps its key; a placed one empties the cart, and the next has a new key', async () => {
   const { order, trouble } = checkout()
   api.createOrder.mockRejectedValueOnce(new Fault('sold_out', 409))
   await order()
@@ -63,7 +63,7 @@ test('a refused order keeps its key, and a placed one empties the cart and takes
   expect(useSession().draft?.clientTxnId).not.toBe('first')
 })
 
-test('a changed price is agreed to before it is ordered at', async () => {
+test('the guest has to accept a changed price before ordering', async () => {
   const { order, asked } = checkout()
   api.activeMenu.mockResolvedValue(menuAt(4000))
   api.createOrder.mockRejectedValueOnce(new Fault('price_changed', 409, { currentTotal: 4000 }))
@@ -71,11 +71,11 @@ test('a changed price is agreed to before it is ordered at', async () => {
   expect(api.createOrder.mock.lastCall?.[0]).toMatchObject({ expectedTotal: 3000 })
   expect(asked.value).toBe(4000)
   const cart = useCart()
-  cart.change(cart.shown[0]?.key ?? '', 2) // another cart has another total
+  cart.change(cart.shown[0]?.key ?? '', 2) // a changed cart has another total
   expect(asked.value).toBe(0)
 })
 
-test('of a shared cart the order names the lines, and a cart that has changed is shown before it is ordered', async () => {
+test('an order of a shared cart names its lines, and a changed cart is shown before it is ordered', async () => {
   const cart = { version: 1, lines: [{ id: 'line-1', phone: 2, mine: false, itemId: '1', name: 'tea', qty: 2, notes: 'hot' }] }
   api.tableCart.mockReset().mockResolvedValue(cart)
   useSession().keep({ cartDraft: [] })
@@ -92,7 +92,7 @@ test('of a shared cart the order names the lines, and a cart that has changed is
   expect(useCart().empty).toBe(true)
 })
 
-test('an order of a shared cart that arrived without an answer is not taken for one of another phone', async () => {
+test('an order of a shared cart whose answer was lost is not mistaken for another phone’s', async () => {
   const lines = [{ id: 'line-1', phone: 1, mine: true, itemId: '1', name: 'tea', qty: 1, notes: '' }]
   api.tableCart.mockReset().mockResolvedValue({ version: 1, lines })
   useSession().keep({ cartDraft: [] })
@@ -104,7 +104,7 @@ test('an order of a shared cart that arrived without an answer is not taken for 
   await vi.waitFor(() => { expect(state.value).toBe('waiting') })
   giveUp()
   await ordering
-  api.tableCart.mockResolvedValue({ version: 2, lines: [] }) // the server has taken them
+  api.tableCart.mockResolvedValue({ version: 2, lines: [] }) // the server has removed the ordered lines
   await useCart().reload()
   await order()
   expect(trouble.value).toEqual({ text: 'review.arrived', link: true })

@@ -9,14 +9,14 @@ import { methodsFor } from '../api/boot'
 import type { Method } from '../api/dto'
 import { createOrder } from '../api/public'
 import { useCart } from '../cart/cart'
-import { whyClosed } from '../menu/hours'
+import { closedText } from '../menu/hours'
 import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { useSubmit } from './submit'
 
 /**
- * Orders the cart of a table. The draft of the visit keeps the clientTxnId of the order until the server has answered, so
- * that a guest who closes the cart, reloads or loses the network orders once.
+ * Orders a table's cart. The visit's draft stores the order's clientTxnId until the server answers, so that the order is
+ * placed once even if the guest closes the cart, reloads or loses the network.
  */
 export function useCheckout() {
   const session = useSession()
@@ -26,23 +26,23 @@ export function useCheckout() {
   const { state, submit, giveUp } = useSubmit(createOrder)
 
   const trouble = shallowRef<{ text: Key; link?: boolean }>()
-  // The new total that the guest has to agree to; 0 without one. Any change of the order resets it.
+  // The new total that the guest has to accept, or 0. Any change of the order resets it.
   const changed = ref<{ total: number; of: number }>()
   const asked = computed(() => (changed.value?.of === cart.due ? changed.value.total : 0))
-  const settling = ref(false) // until the server has the lines that the order names
+  const settling = ref(false) // while the shared cart's changes are being sent before the order
   let unanswered = false // an order was sent, and the guest did not wait for its answer
   const sending = computed(() => settling.value || state.value !== 'idle')
   const currency = computed(() => session.branch?.currency ?? 'VND')
   const methods = computed(() => methodsFor(cart.due, currency.value))
   const chosen = ref<Method>()
-  // A gateway may have a minimum amount, so a change of the cart can remove the chosen method, and bring it back.
+  // Gateways may have a minimum amount, so a change of the cart can remove or restore the chosen method.
   const method = computed<Method>({
     get: () => methods.value.find((m) => m === chosen.value) ?? methods.value[0] ?? 'COUNTER',
     set: (m) => { chosen.value = m },
   })
-  const closed = computed(() => whyClosed(menu.menu.value?.closed, session.branch?.timezone))
+  const closed = computed(() => closedText(menu.menu.value?.closed, session.branch?.timezone))
 
-  // A guest agrees to the total that is shown. Changes of a new menu are announced first.
+  // The guest accepts the shown total. Changed prices of a new menu are shown first.
   watch(
     () => menu.menu.value?.menuVersionId,
     (version) => {
@@ -70,7 +70,7 @@ export function useCheckout() {
       trouble.value = { text: 'review.failed' }
       return
     }
-    if (!cart.ordered.length) { // the order before has arrived after all, or another phone has ordered it all meanwhile
+    if (!cart.ordered.length) { // the previous request did reach the server, or another phone has ordered everything
       await refused(unanswered ? 'idempotency_mismatch' : 'cart_changed')
       return
     }
@@ -92,11 +92,11 @@ export function useCheckout() {
     }
   }
 
-  /** Shows why the order was refused, and prepares the next attempt. */
+  /** Shows the reason of a refusal and prepares the next attempt. */
   async function refused(code: string, total = 0): Promise<void> {
     switch (code) {
       case 'sold_out':
-        await menu.load() // has the available quantity of each line
+        await menu.load() // loads the available quantity of each line
         trouble.value = { text: 'review.soldOut' }
         break
       case 'price_changed':
@@ -114,7 +114,7 @@ export function useCheckout() {
         cart.adopt()
         trouble.value = { text: 'review.menuChanged' }
         break
-      case 'idempotency_mismatch': // an earlier attempt did arrive
+      case 'idempotency_mismatch': // an earlier attempt was accepted
         unanswered = false
         session.keep({ clientTxnId: newTxnId() })
         trouble.value = { text: 'review.arrived', link: true }
@@ -127,11 +127,11 @@ export function useCheckout() {
         await router.replace({ name: 'closed', params: { reason: 'ended' } })
         break
       case 'outlet_paused':
-        await menu.load() // has the reason and the end of the pause
+        await menu.load() // loads the reason and the end of the pause
         await router.replace({ name: 'closed', params: { reason: 'branch' } })
         break
       case 'branch_closed':
-        await menu.load() // has the next opening
+        await menu.load() // loads the next opening time
         if (!closed.value) trouble.value = { text: 'hours.closed' }
         break
       default:

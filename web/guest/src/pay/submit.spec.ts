@@ -24,7 +24,7 @@ function submitter() {
   return made
 }
 
-test('the same request is sent until somebody answers', async () => {
+test('the same request is repeated until the server answers', async () => {
   create.mockRejectedValueOnce(new Fault('offline')).mockRejectedValueOnce(new Fault('unavailable', 503)).mockResolvedValue({ id: 'o' })
   const { submit, state } = submitter()
   const done = submit(body)
@@ -36,7 +36,7 @@ test('the same request is sent until somebody answers', async () => {
   expect(create.mock.calls.map(([sent]) => sent)).toEqual([body, body, body])
 })
 
-test('a network that comes back is used at once', async () => {
+test('a request is repeated as soon as the network is back', async () => {
   create.mockRejectedValueOnce(new Fault('offline')).mockResolvedValue({ id: 'o' })
   const done = submitter().submit(body)
   await vi.advanceTimersByTimeAsync(0)
@@ -48,13 +48,13 @@ test.each([
   ['sold_out', 409],
   ['too_many_unpaid', 429],
   ['visit_closed', 410],
-])('%s is told to the guest', async (code, status) => {
+])('%s is shown to the guest', async (code, status) => {
   create.mockRejectedValue(new Fault(code, status))
   await expect(submitter().submit(body)).rejects.toMatchObject({ code })
   expect(create).toHaveBeenCalledOnce()
 })
 
-test('the guest may give up', async () => {
+test('the guest can stop the repetitions', async () => {
   create.mockRejectedValue(new Fault('offline'))
   const { submit, giveUp, state } = submitter()
   const done = submit(body)

@@ -8,14 +8,14 @@ export type SubmitState = 'idle' | 'sending' | 'waiting'
 const longest = 8000
 
 /**
- * Sends an order until its outcome is known. The same clientTxnId goes with every attempt, so that however many of them
- * arrive, there is one order.
+ * Repeats an order's request until its outcome is known. Every attempt has the same clientTxnId, so the server creates one
+ * order.
  */
 export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
   const state = ref<SubmitState>('idle')
   let resume: ((again: boolean) => void) | undefined
 
-  /** Returns the order, or undefined if the guest stopped it; throws the server's refusal. */
+  /** Returns the order, or undefined if the guest stopped the request; throws the server's refusal. */
   async function submit(body: Body): Promise<Placed | undefined> {
     let wait = 1000
     for (;;) {
@@ -58,7 +58,7 @@ export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
   return { state, submit, giveUp }
 }
 
-/** Too many unpaid orders do not become fewer by asking again. */
+/** A repetition does not help against too many unpaid orders. */
 function worthRepeating(fault: Fault): boolean {
   return fault.passing && fault.code !== 'too_many_unpaid'
 }

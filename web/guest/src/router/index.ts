@@ -7,11 +7,11 @@ import { useSession } from '../table/session'
 import { fetchAhead, waitForParts } from './parts'
 import { shop } from './shop'
 
-// The first screens are part of the entry file. The others are loaded before they are needed: see parts.ts.
+// The entry file contains the first screens. The others are loaded in advance, see parts.ts.
 export const router = createRouter({
   history: createWebHistory(),
   routes: [
-    // The server answers / with the public page; in the app it is this one.
+    // The server serves its public page at /; inside the app, / is this page.
     { path: '/', alias: '/app/welcome', name: 'welcome', component: () => import('../table/WelcomeView.vue') },
     { path: '/m/:token', name: 'landing', component: LandingView, props: true },
     { path: '/app', redirect: { name: 'order' } },
@@ -41,7 +41,7 @@ export const router = createRouter({
   ],
   scrollBehavior(to, from, saved) {
     if (saved) return saved
-    // A dialog over the menu leaves the menu where it is.
+    // Opening or closing a dialog over the menu keeps its scroll position.
     return to.meta.menu && to.meta.menu === from.meta.menu ? false : { top: 0 }
   },
 })

@@ -32,7 +32,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a screen opens when the server is back, and nobody leaves the app', async () => {
+test('a screen that could not be loaded opens when the server is back, without leaving the app', async () => {
   server.mockRejectedValueOnce(new TypeError('Failed to fetch'))
   await router.push('/visit').catch(() => undefined)
   expect(missingPart.value).toBe(true)
@@ -46,7 +46,7 @@ test('a screen opens when the server is back, and nobody leaves the app', async 
   expect(assign).not.toHaveBeenCalled()
 })
 
-test('whoever goes elsewhere meanwhile is left there', async () => {
+test('a guest who has gone to another screen in the meantime stays there', async () => {
   await router.push('/visit').catch(() => undefined)
   await router.push('/other')
   expect(missingPart.value).toBe(false)
@@ -55,7 +55,7 @@ test('whoever goes elsewhere meanwhile is left there', async () => {
   expect(router.currentRoute.value.path).toBe('/other')
 })
 
-test('another release, which has no such part, is opened by its own page', async () => {
+test('if a new release lacks the part, its page is loaded', async () => {
   await router.push('/visit').catch(() => undefined)
   await vi.advanceTimersByTimeAsync(1000)
   expect(assign).not.toHaveBeenCalled()
@@ -63,7 +63,7 @@ test('another release, which has no such part, is opened by its own page', async
   expect(assign.mock.calls).toEqual([['/visit']])
 })
 
-test('parts are fetched one after the other, and again when the server is back', async () => {
+test('parts are fetched one after the other, and failed ones again when the server is back', async () => {
   const second = vi.fn(() => Promise.resolve())
   part.mockImplementationOnce(away).mockResolvedValue(page)
   const done = fetchAll([part, second])

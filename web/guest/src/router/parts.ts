@@ -7,20 +7,19 @@ import { register } from '@shared/worker'
 import { readBoot } from '../api/boot'
 import { whenReachable } from '../shell/connection'
 
-// The screens are separate files. The network in a restaurant can fail at any time, so they are loaded before they are
-// needed.
+// The screens are separate files. They are loaded in advance, because a restaurant's network can fail at any time.
 
 type Fetch = () => Promise<unknown>
 
 /** Whether the requested screen cannot be loaded right now. */
 export const missingPart = ref(false)
 
-/** Fetches the parts of the side of the app that is shown, at home or at a table, and the texts of all languages. */
+/** Fetches the parts for the current use, at home or at a table, and the texts of all languages. */
 export function fetchAhead(router: Router): void {
   const begun = new Set<boolean>()
   router.afterEach((to) => {
     const home = Boolean(to.meta.shop)
-    if (to.name === 'landing' || begun.has(home)) return // the menu comes first
+    if (to.name === 'landing' || begun.has(home)) return // the menu is loaded first
     begun.add(home)
     // The service worker is registered last: the files that it stores are in the browser's cache by then.
     void fetchAll([...partsOf(router.getRoutes(), home), fetchLanguages]).then(() => {
@@ -44,7 +43,7 @@ export async function fetchAll(parts: Fetch[]): Promise<void> {
       await fetchPart()
     } catch {
       await whenReachable()
-      await fetchPart().catch(() => undefined) // another release: waitForParts goes on
+      await fetchPart().catch(() => undefined) // another release: waitForParts handles it
     }
   }
 }
@@ -58,8 +57,8 @@ function idle(): Promise<void> {
 }
 
 /**
- * Keeps guests in the app when a screen cannot be fetched: it is shown as soon as the server is back, unless they go
- * elsewhere before. A server that answers and still has no such file is another release; its page knows its own files.
+ * Keeps guests in the app if a screen cannot be fetched: it opens as soon as the server is back, unless the guest has gone
+ * to another screen. If the server answers but lacks the file, it runs another release, and the page is reloaded from it.
  */
 export function waitForParts(router: Router): void {
   let turn = 0
@@ -74,7 +73,7 @@ export function waitForParts(router: Router): void {
       return
     }
     tried = to.fullPath
-    await router.push(to.fullPath).catch(() => undefined) // onError is told
+    await router.push(to.fullPath).catch(() => undefined) // onError handles it
   })
   router.afterEach((_to, _from, failure) => {
     if (failure) return

@@ -3,7 +3,7 @@ import type { NavigationGuard, RouteComponent, RouteRecordRaw } from 'vue-router
 // The members' pages. They and their texts are not loaded with the guests' first view.
 type Page = () => Promise<{ default: RouteComponent }>
 
-/** A page that is shown when its texts are there. */
+/** A page that is shown once its texts are loaded. */
 function page(load: Page): Page {
   return async () => {
     const [part] = await Promise.all([load(), import('../member/texts').then((texts) => texts.ready())])
@@ -16,7 +16,7 @@ const known: NavigationGuard = async (to) => {
   const { isKept, useAccount } = await import('../member/account')
   const account = useAccount()
   await account.restore()
-  // A login that cannot be checked now counts as valid: the page says that the server is unreachable.
+  // A login that cannot be checked now counts as valid: the page reports that the server is unreachable.
   return account.user || isKept() ? true : { name: 'login', query: { to: to.path } }
 }
 

@@ -1,6 +1,6 @@
 import { ref } from 'vue'
 
-/** The text of the polite live region. */
+/** The text of the live region (aria-live="polite"). */
 export const spoken = ref('')
 
 /** Announces a text, also when it equals the last one. */

@@ -4,7 +4,7 @@ import { setLanguage } from '@shared/i18n'
 
 import { brandText, restaurantName } from './brand'
 
-test('a text in the language of the guest, else in English, else any', async () => {
+test('a text is in the guest’s language, else in English, else in any', async () => {
   await setLanguage('zh-Hant')
   expect(brandText({ 'zh-TW': '您好', en: 'Hello' })).toBe('您好')
   expect(brandText({ vi: 'Xin chào', en: 'Hello' })).toBe('Hello')
@@ -20,7 +20,7 @@ test('without a brand the name is that of the branch', async () => {
 })
 
 // Guests see the restaurant's name. Only keys in the browser's storage contain the product's name.
-test('Comanda is not named to guests', () => {
+test('no text for guests names Comanda', () => {
   const files = import.meta.glob<string>(
     ['../**/*.vue', '../**/*.json', '../../../shared/i18n/*.json', '../../../guest.html'], { query: '?raw', import: 'default', eager: true },
   )

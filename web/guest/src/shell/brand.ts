@@ -3,10 +3,10 @@ import { localeOf } from '@shared/i18n/languages'
 
 import { readBoot } from '../api/boot'
 
-// It is part of the page, so it changes only with the next page load.
+// The brand is part of the page, so it changes only with the next page load.
 export const brand = readBoot().brand
 
-/** The restaurant's name: its brand's, else that of the branch, else a neutral word. */
+/** The restaurant's name: the brand's name, else the branch's, else a neutral word. */
 export function restaurantName(branch?: string): string {
   return brand.name || branch || t('app.unnamed')
 }

@@ -20,8 +20,8 @@ export function watchConnection(): void {
 }
 
 /**
- * Polls the server until it answers. Called after a request that did not reach it: pages without
- * a stream have no other sign that the server is back.
+ * Polls the server until it answers. It is called after a request that did not reach the server, because pages without a
+ * stream cannot see otherwise that it is back.
  */
 export function whenReachable(): Promise<void> {
   asking ??= ask().finally(() => {
@@ -44,7 +44,7 @@ async function ask(): Promise<void> {
   offline.value = false
 }
 
-/** Waits, but not when the network comes back. */
+/** Waits until the pause ends or the network is back. */
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

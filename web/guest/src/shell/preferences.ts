@@ -4,7 +4,7 @@ import { chooseLanguage, languages, setLanguage, type Language } from '@shared/i
 
 export type Theme = 'auto' | 'light' | 'dark'
 
-// Stored for the life of the tab. Only the visit is stored longer.
+// Stored until the tab is closed. Only the visit is stored longer.
 const languageKey = 'comanda.language'
 const themeKey = 'comanda.theme'
 
@@ -20,7 +20,7 @@ device.addEventListener('change', () => {
 /** Whether the page is dark now. */
 export const dark = computed(() => (theme.value === 'auto' ? deviceDark.value : theme.value === 'dark'))
 
-/** Shows the page as the guest had it before, or as the device prefers it. */
+/** Applies the guest's stored preferences, or those of the device. */
 export async function restorePreferences(): Promise<void> {
   const kept = recall(themeKey)
   if (kept === 'light' || kept === 'dark') setTheme(kept)

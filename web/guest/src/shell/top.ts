@@ -1,6 +1,6 @@
 import { onMounted, onScopeDispose, type Ref } from 'vue'
 
-/** Publishes the height of the bars at the top as the CSS variable --top: a banner changes it. */
+/** Keeps the CSS variable --top at the height of the bars at the top, which a banner changes. */
 export function useTop(bars: Readonly<Ref<HTMLElement | null>>): void {
   if (!('ResizeObserver' in window)) return
   const measured = new ResizeObserver(() => {

@@ -29,7 +29,7 @@ async function press(label: string): Promise<void> {
   await nextTick()
 }
 
-test('what the table wants is told to the staff, and that they know is told to the table', async () => {
+test('a call reaches the staff, and the table sees that they have received it', async () => {
   call.mockResolvedValue({})
   await press('Water, please')
   await press('Bill, please')
@@ -38,7 +38,7 @@ test('what the table wants is told to the staff, and that they know is told to t
   expect(page.querySelector('[role=alert]')).toBeNull()
 })
 
-test.each([['rate_limited', 'already got your call'], ['offline', 'Try again']])('a call that is answered %s says %s', async (code, text) => {
+test.each([['rate_limited', 'already got your call'], ['offline', 'Try again']])('a call answered with %s shows %s', async (code, text) => {
   call.mockRejectedValue(new Fault(code))
   await press('I need help')
   expect(page.querySelector('[role=alert]')?.textContent).toContain(text)

@@ -18,12 +18,12 @@ beforeEach(() => {
   localStorage.clear()
 })
 
-test('what is written is read', () => {
+test('a draft is read as it was written', () => {
   writeDraft(draft)
   expect(readCurrent()).toEqual(draft)
 })
 
-test('the newest visit is the phone’s own, and old ones go', () => {
+test('the newest visit is the phone’s own, and older ones are removed', () => {
   writeDraft(draft)
   writeDraft({ ...draft, visitId: 'v2' })
   forgetDrafts('v2')
@@ -31,7 +31,7 @@ test('the newest visit is the phone’s own, and old ones go', () => {
   expect(Object.keys(localStorage).sort()).toEqual(['comanda.visit', 'comanda.visit.v2'])
 })
 
-test('everything of ours can be forgotten, and nothing else', () => {
+test('all keys of the app can be removed, and no others', () => {
   writeDraft(draft)
   localStorage.setItem('other', '1')
   forgetDrafts()

@@ -1,5 +1,5 @@
 import type { Branch } from '../api/dto'
-import { mostPerLine, type CartLine } from '../cart/line'
+import { maxPerLine, type CartLine } from '../cart/line'
 
 /** The part of a visit that a phone stores. Orders are loaded from the server. */
 export interface Draft {
@@ -9,23 +9,23 @@ export interface Draft {
   branch: Branch
   table: { id: string; label: string }
   menuVersion: string
-  cartDraft: CartLine[] // of a cart that the table shares: what the server does not have yet
-  own?: CartLine[] | undefined // only where the table shares a cart: all lines of this phone, for its next table
+  cartDraft: CartLine[] // unsent changes of a shared cart
+  own?: CartLine[] | undefined // with a shared cart only: all lines of this phone, for its next table
   clientTxnId: string
 }
 
 const pointer = 'comanda.visit'
 const prefix = 'comanda.visit.'
 
-/** The key under which a visit is kept. */
+/** The storage key of a visit. */
 export function draftKey(visitId: string): string {
   return prefix + visitId
 }
 
-/** The key that names the visit that this phone belongs to. */
+/** The storage key of the id of the phone's visit. */
 export const currentKey = pointer
 
-/** The visit that this phone belongs to; undefined where nothing usable is kept. */
+/** The phone's visit; undefined if nothing usable is stored. */
 export function readCurrent(): Draft | undefined {
   const id = read(pointer)
   return id ? readDraft(id) : undefined
@@ -35,17 +35,17 @@ export function readDraft(visitId: string): Draft | undefined {
   return parseDraft(read(draftKey(visitId)))
 }
 
-/** Keeps a visit, and makes it the phone's own. */
+/** Stores a visit and makes it the phone's own. */
 export function writeDraft(draft: Draft): void {
   try {
     localStorage.setItem(draftKey(draft.visitId), JSON.stringify(draft))
     localStorage.setItem(pointer, draft.visitId)
   } catch {
-    // If the storage is full or forbidden, only a reload loses the cart.
+    // The storage is full or forbidden. The cart then survives until the next reload.
   }
 }
 
-/** Forgets all visits but one, or all. */
+/** Removes all stored visits, or all except one. */
 export function forgetDrafts(keep?: string): void {
   try {
     for (const key of Object.keys(localStorage)) {
@@ -53,7 +53,7 @@ export function forgetDrafts(keep?: string): void {
       if (old || (key === pointer && !keep)) localStorage.removeItem(key)
     }
   } catch {
-    // There is nothing to forget.
+    // Nothing was stored.
   }
 }
 
@@ -81,7 +81,7 @@ function isLine(value: unknown): value is CartLine {
   const l = value as CartLine | null
   return (
     isText(l?.itemId) && typeof l.notes === 'string' && typeof l.name === 'string' && Number.isSafeInteger(l.price) &&
-    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= mostPerLine
+    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= maxPerLine
   )
 }
 

@@ -11,7 +11,7 @@ const fault = shallowRef<Fault>()
 let of = ''
 let generation = 0
 
-/** Loads the orders of a visit. An answer that comes too late does not replace a newer one. */
+/** Loads the orders of a visit. A late answer does not replace a newer one. */
 async function load(visitId: string): Promise<void> {
   const mine = ++generation
   if (visitId !== of) orders.value = undefined
@@ -32,7 +32,7 @@ export function useTableOrders() {
   return { orders, fault, load }
 }
 
-/** What the phones of a table have paid, the own one first; empty at a table with one phone. */
+/** The amounts that the phones of a table have paid, the own one first; empty at a table with one phone. */
 export function sharesOf(orders: readonly ListedOrder[]): { phone: number; mine: boolean; paid: number }[] {
   const shares = new Map<number, { phone: number; mine: boolean; paid: number }>()
   for (const o of orders) {

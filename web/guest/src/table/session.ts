@@ -7,11 +7,11 @@ import { land, useToken } from '../api/public'
 import type { CartLine } from '../cart/line'
 import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
 
-/** The phone's visit and what is stored of it. */
+/** The phone's visit and its stored draft. */
 export const useSession = defineStore('session', () => {
   const draft = shallowRef<Draft>()
-  const leftover = shallowRef<CartLine[]>([]) // of the visit before; offered once
-  const moved = ref(false) // another tab of this phone has gone to another table
+  const leftover = shallowRef<CartLine[]>([]) // from the previous visit; offered once
+  const moved = ref(false) // another tab of this phone has joined another table
 
   function take(d: Draft | undefined): void {
     draft.value = d
@@ -51,14 +51,14 @@ export const useSession = defineStore('session', () => {
     writeDraft(draft.value)
   }
 
-  /** Notes whether the phones of the table share a cart. */
+  /** Stores whether the table has a shared cart. */
   function share(sharedCart: boolean): void {
     const branch = draft.value?.branch
     if (branch && branch.sharedCart !== sharedCart) keep({ branch: { ...branch, sharedCart } })
   }
 
   /** Follows a change of another tab. */
-  function hear(key: string | null, value: string | null): void {
+  function onStorage(key: string | null, value: string | null): void {
     const mine = draft.value
     if (!mine) return
     if (key === draftKey(mine.visitId) && value) draft.value = readDraft(mine.visitId) ?? mine
@@ -72,7 +72,7 @@ export const useSession = defineStore('session', () => {
   }
 
   return {
-    draft, leftover, moved, resume, enter, keep, share, hear, forget,
+    draft, leftover, moved, resume, enter, keep, share, onStorage, forget,
     branch: computed(() => draft.value?.branch),
     table: computed(() => draft.value?.table),
   }

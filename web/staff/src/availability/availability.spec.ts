@@ -24,7 +24,7 @@ test.each([
   expect(stateOf(item('1', more))).toBe(want)
 })
 
-test('the list can be cut down to what one has to think of', () => {
+test('the list can be filtered to items that need attention', () => {
   const all = [item('1'), item('2', { left: 3 }), item('3', { left: 0 }), item('4', { left: 0, eightySixedUntil: 'RESTORED' }), item('5', { isActive: false })]
   const ids = (choice: 'all' | 'scarce' | 'off', part = '') => filtered(all, choice, part).map((i) => i.itemId).join('')
   expect(ids('all')).toBe('12345')
@@ -34,7 +34,7 @@ test('the list can be cut down to what one has to think of', () => {
   expect(ids('off', 'dish 2')).toBe('')
 })
 
-test('items stand under their categories, in their order', () => {
+test('items are grouped by category and keep their order', () => {
   const groups = grouped([item('2'), item('9', { categoryId: '7', categoryNames: { vi: 'Đồ uống' } }), item('1')])
   expect(groups.map((g) => [g.id, g.name, g.items.map((i) => i.itemId).join('')])).toEqual([['1', 'Pho', '21'], ['7', 'Đồ uống', '9']])
 })
@@ -43,11 +43,11 @@ test.each([
   ['nobody', { holds: 0, heldUnits: 0, carts: 0 }, 'Pho is 86’d. No orders or carts are affected.'],
   ['one order', { holds: 1, heldUnits: 2, carts: 0 }, 'Pho is 86’d. 1 unpaid order still holds 2.'],
   ['orders and carts', { holds: 3, heldUnits: 4, carts: 2 }, 'Pho is 86’d. 3 unpaid orders still hold 4. It’s in 2 members’ carts.'],
-])('what taking off has met is told: %s', (_, met, want) => {
+])('the text after an 86 reports orders and carts: %s', (_, met, want) => {
   expect(hits('Pho', { itemId: '1', since: '', eightySixedUntil: 'RESTORED', eightySixedBy: '', ...met })).toBe(want)
 })
 
-test('an end is told', () => {
+test('the end of an 86 is shown', () => {
   expect(endText(null)).toBe('until turned back on')
   expect(endText('RESTORED')).toBe('until turned back on')
   expect(endText('2026-02-26T21:00:00Z')).toMatch(/^until .*26/)

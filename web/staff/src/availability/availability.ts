@@ -11,7 +11,7 @@ export type PausedBranch = Schemas['CatalogPausedBranch']
 /** The availability of an item: 86'd, not on the menu, sold out, running low, enough. */
 export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
 
-/** Guests see the quantity that is left from this number on. */
+/** From this quantity downwards, guests see the number of units left. */
 export const fewLeft = 5
 
 export function stateOf(i: ItemAvailability): State {
@@ -32,7 +32,7 @@ export function filtered(items: readonly ItemAvailability[], choice: Filter, par
     (find === '' || Object.values(i.names).some((name) => name.toLowerCase().includes(find))))
 }
 
-/** Items under their categories, in the order of the menu. */
+/** The items grouped by category, in the order of the menu. */
 export function grouped(items: readonly ItemAvailability[]): { id: string; name: string; items: ItemAvailability[] }[] {
   const groups = new Map<string, { id: string; name: string; items: ItemAvailability[] }>()
   for (const i of items) {

@@ -6,7 +6,7 @@ const now = Date.parse('2026-02-26T05:00:30Z') // 12:00:30 in Hà Nội, 13:00:3
 
 test.each([
   ['18:30', 'Asia/Ho_Chi_Minh', '2026-02-26T11:30:00.000Z'],
-  ['12:00', 'Asia/Ho_Chi_Minh', '2026-02-27T05:00:00.000Z'], // over since half a minute
+  ['12:00', 'Asia/Ho_Chi_Minh', '2026-02-27T05:00:00.000Z'], // passed half a minute ago
   ['12:01', 'Asia/Ho_Chi_Minh', '2026-02-26T05:01:00.000Z'],
   ['00:15', 'Asia/Taipei', '2026-02-26T16:15:00.000Z'],
   ['00:15', 'UTC', '2026-02-27T00:15:00.000Z'],
@@ -19,7 +19,7 @@ test.each(['', '24:00', '7:30', '12:60', 'soon'])('%j is no time', (time) => {
   expect(nextAt(time, 'UTC', now)).toBeUndefined()
 })
 
-test('clocks that are changed are no trouble', () => {
+test('changes of daylight-saving time are handled', () => {
   const before = Date.parse('2026-03-28T22:00:00Z') // the night in which Berlin goes from 2:00 to 3:00
   expect(nextAt('08:00', 'Europe/Berlin', before)?.toISOString()).toBe('2026-03-29T06:00:00.000Z')
   expect(nextAt('22:30', 'Europe/Berlin', before)?.toISOString()).toBe('2026-03-29T20:30:00.000Z')

@@ -7,7 +7,7 @@ import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
 import type { ItemAvailability, OffItem } from './availability'
 
-/** The interval of reloads, in ms: orders and other devices change it. */
+/** The interval of reloads in ms. Orders and other devices change the availability. */
 const often = 3_000
 
 /** The availability of the branch's menu and its actions. */
@@ -18,7 +18,7 @@ export function useAvailability() {
     { enabled: () => branchId.value !== '', every: often },
   )
   const touches = ['availability']
-  const name = ref('') // of what was taken off or restored last, for what is said afterwards
+  const name = ref('') // of the item that was last 86'd or restored, for the message
 
   const takeOff = useDo(
     ({ itemId, until }: { itemId: string; until: string }) =>
@@ -57,7 +57,7 @@ interface Pause {
   until: string
 }
 
-/** The text about orders and carts that a dish was in when it was 86'd. */
+/** The text about the orders and carts that contained a dish when it was 86'd. */
 export function hits(name: string, off: OffItem): string {
   const said = [t('availability.taken_off', { name })]
   if (off.holds > 0) said.push(t('availability.hit_holds', { count: off.holds, units: off.heldUnits }))
@@ -66,7 +66,7 @@ export function hits(name: string, off: OffItem): string {
   return said.join(' ')
 }
 
-/** An end, as people read it. */
+/** The end as text. */
 export function endText(until: string | null): string {
   if (until === null || until === 'RESTORED') return t('availability.until_restored')
   return t('availability.until', { time: moment(until, branch.value?.timezone) })

@@ -1,8 +1,8 @@
 import { ref } from 'vue'
 
-import { recall, remember } from '../shell/kept'
+import { recall, remember } from '../shell/storage'
 
-/** Whether this device plays a sound for new and late tickets; it does until someone turns it off. */
+/** Whether this device plays a sound for new and late tickets. The default is on. */
 export const wanted = ref(recall('bell') !== 'off')
 
 /** Whether the browser allows sound, which needs a first touch of the page. */
@@ -10,7 +10,7 @@ export const unlocked = ref(false)
 
 let speaker: AudioContext | undefined
 
-/** Turns the bell on or off. Only within a touch or a click the browser lets sound begin. */
+/** Turns the bell on or off. Call it from a touch or a click, because browsers start audio only then. */
 export async function toggleBell(): Promise<void> {
   wanted.value = !(wanted.value && unlocked.value)
   remember('bell', wanted.value ? 'on' : 'off')
@@ -20,8 +20,8 @@ export async function toggleBell(): Promise<void> {
 }
 
 /**
- * Lets sound begin with any touch or key, until the returned function is called. It stays on guard, because tablets
- * take sound away when they sleep.
+ * Starts audio at any touch or key until the returned function is called. It keeps listening, because tablets stop audio
+ * when they sleep.
  */
 export function armBell(): () => void {
   const touched = () => {
@@ -47,7 +47,7 @@ async function unlock(): Promise<void> {
   unlocked.value = speaker.state === 'running'
 }
 
-/** Two short tones, the second one higher, where sound is wanted and allowed; three for a late ticket, falling. */
+/** Plays two short rising tones, or three falling ones for a late ticket, if the sound is on and the browser allows it. */
 export function ring(late = false): void {
   if (!wanted.value || speaker?.state !== 'running') return
   const tones = late ? [880, 660, 440] : [660, 880]
@@ -66,7 +66,7 @@ function tone(on: AudioContext, hertz: number, after: number): void {
   volume.gain.exponentialRampToValueAtTime(0.0001, at + 0.35)
   source.connect(volume).connect(on.destination)
   source.onended = () => {
-    volume.disconnect() // a screen plays for days; nothing of a tone may stay
+    volume.disconnect() // frees the tone's audio nodes, because a board stays open for days
   }
   source.start(at)
   source.stop(at + 0.4)

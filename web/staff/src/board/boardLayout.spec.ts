@@ -41,7 +41,7 @@ test.each([
 })
 
 describe('age', () => {
-  test('counts from the payment, and stands still when it is served', () => {
+  test('starts at the payment and stops when the ticket is served', () => {
     expect(ageOf(ticket('1'), Date.parse(at(11)))).toBe(600_000)
     expect(ageOf(ticket('1', { paidAt: null }), Date.parse(at(11)))).toBe(660_000)
     expect(ageOf(ticket('1', { status: 'SERVED', stepAt: at(5) }), Date.parse(at(59)))).toBe(240_000)
@@ -52,7 +52,7 @@ describe('age', () => {
   })
 })
 
-test('columns have the oldest first, and what was served last on top', () => {
+test('columns show the oldest tickets first, and served ones newest first', () => {
   const by = sorted(board(
     [ticket('1', { paidAt: at(5) }), ticket('2', { paidAt: at(2) }), ticket('3', { status: 'READY' })],
     [ticket('4', { status: 'SERVED', stepAt: at(6) }), ticket('5', { status: 'SERVED', stepAt: at(8) })],
@@ -62,14 +62,14 @@ test('columns have the oldest first, and what was served last on top', () => {
   expect(by.served.map((t) => t.id)).toEqual(['5', '4'])
 })
 
-test('a station sees its own lines, under their own numbers, and no ticket without one', () => {
+test('a station sees only its own lines, with their numbers, and only tickets that have such lines', () => {
   const [only] = narrow([ticket('1')], '2')
   expect(only?.items.map((i) => i.index)).toEqual([1])
   expect(narrow([ticket('1')], '3')).toEqual([])
   expect(narrow([ticket('1')], '')).toHaveLength(1)
 })
 
-test('what is still to cook leaves out what is done, ready, or voided', () => {
+test('the list of dishes to cook leaves out done, ready and voided ones', () => {
   const b = board([
     ticket('1'), ticket('2', { status: 'PREPARING' }), ticket('3', { status: 'READY' }), ticket('4', { voided: true }),
   ])
@@ -79,7 +79,7 @@ test('what is still to cook leaves out what is done, ready, or voided', () => {
   expect(allDay(ticked(b, '1', 0, true), '1')).toEqual([{ dishId: '4', name: 'Phở bò', qty: 2 }])
 })
 
-test('only tickets that were not there before are heard, and none at the first look', () => {
+test('only new tickets ring, and none at the first load', () => {
   const before = board([ticket('1')], [ticket('2', { status: 'SERVED' })])
   const after = board([ticket('1'), ticket('2', { status: 'ACCEPTED' }), ticket('3')])
   expect(arrivals(undefined, after, '')).toEqual([])
@@ -87,7 +87,7 @@ test('only tickets that were not there before are heard, and none at the first l
   expect(arrivals(before, after, '7')).toEqual([])
 })
 
-test('an answer moves its ticket at once, but never back to what is older', () => {
+test('a response moves its ticket at once, but never back to an older state', () => {
   const b = board([ticket('1', { status: 'READY', version: 4 })])
   const done = { ...ticket('1', { status: 'SERVED', version: 5 }) }
   expect(moved(b, done).served.map((t) => t.status)).toEqual(['SERVED'])
@@ -108,7 +108,7 @@ test.each([
   expect(spread(fit, { new: many(fresh), preparing: many(preparing), ready: many(ready), served: many(served) })).toEqual(want)
 })
 
-test('what can be handed over stands in the order of the tables', () => {
+test('tickets to hand over are in the order of the tables', () => {
   const done = ticket('1').items.map((i) => ({ ...i, done: true }))
   const b = board([
     ticket('1', { status: 'READY', tableLabel: 'A10' }), ticket('2', { status: 'PREPARING', tableLabel: 'A2', items: done }),

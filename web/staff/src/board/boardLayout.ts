@@ -24,7 +24,7 @@ export function columnOf(t: Pick<Ticket, 'status' | 'cleared'>): Column {
   }
 }
 
-/** What a tap on a ticket's head does; nothing where it has come to its end. A voided ticket is cleared by any step. */
+/** The step that a tap on a ticket's head takes; undefined for a finished ticket. Any step clears a voided ticket. */
 export function nextStep(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): StepName | undefined {
   const column = columnOf(t)
   if (column === 'served') return undefined
@@ -38,7 +38,7 @@ export function canRecall(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): boo
   return t.status !== 'PLACED' && !t.voided
 }
 
-/** How long a ticket has been waiting, in ms: from when it was paid to when it was ready, or to now. */
+/** The waiting time of a ticket in ms, from its payment until it was served, or until now. */
 export function ageOf(t: Pick<Ticket, 'status' | 'paidAt' | 'placedAt' | 'stepAt' | 'cleared'>, now: number): number {
   const from = Date.parse(t.paidAt ?? t.placedAt)
   const to = columnOf(t) === 'served' && t.stepAt ? Date.parse(t.stepAt) : now
@@ -72,9 +72,9 @@ export function sorted(board: Board, station: string): Record<Column, Ticket[]> 
 }
 
 /**
- * How many columns each state gets on a screen on which a number of them fits: none where it has no ticket, the others one
- * and what is left by how many tickets they have. Served tickets get one at most. Where not even one each fits, it returns
- * nothing, and states stand below one another.
+ * Distributes the columns that fit on a screen among the states. A state without tickets gets none. Every other state gets
+ * one, and the remaining columns go to the states with the most tickets; served tickets get at most one. If there are fewer
+ * columns than states, it returns undefined, and the states are shown below one another.
  */
 export function spread(fit: number, tickets: Readonly<Record<Column, readonly unknown[]>>): Partial<Record<Column, number>> | undefined {
   const filled = columns.filter((c) => tickets[c].length > 0)
@@ -90,7 +90,7 @@ export function spread(fit: number, tickets: Readonly<Record<Column, readonly un
   return shares
 }
 
-/** Tickets to hand over: those that are ready, and those whose lines all are. They are in the order of the tables. */
+/** Tickets to hand over: ready ones, and those whose lines are all done, in the order of the tables. */
 export function handovers(board: Board, station: string): Ticket[] {
   const tables = new Intl.Collator(undefined, { numeric: true })
   const begun = (t: Ticket) => Date.parse(t.paidAt ?? t.placedAt)
@@ -105,7 +105,7 @@ export interface DishCount {
   qty: number
 }
 
-/** How many of each dish are still to be cooked at a station, the most first. */
+/** The quantity of each dish that a station still has to cook, the largest first. */
 export function allDay(board: Board, station: string): DishCount[] {
   const counts = new Map<string, DishCount>()
   for (const t of narrow(board.tickets, station)) {
@@ -138,7 +138,7 @@ export function moved(board: Board, p: Progress): Board {
   }
 }
 
-/** The board with a line ticked off, or on again. */
+/** The board after a line was marked as done or not done. */
 export function ticked(board: Board, id: string, index: number, done: boolean): Board {
   const items = (t: Ticket) => t.items.map((i) => (i.index === index ? { ...i, done } : i))
   return { ...board, tickets: board.tickets.map((t) => (t.id === id ? { ...t, items: items(t) } : t)) }

@@ -22,7 +22,7 @@ test.each([
   expect(lateTickets([ticket('1', start, change)], thresholds, start + minutes * minute)).toHaveLength(want ? 1 : 0)
 })
 
-test('a late ticket sounds every two minutes until it is touched', () => {
+test('a late ticket rings every two minutes until it is touched', () => {
   const known = new LateTickets()
   const late = [ticket('1', start)]
   const at = (n: number) => known.due(late, start + n * minute)
@@ -35,7 +35,7 @@ test('a late ticket sounds every two minutes until it is touched', () => {
   expect(known.untouched(late).map((t) => t.id)).toEqual(['2'])
 })
 
-test('nothing is kept of the tickets of a whole shift', () => {
+test('finished tickets of a shift leave nothing in memory', () => {
   const known = new LateTickets()
   let largest = 0
   for (let n = 0; n < 6 * 60; n++) { // one each minute, which stays for half an hour

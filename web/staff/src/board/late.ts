@@ -9,7 +9,7 @@ export function lateTickets(tickets: readonly Ticket[], thresholds: Board['thres
     !t.voided && ['new', 'preparing'].includes(columnOf(t)) && urgencyOf(ageOf(t, now), thresholds) === 'late')
 }
 
-/** Remembers which late tickets have sounded and which were acknowledged. Tickets that are gone are forgotten. */
+/** Stores which late tickets have rung and which were acknowledged. Tickets that have left the board are removed. */
 export class LateTickets {
   private sounded = new Map<string, number>()
   private touched = new Set<string>()
@@ -24,7 +24,7 @@ export class LateTickets {
     return due.length > 0
   }
 
-  /** The late tickets that no one has touched yet. */
+  /** The unacknowledged late tickets. */
   untouched(late: readonly Ticket[]): Ticket[] {
     return late.filter((t) => !this.touched.has(t.id))
   }

@@ -22,8 +22,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A board whose stream was opened and has been turned away because its token ran out. */
-async function turnedAway() {
+/** A board whose stream was refused after its token expired. */
+async function refusedBoard() {
   const scope = effectScope()
   const board = scope.run(() => useBoard(ref('1')))
   await vi.advanceTimersByTimeAsync(0)
@@ -32,19 +32,19 @@ async function turnedAway() {
   return { scope, board }
 }
 
-test('a board whose token ran out goes on with a new one', async () => {
+test('a board whose token has expired reconnects with a new one', async () => {
   renew.mockResolvedValue({})
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   expect(streams).toHaveLength(2)
   scope.stop()
 })
 
-test('a board goes on when a new token can be had again', async () => {
+test('a board reconnects once a new token is available', async () => {
   renew.mockRejectedValueOnce(new Fault('unavailable', 503)).mockRejectedValueOnce(new Fault('offline'))
-  const { scope, board } = await turnedAway()
+  const { scope, board } = await refusedBoard()
   expect(streams).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(5000)
-  expect(streams).toHaveLength(2) // which finds out for itself whether its token is good
+  expect(streams).toHaveLength(2) // the server then checks its token
   streams[1]?.onRefused?.(new Fault('unauthenticated', 401))
   await vi.advanceTimersByTimeAsync(5000)
   expect(streams).toHaveLength(3)
@@ -53,23 +53,23 @@ test('a board goes on when a new token can be had again', async () => {
   scope.stop()
 })
 
-test('a board of which nobody is left is not opened again', async () => {
+test('a board that was closed is not reopened', async () => {
   renew.mockRejectedValueOnce(new Fault('unavailable', 503))
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   scope.stop()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(streams).toHaveLength(1)
 })
 
-test('whoever is logged out by it is not asked again', async () => {
+test('a logout ends the attempts to reconnect', async () => {
   renew.mockRejectedValueOnce(new Fault('refresh_token_invalid', 401))
-  const { scope } = await turnedAway()
+  const { scope } = await refusedBoard()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(streams).toHaveLength(1)
   scope.stop()
 })
 
-test('a shift of six hours with a token that runs out every ten minutes leaves one stream and one timer', async () => {
+test('after six hours with a token that expires every ten minutes, one stream and one timer are left', async () => {
   renew.mockResolvedValue({})
   const scope = effectScope()
   const board = scope.run(() => useBoard(ref('1')))

@@ -6,11 +6,11 @@ import { complain } from '../shell/notices'
 import { api, ask, bearer, bearerNow, renew } from '../shell/session'
 import { moved, ticked, type Board, type StepName, type Ticket } from './boardLayout'
 
-/** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
+/** The interval in ms at which the token is renewed if necessary, so that an unattended screen stays logged in. */
 const tokenEvery = 60_000
 
 /** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
-const againAfter = 5_000
+const retryPause = 5_000
 
 /** A branch's live board and its actions. */
 export function useBoard(branch: Ref<string>) {
@@ -37,7 +37,7 @@ export function useBoard(branch: Ref<string>) {
       onLive: (l) => {
         live.value = l
       },
-      onRefused: (e) => void turnedAway(e),
+      onRefused: (e) => void handleRefusal(e),
     })
   }
 
@@ -45,8 +45,8 @@ export function useBoard(branch: Ref<string>) {
     if (e.name === 'board') board.value = JSON.parse(e.data) as Board
   }
 
-  /** A token may have run out while the connection was lost; everything else is for people to see. */
-  async function turnedAway(e: Fault): Promise<void> {
+  /** Reopens the stream if its token expired while the connection was lost. Other errors are shown. */
+  async function handleRefusal(e: Fault): Promise<void> {
     live.value = false
     if (e.status !== 401) {
       refused.value = e
@@ -60,11 +60,11 @@ export function useBoard(branch: Ref<string>) {
       if (!isFault(e) || !e.passing) return // a logout leads to the login page
       setTimeout(() => {
         if (mine === generation) void open()
-      }, againAfter)
+      }, retryPause)
     }
   }
 
-  const keeper = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
+  const renewTimer = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
   watch(branch, () => {
     board.value = undefined
     refused.value = undefined
@@ -72,12 +72,12 @@ export function useBoard(branch: Ref<string>) {
   }, { immediate: true })
   onScopeDispose(() => {
     generation++
-    clearInterval(keeper)
+    clearInterval(renewTimer)
     end?.()
   })
 
   async function during(id: string, work: () => Promise<void>): Promise<void> {
-    if (busy.value.has(id)) return // a second tap while the first is on its way
+    if (busy.value.has(id)) return // a second tap while the first request is running
     busy.value = new Set([...busy.value, id])
     try {
       await work()

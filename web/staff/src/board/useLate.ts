@@ -4,7 +4,7 @@ import { ring } from './bell'
 import { narrow, type Board } from './boardLayout'
 import { LateTickets, lateTickets } from './late'
 
-/** The late tickets of a station that are not touched yet. They sound every two minutes. */
+/** The unacknowledged late tickets of a station. They ring every two minutes. */
 export function useLate(board: Ref<Board | undefined>, station: Ref<string>, now: Ref<number>) {
   const known = shallowRef(new LateTickets())
   const late = computed(() => {

@@ -2,7 +2,7 @@ import { onScopeDispose, ref } from 'vue'
 
 import { serverNow } from '@shared/time'
 
-/** The server's time, looked at every few seconds: ages are shown in minutes. */
+/** The server's time, updated every few seconds, which is enough for ages in minutes. */
 export function useNow(every = 5_000) {
   const now = ref(serverNow())
   const timer = setInterval(() => {

@@ -1,16 +1,16 @@
 import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
 import { frameless } from '../shell/frame'
-import { recall, remember } from '../shell/kept'
+import { recall, remember } from '../shell/storage'
 import { person } from '../shell/session'
 
-/** Keeps the screen awake while a view is shown, as far as the browser can. The browser lets go when the tab is hidden. */
+/** Keeps the screen awake while a view is shown, if the browser can. The browser releases the lock when the tab is hidden. */
 export function useAwake(): void {
   let lock: WakeLockSentinel | undefined
   let over = false
   const hold = async () => {
     if (document.visibilityState !== 'visible' || over || !('wakeLock' in navigator)) return
-    lock = await navigator.wakeLock.request('screen').catch(() => undefined) // low battery: the device's own choice
+    lock = await navigator.wakeLock.request('screen').catch(() => undefined) // the device may refuse, such as with a low battery
     if (over) void lock?.release()
   }
   const again = () => void hold()
@@ -23,7 +23,7 @@ export function useAwake(): void {
   })
 }
 
-/** How many columns of a least width, in px, fit into an element with the gaps between them. */
+/** The number of columns of a minimum width, in px, that fit into an element with the gaps between them. */
 export function useFit(element: Readonly<Ref<HTMLElement | null>>, least: number, gap = 12) {
   const fit = ref(1)
   const take = (width: number) => {
@@ -35,7 +35,7 @@ export function useFit(element: Readonly<Ref<HTMLElement | null>>, least: number
   watch(element, (el) => {
     observer.disconnect()
     if (!el) return
-    take(el.getBoundingClientRect().width) // before it is painted: the observer is called after that
+    take(el.getBoundingClientRect().width) // sets the number before the first paint; the observer is called only after it
     observer.observe(el)
   }, { immediate: true, flush: 'post' })
   onScopeDispose(() => {
@@ -44,15 +44,15 @@ export function useFit(element: Readonly<Ref<HTMLElement | null>>, least: number
   return fit
 }
 
-/** Whether the device is a kitchen's tablet, which belongs to its board until someone has left the full screen there. */
+/** Whether the device is a kitchen's tablet, which shows its board in full screen until someone leaves the full screen. */
 function belongsToKitchen(): boolean {
   return person.value?.account.role === 'KITCHEN' && matchMedia('(pointer: coarse)').matches && recall('full') !== 'off'
 }
 
-/** The whole screen for a view, without the frame around it. A kitchen's tablet takes it with the first touch. */
+/** Shows a view in full screen, without the frame. A kitchen's tablet enters it with the first touch. */
 export function useFullScreen() {
   const full = ref(document.fullscreenElement !== null)
-  const heard = () => {
+  const onFullScreenChange = () => {
     full.value = document.fullscreenElement !== null
     frameless.value = full.value
   }
@@ -63,10 +63,10 @@ export function useFullScreen() {
       void document.documentElement.requestFullscreen().catch(() => undefined)
     }
   }
-  document.addEventListener('fullscreenchange', heard)
+  document.addEventListener('fullscreenchange', onFullScreenChange)
   document.addEventListener('pointerup', first)
   onScopeDispose(() => {
-    document.removeEventListener('fullscreenchange', heard)
+    document.removeEventListener('fullscreenchange', onFullScreenChange)
     document.removeEventListener('pointerup', first)
     frameless.value = false
     if (document.fullscreenElement) void document.exitFullscreen()

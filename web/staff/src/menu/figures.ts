@@ -1,6 +1,6 @@
 import { minorOf } from '../orders/cash'
 
-/** A whole number as people type it: null for nothing, undefined for any other text or a number above the limit. */
+/** Parses a whole number: null for an empty text, undefined for any other text or a number above the limit. */
 export function whole(typed: string, most: number): number | null | undefined {
   const text = typed.trim()
   if (text === '') return null
@@ -9,7 +9,7 @@ export function whole(typed: string, most: number): number | null | undefined {
   return n <= most ? n : undefined
 }
 
-/** An amount in minor units, written as it would be typed. */
+/** Formats an amount in minor units as it would be typed. */
 export function typedAmount(amount: number, currency: string): string {
   return minorOf(currency) === 1 ? String(amount) : (amount / minorOf(currency)).toFixed(2)
 }

@@ -15,12 +15,12 @@ test.each([
   expect(localized(texts as Record<string, string>)).toBe(want)
 })
 
-test('a form asks for the languages of all branches, and for those that are there already', () => {
+test('a form has the languages of all branches and those of the existing texts', () => {
   const branches = [{ locales: ['vi', 'en'] }, { locales: ['zh-TW', 'en'] }, { locales: null }]
   expect(localesFor(branches, { ja: 'フォー' })).toEqual(['vi', 'zh-TW', 'en', 'ja'])
 })
 
-test('blanks are no text', () => {
+test('blanks count as no text', () => {
   expect(filled({ vi: ' Phở ', en: '  ', ja: '' })).toEqual({ vi: 'Phở' })
   expect(missing({ vi: 'Phở', en: '' }, ['vi', 'en', 'th'])).toEqual(['English', 'ไทย'])
 })

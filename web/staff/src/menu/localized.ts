@@ -4,7 +4,7 @@ import { language } from '../shell/i18n'
 /** One text in several languages, by the API's locales. */
 export type Texts = Record<string, string>
 
-/** The locales in which a restaurant keeps texts, by their own names. */
+/** The locales of a restaurant's texts, with their names in their own languages. */
 export const localeNames: Texts = { vi: 'Tiếng Việt', 'zh-TW': '繁體中文', en: 'English', ja: '日本語', th: 'ไทย' }
 
 /** Returns a text in the console's language, or in the language that guests see instead. */
@@ -19,7 +19,7 @@ export function localesFor(branches: { locales: string[] | null }[], ...texts: T
   return Object.keys(localeNames).filter((l) => wanted.has(l))
 }
 
-/** The texts that say something, without the blanks around them. */
+/** The texts that are not blank, trimmed. */
 export function filled(texts: Texts): Texts {
   return Object.fromEntries(Object.entries(texts).map(([l, text]) => [l, text.trim()] as const).filter(([, text]) => text !== ''))
 }

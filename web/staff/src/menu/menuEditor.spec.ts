@@ -23,13 +23,13 @@ test.each([
   expect(told(before, after)).toEqual(want)
 })
 
-test('what was there before is told', () => {
+test('a change shows the previous value', () => {
   expect(differences([line('1', { dailyQuota: 5 })], [line('1', { price: 7 })])).toMatchObject([
     { kind: 'price', before: 100, line: { price: 7 } }, { kind: 'quota', before: 5, line: { dailyQuota: null } },
   ])
 })
 
-test('lines stand under their categories, in their order', () => {
+test('lines are grouped by category and keep their order', () => {
   const parts = partsOf([line('3'), line('1', { categoryId: '2', categoryNames: { en: 'Drinks' } }), line('2')])
   expect(parts.map((p) => [p.categoryId, p.names.en, p.lines.map((l) => l.itemId)])).toEqual([
     ['1', 'Pho', ['3', '2']], ['2', 'Drinks', ['1']],

@@ -12,14 +12,14 @@ export type VersionDetail = Schemas['CatalogVersionDetail']
 export type Line = Schemas['CatalogLine']
 export type MenuRows = Schemas['CatalogMenuRows']
 
-/** The part of a menu that is one category's. */
+/** A category with its lines of a menu. */
 export interface Part {
   categoryId: string
   names: Texts
   lines: Line[]
 }
 
-/** A version's lines under their categories, in the order of the menu. */
+/** A version's lines grouped by category, in the order of the menu. */
 export function partsOf(lines: readonly Line[]): Part[] {
   const parts = new Map<string, Part>()
   for (const line of lines) {

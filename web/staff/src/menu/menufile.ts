@@ -4,13 +4,13 @@ import { bearer } from '../shell/session'
 /** The largest file that the server accepts, in bytes. */
 export const largest = 64 * 1024 * 1024
 
-/** What a file dialog offers. */
+/** The file types that a file dialog offers. */
 export const formats = '.csv,.xlsx,.zip'
 
 /** The query keys whose cached responses an import invalidates. */
 export const touched = ['menus', 'versions', 'version', 'dishes', 'categories']
 
-/** A problem of a menu file. Row 0 is the whole file; an empty column is the whole row. */
+/** A problem of a menu file. Row 0 stands for the whole file, an empty column for the whole row. */
 export interface Problem {
   row: number
   column: string
@@ -29,7 +29,7 @@ export async function sendMenu(branchId: string, file: Blob, options: { dryRun: 
   if (file.size > largest) throw new Fault('menu_file_too_large')
   const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
   const query = `dryRun=${String(options.dryRun)}&publish=${String(options.publish)}`
-  // Pictures are uploaded over slow connections and scaled one after the other.
+  // A long time limit: connections may be slow, and the server scales pictures one after the other.
   const response = await fetch(`/api/branches/${encodeURIComponent(branchId)}/menu/import?${query}`, {
     method: 'POST', headers, body: file, signal: AbortSignal.timeout(8 * 60_000),
   }).catch(() => {

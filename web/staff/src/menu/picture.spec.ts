@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { heaviest, sendPicture, thumb } from './picture'
+import { maxPictureBytes, sendPicture, thumb } from './picture'
 
 const fetched = vi.fn<typeof fetch>()
 vi.mock('../shell/session', () => ({ bearer: () => Promise.resolve({ Authorization: 'Bearer somebody' }) }))
@@ -15,7 +15,7 @@ afterEach(() => {
 
 const answer = (status: number, body: unknown, headers = {}) => new Response(JSON.stringify(body), { status, headers })
 
-test('a picture is sent as it is, by whoever is logged in', async () => {
+test('a picture is sent unchanged, with the user’s token', async () => {
   fetched.mockResolvedValue(answer(201, { id: 'ab', imageUrl: '/media/ab-960.jpg' }))
   const file = new Blob(['x'], { type: 'image/png' })
   expect(await sendPicture(file)).toEqual({ id: 'ab', imageUrl: '/media/ab-960.jpg' })
@@ -24,8 +24,8 @@ test('a picture is sent as it is, by whoever is logged in', async () => {
   }))
 })
 
-test('what is too heavy is not even sent', async () => {
-  await expect(sendPicture({ size: heaviest + 1 } as Blob)).rejects.toMatchObject({ code: 'image_too_large' })
+test('a file above the limit is not sent', async () => {
+  await expect(sendPicture({ size: maxPictureBytes + 1 } as Blob)).rejects.toMatchObject({ code: 'image_too_large' })
   expect(fetched).not.toHaveBeenCalled()
 })
 
@@ -38,16 +38,16 @@ test.each([
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code })
 })
 
-test('how long to wait is kept', async () => {
+test('a refusal contains the server’s waiting time', async () => {
   fetched.mockResolvedValue(answer(503, { code: 'overloaded' }, { 'Retry-After': '2' }))
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code: 'overloaded', retryAfter: 2 })
 })
 
-test('without a network it says so', async () => {
+test('a missing network is reported', async () => {
   fetched.mockRejectedValue(new TypeError('failed'))
   await expect(sendPicture(new Blob(['x']))).rejects.toMatchObject({ code: 'offline' })
 })
 
-test.each([['/media/ab-960.jpg', '/media/ab-320.jpg'], ['/media/4', '/media/4']])('the small one of %s is %s', (url, want) => {
+test.each([['/media/ab-960.jpg', '/media/ab-320.jpg'], ['/media/4', '/media/4']])('the small size of %s is %s', (url, want) => {
   expect(thumb(url)).toBe(want)
 })

@@ -1,10 +1,10 @@
 import { Fault } from '@shared/api/fault'
 import { bearer } from '../shell/session'
 
-/** What a picture may weigh, in bytes; the server's own limit. */
-export const heaviest = 8 * 1024 * 1024
+/** The maximum size of a picture in bytes, the same as the server's. */
+export const maxPictureBytes = 8 * 1024 * 1024
 
-/** What a file dialog offers. */
+/** The file types that a file dialog offers. */
 export const kinds = 'image/jpeg,image/png,image/webp'
 
 export interface Sent {
@@ -12,16 +12,16 @@ export interface Sent {
   imageUrl: string
 }
 
-/** Sends a picture of a dish; the server makes it small and upright. */
+/** Uploads a picture of a dish. The server scales and rotates it. */
 export async function sendPicture(file: Blob): Promise<Sent> {
   const said = await upload<Partial<Sent>>('POST', '/api/images', file)
   if (said.id && said.imageUrl) return { id: said.id, imageUrl: said.imageUrl }
   throw new Fault('unavailable')
 }
 
-/** Sends a picture as the body of a request. A slow line may take its time. */
+/** Sends a picture as the body of a request, with a long time limit for slow connections. */
 export async function upload<T>(method: 'POST' | 'PUT', path: string, file: Blob): Promise<T> {
-  if (file.size > heaviest) throw new Fault('image_too_large')
+  if (file.size > maxPictureBytes) throw new Fault('image_too_large')
   const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
   const response = await fetch(path, { method, headers, body: file, signal: AbortSignal.timeout(90_000) })
     .catch(() => {
@@ -32,7 +32,7 @@ export async function upload<T>(method: 'POST' | 'PUT', path: string, file: Blob
   throw new Fault(said.code ?? 'unavailable', response.status, said, Number(response.headers.get('Retry-After')) || 0)
 }
 
-/** Where the small size of a picture is; pictures that were not sent here have one size. */
+/** The address of a picture's small size. Pictures that were not uploaded here have only one size. */
 export function thumb(imageUrl: string): string {
   return imageUrl.replace(/-960\.jpg$/, '-320.jpg')
 }

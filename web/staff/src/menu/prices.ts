@@ -1,10 +1,10 @@
 import { minorOf } from '../orders/cash'
 
 /** The API's limits of a price and a quota. */
-export const mostPrice = 1_000_000_000
-export const mostQuota = 1_000_000
+export const maxPrice = 1_000_000_000
+export const maxQuota = 1_000_000
 
-/** Why an amount was not read; the codes are those of imported menus. */
+/** The reason why an amount could not be parsed. The codes are those of menu imports. */
 export type PriceProblem =
   | 'price_missing' | 'price_unreadable' | 'price_ambiguous' | 'price_negative' | 'price_currency' | 'price_too_large'
 
@@ -24,7 +24,7 @@ const symbols: [string, string[]][] = [
 // Currencies for which people omit three zeros.
 const thousands = ['nghìn', 'ngàn', 'k']
 
-/** An amount as people write it, in minor units, or why it was not read. It never guesses. */
+/** Parses an amount into minor units, or returns the reason why it cannot. It never guesses. */
 export function parsePrice(typed: string, currency: string): number | PriceProblem {
   let s = typed.normalize('NFKC').toLowerCase().replaceAll('−', '-').replaceAll(/[\u200e\u200f]/g, '').trim()
   if (s === '') return 'price_missing'
@@ -46,7 +46,7 @@ export function parsePrice(typed: string, currency: string): number | PriceProbl
 const isAmount = (s: string) => /^\d([\d.,' ’]*\d)?$/.test(s)
 const digits = (s: string) => s.replaceAll(/[.,' ]/g, '')
 
-/** The digits before and after the decimal point. In short notation, such as 1.5k, a separator is always one. */
+/** The digits before and after the decimal point. In short notation, such as 1.5k, a separator is always a decimal point. */
 function split(s: string, decimals: number, short: boolean): [whole: string, fraction: string] | PriceProblem {
   const last = Math.max(...['.', ',', "'", ' '].map((mark) => s.lastIndexOf(mark)))
   if (last < 0) return [s, '']
@@ -54,14 +54,14 @@ function split(s: string, decimals: number, short: boolean): [whole: string, fra
   const once = !before.includes(mark)
   const empty = /^0*$/.test(after)
   if (mark === ' ' || mark === "'" || !once) return grouped(s) ? [digits(s), ''] : 'price_unreadable'
-  if (/[.,' ]/.test(before)) { // 1,234.50: the second kind is for decimals
+  if (/[.,' ]/.test(before)) { // 1,234.50: the second kind of separator is the decimal point
     if (!grouped(before) || (after.length > 2 && !empty)) return 'price_unreadable'
     return after.length > 2 ? 'price_ambiguous' : [digits(before), after]
   }
   if (short) return after.length > 2 ? 'price_ambiguous' : [before, after]
   if (after.length === 3 && before.length <= 3 && before !== '0') return decimals > 0 ? 'price_ambiguous' : [before + after, '']
   if (after.length > 2) return 'price_unreadable'
-  if (decimals === 0 && before.length <= 3 && empty) return 'price_ambiguous' // 65.00 may be the beginning of 65.000
+  if (decimals === 0 && before.length <= 3 && empty) return 'price_ambiguous' // 65.00 may be an incomplete 65.000
   return [before, after]
 }
 
@@ -74,5 +74,5 @@ function inMinorUnits([whole, fraction]: [string, string], decimals: number, sho
   const [before, after] = short ? [whole + fraction.padEnd(3, '0'), ''] : [whole, fraction]
   if (!/^0*$/.test(after.slice(decimals))) return 'price_unreadable'
   const minor = `${before}${after.slice(0, decimals).padEnd(decimals, '0')}`.replace(/^0+(?=\d)/, '')
-  return minor.length > 12 || Number(minor) > mostPrice ? 'price_too_large' : Number(minor)
+  return minor.length > 12 || Number(minor) > maxPrice ? 'price_too_large' : Number(minor)
 }

@@ -15,7 +15,7 @@ function sheet(lines = [line('1', 'Beef', 65_000), line('2', 'Chicken', 60_000, 
   return new Sheet(lines, [category('1', 'Pho', 'Phở'), category('2', 'Drinks', 'Đồ uống')], ['vi', 'en'], 'VND', (n) => n.en ?? '')
 }
 
-test('cells show the draft, and what was typed is marked', () => {
+test('cells show the draft, and edited ones are marked', () => {
   const s = sheet()
   expect(s.columns).toEqual(['name:vi', 'name:en', 'category', 'price', 'quota'])
   expect(s.columns.map((c) => s.text('2', c))).toEqual(['Chicken vi', 'Chicken', 'Pho', '60000', '5'])
@@ -23,7 +23,7 @@ test('cells show the draft, and what was typed is marked', () => {
   expect([s.text('2', 'price'), s.changed('2', 'price'), s.changed('1', 'price'), s.changes]).toEqual(['62k', true, false, 1])
 })
 
-test('what is typed into one cell is one step of undo', () => {
+test('typing into one cell is one undo step', () => {
   const s = sheet()
   for (const text of ['6', '66', '66k']) s.type('1', 'price', text)
   s.endStep()
@@ -37,20 +37,20 @@ test('what is typed into one cell is one step of undo', () => {
   s.redo()
   expect([s.text('1', 'price'), s.canRedo]).toEqual(['67k', false])
   s.undo()
-  s.type('2', 'price', '1k') // a new step ends what could be done again
+  s.type('2', 'price', '1k') // a new step clears the redo list
   expect(s.canRedo).toBe(false)
   s.discard()
   expect([s.changes, s.canUndo, s.text('2', 'price')]).toEqual([0, false, '60000'])
 })
 
-test('typing back what stood there is no step', () => {
+test('typing the old value again is no undo step', () => {
   const s = sheet()
   s.type('1', 'price', '6500')
   s.type('1', 'price', '65000')
   expect([s.canUndo, s.changes]).toEqual([false, 0])
 })
 
-test('a pasted column is one step, and what goes beyond the grid is dropped', () => {
+test('a pasted column is one undo step, and cells beyond the grid are dropped', () => {
   const s = sheet()
   expect(s.paste(ids, '2', 'price', cellsOf('61k\t9\tmore\n31k\n99k\n'))).toBe(3)
   expect([s.text('2', 'price'), s.text('2', 'quota'), s.text('3', 'price')]).toEqual(['61k', '9', '31k'])
@@ -80,7 +80,7 @@ test.each([
   expect([s.problem('2', column), s.problems]).toEqual([want, want ? 1 : 0])
 })
 
-test('a dish keeps a name', () => {
+test('a dish must have a name', () => {
   const s = new Sheet([line('1', 'Beef', 1, { names: { en: 'Beef' } })], [], ['en'], 'VND', () => '')
   s.type('1', 'name:en', ' ')
   expect(s.problem('1', 'name:en')).toBe('name_missing')
@@ -103,13 +103,13 @@ test('only changed rows are sent, with the values that were read', () => {
   ])
 })
 
-test('after another manager has saved, what was typed stays and is compared with the new values', () => {
+test('after another manager has saved, edits stay and are compared with the new values', () => {
   const s = sheet()
   s.type('1', 'price', '70k')
   s.type('3', 'price', '31k')
-  s.rebase([line('1', 'Beef', 68_000), line('2', 'Chicken', 60_000)]) // the third was taken off
+  s.rebase([line('1', 'Beef', 68_000), line('2', 'Chicken', 60_000)]) // the third dish was removed
   expect([s.text('1', 'price'), s.changes]).toEqual(['70k', 1])
   expect(s.rows()[0]?.before?.price).toBe(68_000)
-  expect(s.canUndo).toBe(false) // it would bring back a price that is no longer the draft's
+  expect(s.canUndo).toBe(false) // undo would restore a price that another user has replaced
   expect(s.text('3', 'price')).toBe('')
 })

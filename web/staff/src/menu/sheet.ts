@@ -3,7 +3,7 @@ import { markRaw } from 'vue'
 import { typedAmount, whole } from './figures'
 import { filled, type Texts } from './localized'
 import type { Category, Line, MenuRows } from './menuEditor'
-import { mostQuota, parsePrice } from './prices'
+import { maxQuota, parsePrice } from './prices'
 
 /** A column of the price grid: the name in a language, as `name:vi`, or one of the others. */
 export type Column = `name:${string}` | 'category' | 'price' | 'quota'
@@ -11,7 +11,7 @@ export type Column = `name:${string}` | 'category' | 'price' | 'quota'
 export type MenuRow = NonNullable<MenuRows['dishes']>[number]
 export type RowState = NonNullable<MenuRow['before']> & { dishId: string }
 
-/** A cell gets another text. */
+/** A change of one cell's text. */
 interface Change {
   dishId: string
   column: Column
@@ -20,20 +20,20 @@ interface Change {
 }
 
 /** The maximum number of steps that can be undone. */
-const mostSteps = 200
+const maxSteps = 200
 
-/** The longest name, as the API limits it. */
-const longestName = 120
+/** The API's limit of a name's length. */
+const maxNameLength = 120
 
 /**
- * The texts of a draft's dishes as people type them in a grid, with the changes since the draft was read. Cells hold
- * what was typed, also where it cannot be read: it is shown with its problem and never sent.
+ * The editable grid of a draft's dishes, with the changes since the draft was read. Cells contain the typed text, even if
+ * it is invalid: the grid then shows the problem and never sends the text.
  */
 export class Sheet {
   private cells = new Map<string, Map<Column, string>>()
   private done: Change[][] = []
   private undone: Change[][] = []
-  private open: string | undefined // the cell whose typing is one step
+  private open: string | undefined // the cell being typed in, which forms one undo step
   private byId: ReadonlyMap<string, Line>
 
   constructor(
@@ -59,7 +59,7 @@ export class Sheet {
     return this.cells.get(dishId)?.get(column) ?? this.stored(this.line(dishId), column)
   }
 
-  /** The text of a cell as the draft has it. */
+  /** The text of a cell in the draft. */
   original(dishId: string, column: Column): string {
     return this.stored(this.line(dishId), column)
   }
@@ -68,7 +68,7 @@ export class Sheet {
     return this.text(dishId, column) !== this.original(dishId, column)
   }
 
-  /** The text of a cell that is being typed. All that is typed until `endStep` is undone at once. */
+  /** Stores the text typed into a cell. Everything typed until `endStep` is one undo step. */
   type(dishId: string, column: Column, text: string): void {
     const cell = `${dishId} ${column}`
     const before = this.text(dishId, column)
@@ -90,7 +90,7 @@ export class Sheet {
     this.open = undefined
   }
 
-  /** Puts a block of cells of a spreadsheet at a cell. What goes beyond the grid is dropped. Returns how many cells changed. */
+  /** Pastes a block of cells at a cell, drops the cells beyond the grid, and returns the number of changed cells. */
   paste(rows: readonly string[], dishId: string, column: Column, block: readonly (readonly string[])[]): number {
     const [top, left] = [rows.indexOf(dishId), this.columns.indexOf(column)]
     const changes = block.flatMap((texts, down) => texts.flatMap((text, right) => {
@@ -104,7 +104,7 @@ export class Sheet {
     return changes.length
   }
 
-  /** Takes the last step back and returns the cell where it was. */
+  /** Undoes the last step and returns its cell. */
   undo(): { dishId: string; column: Column } | undefined {
     this.endStep()
     const step = this.done.pop()
@@ -138,7 +138,7 @@ export class Sheet {
     this.endStep()
   }
 
-  /** Why a cell cannot be sent, as a code of imported menus; empty if it can. */
+  /** The reason why a cell cannot be sent, as a code of menu imports; empty for a valid cell. */
   problem(dishId: string, column: Column): string {
     const text = this.text(dishId, column)
     if (!this.changed(dishId, column)) return ''
@@ -146,13 +146,13 @@ export class Sheet {
       const read = parsePrice(text, this.currency)
       return typeof read === 'string' ? read : ''
     }
-    if (column === 'quota') return whole(text, mostQuota) === undefined ? 'quota_unreadable' : ''
+    if (column === 'quota') return whole(text, maxQuota) === undefined ? 'quota_unreadable' : ''
     if (column === 'category') return this.category(text) ? '' : text.trim() === '' ? 'category_missing' : 'category_unknown'
     if (Object.keys(this.names(dishId)).length === 0) return 'name_missing'
-    return Array.from(text.trim()).length > longestName ? 'cell_too_long' : ''
+    return Array.from(text.trim()).length > maxNameLength ? 'cell_too_long' : ''
   }
 
-  /** How many cells differ from the draft. */
+  /** The number of cells that differ from the draft. */
   get changes(): number {
     return this.count((id, c) => this.changed(id, c))
   }
@@ -161,12 +161,12 @@ export class Sheet {
     return this.count((id, c) => this.problem(id, c) !== '')
   }
 
-  /** The changed rows, as the server takes them. Call it without problems only. */
+  /** The changed rows for the request. Call it only if there are no problems. */
   rows(): MenuRow[] {
     return this.lines.filter((l) => this.columns.some((c) => this.changed(l.dishId, c))).map((l) => {
       const row: MenuRow = {
         dishId: l.dishId, price: this.changed(l.dishId, 'price') ? Number(parsePrice(this.text(l.dishId, 'price'), this.currency)) : l.price,
-        dailyQuota: whole(this.text(l.dishId, 'quota'), mostQuota) ?? null,
+        dailyQuota: whole(this.text(l.dishId, 'quota'), maxQuota) ?? null,
         before: { categoryId: l.categoryId, names: l.names, price: l.price, dailyQuota: l.dailyQuota },
       }
       if (this.changed(l.dishId, 'category')) row.categoryId = this.category(this.text(l.dishId, 'category'))?.id ?? l.categoryId
@@ -176,8 +176,8 @@ export class Sheet {
   }
 
   /**
-   * Goes on from newer lines of the draft. What was typed stays and is compared with the new values. Steps that would
-   * bring back a value that someone else has replaced cannot be undone any more.
+   * Replaces the draft's lines by newer ones. Edits stay and are compared with the new values. Steps whose undo would restore
+   * a value that another user has replaced are dropped.
    */
   rebase(lines: readonly Line[]): void {
     const now = new Map(lines.map((l) => [l.dishId, l]))
@@ -198,7 +198,7 @@ export class Sheet {
 
   private step(changes: Change[]): void {
     for (const c of changes) this.write(c.dishId, c.column, c.after)
-    this.done = [...this.done, changes].slice(-mostSteps)
+    this.done = [...this.done, changes].slice(-maxSteps)
     this.undone = []
   }
 
@@ -235,12 +235,12 @@ export class Sheet {
   }
 }
 
-/** Lines by dish. They are only read, so that nothing has to watch each of them. */
+/** Lines by dish, not reactive, because they are only read. */
 function indexed(lines: readonly Line[]): ReadonlyMap<string, Line> {
   return markRaw(new Map(lines.map((l) => [l.dishId, l])))
 }
 
-/** The cells of a spreadsheet's clipboard: tabs between cells, lines between rows, quotes around texts that have either. */
+/** Parses a spreadsheet's clipboard: tabs separate cells, line breaks separate rows, quotes surround texts with either. */
 export function cellsOf(clipboard: string): string[][] {
   const rows: string[][] = [[]]
   const cell = /"((?:[^"]|"")*)"(?=\t|\r?\n|$)|([^\t\r\n]*)/y

@@ -4,7 +4,7 @@ import { moved, type Sortable } from './sortOrder'
 
 const list = (...sorts: number[]): Sortable[] => sorts.map((sort, n) => ({ id: 'abcdef'[n] ?? '', sort }))
 
-/** The order in which a list is shown after some moves have changed; equal ones by their id, as the server does. */
+/** The order of a list after some moves. Equal sort numbers are ordered by id, as on the server. */
 function shown(all: Sortable[], changes: Sortable[]): string {
   const now = all.map((p) => changes.find((c) => c.id === p.id) ?? p)
   return [...now].sort((x, y) => x.sort - y.sort || x.id.localeCompare(y.id)).map((p) => p.id).join('')
@@ -24,7 +24,7 @@ test.each([
   expect(moves.length).toBe(changes)
 })
 
-test('many moves in a row end where they should', () => {
+test('many consecutive moves lead to the right order', () => {
   let all = list(5, 5, 5, 5, 5, 5)
   for (let i = 0; i < 5; i++) {
     const changes = moved(all, 'f', -1)

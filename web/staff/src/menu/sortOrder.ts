@@ -1,12 +1,12 @@
-/** An entry of a list that people put in order. */
+/** An entry of a list that users sort. */
 export interface Sortable {
   id: string
   sort: number
 }
 
 /**
- * Returns the sort numbers that change when an entry moves one up (-1) or down (1). Usually two change; where entries share
- * a number, all are renumbered. At the ends of the list nothing changes.
+ * Returns the entries whose sort numbers change when one entry moves up (-1) or down (1). Usually two entries swap their
+ * numbers. If entries share a number, all are renumbered. At the ends of the list nothing changes.
  */
 export function moved(all: readonly Sortable[], id: string, by: -1 | 1): Sortable[] {
   const from = all.findIndex((p) => p.id === id)

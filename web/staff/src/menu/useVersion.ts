@@ -8,7 +8,7 @@ import { api } from '../shell/session'
 import type { Line } from './menuEditor'
 import { useMenus } from './useMenus'
 
-/** What can be said of an item of a draft. */
+/** The fields of a draft's item that can be changed. */
 export type Entry = Pick<Line, 'price' | 'dailyQuota' | 'isActive'> & { sort?: number }
 
 /** A version of a menu, the live version, and the changes of a draft. */

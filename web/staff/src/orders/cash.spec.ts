@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { changeOf, likelyAmounts, minorUnits } from './cash'
-import { checkable, judgeable, paidInCash, payable, refundable, settleable, surplus, type Order } from './order'
+import { checkable, canRecordResult, paidInCash, payable, refundable, settleable, surplus, type Order } from './order'
 
 test.each([
   [65_000, 'VND', [65_000, 70_000, 80_000, 100_000]],
@@ -15,7 +15,7 @@ test.each([
 test.each([
   [65_000, 100_000, 35_000], [65_000, 65_000, 0], [65_000, 64_999, undefined], [65_000, undefined, undefined],
   [65_000, Number.NaN, undefined], [65_000, 1e300, undefined],
-])('of %d, %d gives %d back', (total, given, want) => {
+])('for a total of %d, %d needs a change of %d', (total, given, want) => {
   expect(changeOf(total, given)).toBe(want)
 })
 
@@ -30,7 +30,7 @@ test.each([
 
 const order = (change: Partial<Order>) => ({ status: 'PLACED', paymentStatus: 'UNPAID', totalPrice: 100, refunded: 0, payments: [], ...change }) as Order
 
-test('what may be done about an order', () => {
+test('the actions on an order depend on its state', () => {
   expect(payable(order({}))).toBe(true)
   expect(payable(order({ paymentStatus: 'CONFIRMING' }))).toBe(false)
   expect(payable(order({ status: 'CANCELED' }))).toBe(false)
@@ -38,12 +38,12 @@ test('what may be done about an order', () => {
   expect(refundable(order({ paymentStatus: 'PAID', refunded: 30 }))).toBe(70)
 })
 
-test('what may be done about a payment', () => {
+test('the actions on a payment depend on its state', () => {
   expect(checkable({ state: 'UNKNOWN', method: 'VNPAY' })).toBe(true)
   expect(checkable({ state: 'PAID', method: 'VNPAY' })).toBe(false)
   expect(checkable({ state: 'UNKNOWN', method: 'COUNTER' })).toBe(false)
-  expect(judgeable({ state: 'REVIEW', method: 'VNPAY' })).toBe(true)
-  expect(judgeable({ state: 'REDIRECTED', method: 'VNPAY' })).toBe(false)
+  expect(canRecordResult({ state: 'REVIEW', method: 'VNPAY' })).toBe(true)
+  expect(canRecordResult({ state: 'REDIRECTED', method: 'VNPAY' })).toBe(false)
   const paid = { state: 'PAID' } as Order['payments'][number]
   expect(surplus(order({ payments: [paid, { ...paid, state: 'FAILED' }, paid] }))).toHaveLength(1)
 })
@@ -56,6 +56,6 @@ test.each([
 
 test.each([
   ['DUE', true], ['REFUSED', true], ['UNKNOWN', true], ['SENDING', false], ['DONE', false],
-])('of a refund that is %s somebody decides: %j', (state, want) => {
+])('staff decide about a refund that is %s: %j', (state, want) => {
   expect(settleable({ state })).toBe(want)
 })

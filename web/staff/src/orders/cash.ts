@@ -1,9 +1,9 @@
-/** The number of minor units in the unit in which people count; 1 if the minor unit is not used. */
+/** The number of minor units in the currency's main unit; 1 if the minor unit is not used. */
 export function minorOf(currency: string): number {
   return ['VND', 'TWD', 'JPY'].includes(currency) ? 1 : 100
 }
 
-// The notes with which people pay, in minor units. Others are counted like dollars.
+// The common banknotes of some currencies, in minor units. Other currencies use those of the dollar.
 const notes: Record<string, number[]> = {
   VND: [10_000, 20_000, 50_000, 100_000, 200_000, 500_000],
   TWD: [100, 500, 1000],
@@ -11,7 +11,7 @@ const notes: Record<string, number[]> = {
 }
 const likeDollars = [500, 1000, 2000, 5000, 10_000]
 
-/** What somebody probably hands over for a total: the sum itself, or rounded up to whole notes; at most four amounts. */
+/** The probable amounts that a guest hands over: the total, or the total rounded up to whole notes; at most four. */
 export function likelyAmounts(total: number, currency: string): number[] {
   const rounded = (notes[currency] ?? likeDollars).map((note) => Math.ceil(total / note) * note)
   return [...new Set([total, ...rounded])].sort((a, b) => a - b).slice(0, 4)
@@ -23,11 +23,11 @@ export function changeOf(total: number, given: number | null | undefined): numbe
   return given - total
 }
 
-/** An amount as people type it, in minor units: 12.50 of a dollar is 1250. Undefined for a text that is not an amount. */
+/** Parses a typed amount into minor units: 12.50 dollars are 1250. Undefined for a text that is not an amount. */
 export function minorUnits(typed: string, currency: string): number | undefined {
   const per = minorOf(currency)
   const plain = typed.replaceAll(/\s/g, '')
-  // Where there is no minor unit, points and commas only group digits: 130.000 and 130,000.
+  // Without a minor unit, points and commas only group digits: 130.000 and 130,000.
   const text = per === 1 ? plain.replaceAll(/[.,](?=\d{3}(\D|$))/g, '') : plain.replace(',', '.')
   if (!(per === 1 ? /^\d{1,12}$/ : /^\d{1,10}(\.\d{1,2})?$/).test(text)) return undefined
   return Math.round(Number(text) * per)

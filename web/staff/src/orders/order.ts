@@ -10,12 +10,12 @@ export type Refund = Schemas['OrderingRefund']
 export type Exception = Schemas['OrderingException']
 export type Mismatch = Schemas['OrderingMismatch']
 
-/** Whether the counter may take the order's money. */
+/** Whether staff may record a payment of the order at the counter. */
 export function payable(o: Order): boolean {
   return o.status === 'PLACED' && o.paymentStatus === 'UNPAID'
 }
 
-/** Whether the counter may accept the order although its time to pay is over. Only the server knows whether it still can be made. */
+/** Whether staff may still accept an expired order. Only the server knows whether its dishes are still available. */
 export function revivable(o: Pick<Order, 'status' | 'paymentStatus' | 'cancelReason'>): boolean {
   return o.status === 'CANCELED' && o.paymentStatus === 'CANCELED' && o.cancelReason === 'EXPIRED'
 }
@@ -32,7 +32,7 @@ export function stateText(o: Pick<ListedOrder, 'status' | 'paymentStatus' | 'can
   return t(o.paymentStatus === 'PAID' || o.status === 'CANCELED' ? `orders.status_${o.status}` : `board.pay_${o.paymentStatus}`)
 }
 
-/** The colour of that word; without one where there is nothing left to do. */
+/** The colour of an order's status; undefined if there is nothing left to do. */
 export function stateColour(o: Pick<ListedOrder, 'status' | 'paymentStatus'>): string | undefined {
   if (['UNPAID', 'CONFIRMING', 'REFUND_DUE'].includes(o.paymentStatus)) return 'warning'
   return o.paymentStatus === 'PAID' && !['SERVED', 'COMPLETED'].includes(o.status) ? 'success' : undefined
@@ -43,30 +43,30 @@ export function paidInCash(o: Order): boolean {
   return o.payments.some((a) => a.method === 'COUNTER' && a.state === 'PAID')
 }
 
-/** What of the order's money can still be given back, in minor units. */
+/** The amount that can still be refunded, in minor units. */
 export function refundable(o: Order): number {
   return o.paymentStatus === 'PAID' ? Math.max(0, o.totalPrice - o.refunded) : 0
 }
 
-/** Whether a gateway can be asked about an attempt: money may be on its way that nobody has heard of. */
+/** Whether staff may query the gateway about an attempt, because it may have collected money without a notification. */
 export function checkable(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && a.method !== 'SANDBOX' && ['REDIRECTED', 'CONFIRMING', 'UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
 /** Whether staff may record the result of a payment by hand. */
-export function judgeable(a: Pick<Attempt, 'state' | 'method'>): boolean {
+export function canRecordResult(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && ['UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
 /**
- * Whether staff may decide how a refund continues. One that is being sent may still arrive: a second one by hand would pay
- * the money back twice.
+ * Whether staff may decide how a refund continues. A refund that is being sent may still succeed, and a second one by hand
+ * would then return the money twice.
  */
 export function settleable(r: { state: string }): boolean {
   return r.state !== 'DONE' && r.state !== 'SENDING'
 }
 
-/** Whether an order has a surplus payment: captured, but not the one that pays the order. */
+/** The surplus payments of an order: all captured ones except the first, which pays the order. */
 export function surplus(o: Order): Attempt[] {
   return o.payments.filter((a) => a.state === 'PAID').slice(1)
 }

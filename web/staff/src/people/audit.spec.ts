@@ -8,7 +8,7 @@ const names = import.meta.glob<Record<string, string>>('./actions/*.json', { eag
 const sentences = import.meta.glob<Record<string, string>>('./sentences/*.json', { eager: true, import: 'default' })
 const [declared = ''] = Object.values(import.meta.glob<string>('../../../../internal/audit/audit.go', { eager: true, query: '?raw', import: 'default' }))
 
-test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, and nothing else has', (l) => {
+test.each(['en', 'vi', 'zh-Hant'])('%s has exactly one distinct name for each action', (l) => {
   const codes = [...declared.matchAll(/^\tAction\w+\s+= "(\w+)"/gm)].map((m) => m[1] ?? '')
   expect(codes.length).toBeGreaterThan(40)
   const actions = names[`./actions/${l}.json`] ?? {}
@@ -18,16 +18,16 @@ test.each(['en', 'vi', 'zh-Hant'])('every action has a name of its own in %s, an
   expect(new Set(texts).size).toBe(texts.length)
 })
 
-test.each(['en', 'vi', 'zh-Hant'])('every action is a sentence in %s', (l) => {
+test.each(['en', 'vi', 'zh-Hant'])('%s has a sentence for each action', (l) => {
   const all = sentences[`./sentences/${l}.json`] ?? {}
   expect(Object.keys(all)).toEqual(Object.keys(names[`./actions/${l}.json`] ?? {}))
   const placeholders = (text = '') => [...text.matchAll(/\{\w+\}/g)].map((m) => m[0]).sort()
   for (const [code, text] of Object.entries(all)) expect(placeholders(text), code).toEqual(placeholders(sentences['./sentences/en.json']?.[code]))
 })
 
-test('an entry is said with names, in the order of the language', () => {
+test('the sentence of an entry contains names, in the word order of the language', () => {
   const e = { action: 'user_created', actor: 'user:7', actorName: 'Lan', subject: 'user:8', subjectNames: { und: 'Minh {actor}' } }
-  expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan created an account for Minh {actor}') // a name is no template
+  expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan created an account for Minh {actor}') // placeholders in a name are not replaced
   expect(sentenceOf(e, sentences['./sentences/zh-Hant.json'])).toBe('Lan 為 Minh {actor} 建立了帳號')
   expect(sentenceOf(e, {}, { user_created: 'Account created' })).toBe('Account created')
   expect(actorOf({ actor: 'user:7', actorName: '' })).toBe('user:7')
@@ -43,7 +43,7 @@ test('an order is named by its number, and by its id in entries without one', ()
   expect(subjectOf({ ...e, subject: 'stockItem:S', after: { number: 'A-042' } })).toBe('stockItem:S')
 })
 
-test('a change of a price says from and to', async () => {
+test('the sentence of a price change contains the old and the new price', async () => {
   await changeLanguage('en')
   const is = { menuItem: 3, names: { en: 'Beef pho', vi: 'Phở bò' }, price: 70_000 }
   const e = { action: 'menu_version_edited', actor: 'user:7', actorName: 'Lan', subject: 'menuVersion:2', subjectNames: { und: 'Menu' }, after: is }
@@ -68,15 +68,15 @@ test('the names of actions follow the language', async () => {
   await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('設定每日限量') })
 })
 
-test('actions are chosen from in the order of their names', () => {
+test('the choice of actions is sorted by name', () => {
   expect(choices({ a: 'Table cleared', b: 'Account deactivated', c: 'Menu published' }).map((c) => c.value)).toEqual(['b', 'c', 'a'])
 })
 
-test('only what is said is asked for', () => {
+test('blank filters are left out of the request', () => {
   expect(filled({ actor: ' user:7 ', action: ' ', subject: '' })).toEqual({ actor: 'user:7' })
 })
 
-test('the last day is meant as a whole', () => {
+test('a span includes the whole last day', () => {
   const { from = '', to = '' } = dayBounds('2026-03-01', '2026-03-01')
   expect(Date.parse(to) - Date.parse(from)).toBe(86_400_000)
   expect(new Date(from).getHours()).toBe(0)
@@ -84,7 +84,7 @@ test('the last day is meant as a whole', () => {
   expect(Object.keys(dayBounds('', '2026-03-01'))).toEqual(['to'])
 })
 
-test('nothing is shown as nothing', () => {
+test('a missing value is shown as an empty text', () => {
   expect(pretty(null)).toBe('')
   expect(pretty({ cap: 3 })).toBe('{\n  "cap": 3\n}')
 })

@@ -4,14 +4,14 @@ import { language, money, t } from '../shell/i18n'
 import type { Entry } from './people'
 import { useInLanguage } from './wording'
 
-// They are loaded with the first page that shows them, not with the catalogue: few users open the log.
+// The texts are loaded with the first page that shows them, not with the catalogue, because few users open the log.
 const load: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
   en: () => import('./actions/en.json'),
   vi: () => import('./actions/vi.json'),
   'zh-Hant': () => import('./actions/zh-Hant.json'),
 }
 
-/** What the language that is shown calls the actions of the log, by their codes. */
+/** The names of the log's actions in the current language, by code. */
 export const useActions = () => useInLanguage(load)
 
 const sentences: typeof load = {
@@ -20,10 +20,10 @@ const sentences: typeof load = {
   'zh-Hant': () => import('./sentences/zh-Hant.json'),
 }
 
-/** The actions as whole sentences about {actor} and {subject}, because languages order them differently. */
+/** The actions as whole sentences about {actor} and {subject}, because the word order differs between languages. */
 export const useSentences = () => useInLanguage(sentences)
 
-/** The actor: by name, or else as in the log. */
+/** The actor's name, or the text of the log without a name. */
 export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
   if (e.actor === 'system' || e.actor === 'service') return t(`people.actor_${e.actor}`)
   return e.actorName || e.actor
@@ -32,7 +32,7 @@ export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
 type Subject = Pick<Entry, 'subject' | 'subjectNames'> & Partial<Pick<Entry, 'before' | 'after'>>
 type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
 
-/** The subject: by its current name, an order by its number, or else as in the log. */
+/** The subject's current name, an order's number, or the text of the log without either. */
 export function subjectOf(e: Subject): string {
   const { number } = (e.after ?? {}) as { number?: unknown }
   if (e.subject.startsWith('order:') && typeof number === 'string') return number
@@ -41,13 +41,13 @@ export function subjectOf(e: Subject): string {
 
 interface Listed { names: Record<string, string>; price: number }
 
-/** The price of a dish in an entry; undefined in other entries and in those from before they named the dish. */
+/** The dish and price in an entry; undefined for other entries and for old ones that do not name the dish. */
 function listed(value: unknown): Listed | undefined {
   const given = (value ?? {}) as Partial<Listed>
   return given.names && typeof given.price === 'number' ? { names: given.names, price: given.price } : undefined
 }
 
-/** A change of a price from and to, in the currency of its branch; undefined for other entries. */
+/** The sentence of a price change, in the branch's currency; undefined for other entries. */
 function priceSentence(e: Said, currency: string): string | undefined {
   const [was, is] = [listed(e.before), listed(e.after)]
   if (e.action !== 'menu_version_edited' || !is || was?.price === is.price) return undefined
@@ -55,7 +55,7 @@ function priceSentence(e: Said, currency: string): string | undefined {
   return was ? t('people.audit_price', { ...values, from: money(was.price, currency) }) : t('people.audit_listed', values)
 }
 
-/** An entry as a sentence, or else the name of its action. */
+/** The sentence of an entry, or the name of its action without one. */
 export function sentenceOf(e: Said, all: Record<string, string> = {}, actions: Record<string, string> = {}, currency = ''): string {
   const price = currency ? priceSentence(e, currency) : undefined
   if (price) return price
@@ -63,18 +63,18 @@ export function sentenceOf(e: Said, all: Record<string, string> = {}, actions: R
   return (all[e.action] ?? actions[e.action] ?? e.action).replace(/\{(actor|subject)\}/g, (_, name: string) => values[name] ?? '')
 }
 
-/** The actions to choose from, in the order of their names. */
+/** The selectable actions, sorted by name. */
 export function choices(actions: Record<string, string> = {}): { title: string; value: string }[] {
   const order = new Intl.Collator(language.value)
   return Object.entries(actions).map(([value, title]) => ({ title, value })).sort((a, b) => order.compare(a.title, b.title))
 }
 
-/** The values that say something, without the spaces around them. */
+/** The values that are not blank, trimmed. */
 export function filled<T extends Record<string, string>>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v.trim()]).filter(([, v]) => v)) as Partial<T>
 }
 
-/** The instants between two days of this device's calendar, both meant; a day that is not said leaves its side open. */
+/** The instants at the start of the first day and the end of the last, in the device's time zone. An empty day sets no bound. */
 export function dayBounds(from: string, to: string): { from?: string; to?: string } {
   const start = from ? new Date(`${from}T00:00:00`) : undefined
   const end = to ? new Date(`${to}T00:00:00`) : undefined
@@ -82,7 +82,7 @@ export function dayBounds(from: string, to: string): { from?: string; to?: strin
   return { ...(start ? { from: start.toISOString() } : {}), ...(end ? { to: end.toISOString() } : {}) }
 }
 
-/** What was there as text of several lines; empty where there was nothing. */
+/** A value as indented JSON; empty for a missing value. */
 export function pretty(value: unknown): string {
   return value === null || value === undefined ? '' : JSON.stringify(value, null, 2)
 }

@@ -1,12 +1,12 @@
 import type { Permission } from './people'
 
-/** The permissions of one part of the product, each in its place. */
+/** A group of permissions: a module of the product, or a set. */
 export interface Module {
   name: string
   permissions: Permission[]
 }
 
-/** The permissions by modules, both in the order of their names. */
+/** The permissions by module, sorted by module name, path and method. */
 export function modulesOf(all: Permission[]): Module[] {
   const found = new Map<string, Permission[]>()
   for (const p of all) found.set(p.module, [...(found.get(p.module) ?? []), p])
@@ -16,24 +16,24 @@ export function modulesOf(all: Permission[]): Module[] {
     }))
 }
 
-/** The sets in the order in which people read them. What every role has, OWN, is none of them. */
+/** The sets in the order of the page. OWN is left out, because every role has it. */
 export const setNames = [
   'VIEW', 'SERVE', 'HANDOVER', 'COOK', 'SELLOUT', 'MONEY', 'RECEIVER', 'MENU', 'STOCK', 'BRANCH', 'REPORTS', 'PEOPLE', 'ADMIN',
 ] as const
 
-/** The permissions by the sets that people grant as one, as far as there are any. */
+/** The permissions by set. Sets without permissions are left out. */
 export function setsOf(all: Permission[]): Module[] {
   return setNames.map((name) => ({ name, permissions: all.filter((p) => p.set === name) })).filter((s) => s.permissions.length > 0)
 }
 
-/** How much of a module is held. */
+/** Whether all, some or none of a module's permissions are held. */
 export function heldOf(m: Module, held: ReadonlySet<string>): 'all' | 'some' | 'none' {
   const n = m.permissions.filter((p) => held.has(p.id)).length
   if (n === 0) return 'none'
   return n === m.permissions.length ? 'all' : 'some'
 }
 
-/** The permissions after one, or all of a module, were granted or revoked. */
+/** The held permissions after some were granted or revoked. */
 export function changed(held: ReadonlySet<string>, of: Permission[], on: boolean): Set<string> {
   const next = new Set(held)
   for (const p of of) {
@@ -43,7 +43,7 @@ export function changed(held: ReadonlySet<string>, of: Permission[], on: boolean
   return next
 }
 
-/** How many permissions are in one of the sets only. */
+/** The number of permissions that are in only one of the two collections. */
 export function difference(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return [...a].filter((id) => !b.has(id)).length + [...b].filter((id) => !a.has(id)).length
 }

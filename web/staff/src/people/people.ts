@@ -9,23 +9,23 @@ export type Permission = Schemas['AuthzPermission']
 export type Entry = Schemas['AuditEntry']
 export type Session = Schemas['AccountSession']
 
-/** The most of anything that one answer lists. */
+/** The maximum page size of the API. */
 const size = 100
 
-/** A person's display name: the name, or else the login. */
+/** A person's display name: the name, else the login. */
 export function nameOf(a: Pick<Account, 'firstName' | 'surname' | 'username' | 'email' | 'id'>): string {
   return [a.firstName, a.surname].filter(Boolean).join(' ') || a.username || a.email || a.id
 }
 
-/** Whether people of a role work in every branch, so that they are not put into any. */
+/** Whether users of a role are assigned to no branch, because the role covers all branches or is that of members. */
 export function everywhere(role: string): boolean {
   return ['OWNER', 'ADMIN', 'USER'].includes(role)
 }
 
-/** All roles; there are never more than one answer lists. */
+/** All roles. They always fit into one page. */
 export const askRoles = () => api.GET('/api/roles', { params: { query: { size } } })
 
-/** All permissions, of as many answers as they fill. */
+/** All permissions, read page by page. */
 export async function askPermissions() {
   const page = (n: number) => api.GET('/api/permissions', { params: { query: { page: n, size } } })
   const first = await page(1)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
-import { fitPin } from '../shell/pin'
-import { addRow, isFit, newRow, proposePin, usernameFor, type NewAccount } from './team'
+import { isValidPin } from '../shell/pin'
+import { addRow, isSendable, newRow, proposePin, usernameFor, type NewAccount } from './team'
 
 const lan = () => Object.assign(newRow('KITCHEN', '1'), { name: ' Nguyễn Thị Lan Đào ', pin: '2580' })
 
 it('proposes PINs that the server accepts', () => {
-  for (let i = 0; i < 200; i++) expect(proposePin()).toSatisfy(fitPin)
+  for (let i = 0; i < 200; i++) expect(proposePin()).toSatisfy(isValidPin)
 })
 
 it.each([
@@ -19,7 +19,7 @@ it.each([
 })
 
 describe('adding a row', () => {
-  it('sends it once', async () => {
+  it('sends the row once', async () => {
     const r = lan()
     const sent: NewAccount[] = []
     await addRow(r, '5', (body) => Promise.resolve(sent.push(body)))
@@ -32,10 +32,10 @@ describe('adding a row', () => {
     const refused = new Fault('pin_unfit', 422)
     await addRow(r, '5', () => Promise.reject(refused))
     expect([r.state, r.problem, r.sent]).toEqual(['open', refused, undefined])
-    expect(isFit(r)).toBe(true)
+    expect(isSendable(r)).toBe(true)
   })
 
-  it('repeats the same request when the answer was lost, and takes its own username for success', async () => {
+  it('repeats a request whose answer was lost, and counts its own taken username as success', async () => {
     const r = lan()
     const sent: NewAccount[] = []
     const failing = (e: Fault) => (body: NewAccount) => {
@@ -49,7 +49,7 @@ describe('adding a row', () => {
     expect(sent[1]).toEqual(sent[0])
   })
 
-  it('does not take a stranger’s username for success', async () => {
+  it('does not count a username taken by someone else as success', async () => {
     const r = lan()
     await addRow(r, '5', () => Promise.reject(new Fault('username_taken', 409)))
     expect(r.state).toBe('open')

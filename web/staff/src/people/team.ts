@@ -1,13 +1,13 @@
 import type { components } from '@shared/api/schema'
 import { isFault } from '@shared/api/fault'
-import { fitPin } from '../shell/pin'
+import { isValidPin } from '../shell/pin'
 
 export type NewAccount = components['schemas']['HireInBody']
 
-/** Roles of people who share devices, by how many of them a restaurant has. */
+/** The roles of people who share devices, the most frequent first. */
 export const teamRoles = ['KITCHEN', 'STAFF', 'CASHIER', 'MANAGER'] as const
 
-/** A person to add. What was sent stays, until the server has said whether it was stored. */
+/** A person to add. `sent` stays until the server has reported whether it was stored. */
 export interface Row {
   key: number
   name: string
@@ -31,28 +31,29 @@ function randomDigits(length: number): string {
 }
 
 /**
- * A random PIN of six digits that the server accepts. It accepts four to eight and allows ten wrong ones per colleague: at
- * a stolen tablet one of twenty PINs of four digits would be found with a chance of one in fifty, of six with one in 5,000.
+ * Returns a random PIN of six digits that the server accepts. The server accepts four to eight digits and allows ten wrong
+ * PINs per colleague. With twenty colleagues, a thief of the tablet would find a PIN of four digits with a chance of 1 in 50,
+ * and one of six digits with 1 in 5,000.
  */
 export function proposePin(): string {
   for (;;) {
     const pin = randomDigits(6)
-    if (fitPin(pin)) return pin
+    if (isValidPin(pin)) return pin
   }
 }
 
-/** A username for a name. Its digits make it unique, so that a repeated request is refused and not stored twice. */
+/** A username for a name. Its random digits make it unique, so that the server refuses a repeated request. */
 export function usernameFor(name: string): string {
   const plain = name.toLowerCase().replaceAll('đ', 'd').normalize('NFD').replace(/\p{M}/gu, '')
   const words = plain.replace(/[^a-z0-9]+/g, '.').replace(/^\.+|\.+$/g, '').slice(0, 20).replace(/\.+$/, '')
   return `${words || 'staff'}-${randomDigits(8)}`
 }
 
-/** Whether a row can be sent. Untouched rows need not be. */
-export const isFit = (r: Row) => r.name.trim() !== '' && r.branch !== '' && fitPin(r.pin)
+/** Whether a row can be sent, and whether it is untouched and need not be sent. */
+export const isSendable = (r: Row) => r.name.trim() !== '' && r.branch !== '' && isValidPin(r.pin)
 export const isBlank = (r: Row) => r.name.trim() === '' && r.state === 'open'
 
-/** Adds the person of a row and stores the result in the row. It never throws, so that the next row is sent in any case. */
+/** Adds a row's person and stores the result in the row. It never throws, so that the next row is always sent. */
 export async function addRow(r: Row, roleId: string, send: (body: NewAccount) => Promise<unknown>): Promise<void> {
   const repeated = r.sent !== undefined
   const body = r.sent ?? {
@@ -65,7 +66,7 @@ export async function addRow(r: Row, roleId: string, send: (body: NewAccount) =>
     await send(body)
     r.state = 'done'
   } catch (e) {
-    // This row took the username itself: an earlier request, whose response was lost, has stored it.
+    // An earlier request of this row, whose response was lost, has stored the username.
     if (repeated && isFault(e, 'username_taken')) {
       r.state = 'done'
       return

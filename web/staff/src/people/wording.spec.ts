@@ -12,7 +12,7 @@ const [delivered = ''] = Object.values(import.meta.glob<string>('../../../../int
 // Which routes are permissions: see Policy.Permitted in internal/httpapi.
 const permitted = ['staff', 'admin', 'member']
 
-/** The permissions of the document, with their modules. */
+/** The permissions in openapi.yaml, with their modules. */
 function documented(): [key: string, module: string][] {
   const found: [string, string][] = []
   const operations = openapi.matchAll(/^ {2}(\/\S*):$|^ {4}(get|put|post|patch|delete):\n((?: {5,}.*\n| *\n)+)/gm)
@@ -26,7 +26,7 @@ function documented(): [key: string, module: string][] {
   return found
 }
 
-/** Those of plain routes, which take no JSON and are in no document. */
+/** The permissions of routes without JSON, which openapi.yaml does not contain. */
 function plain(): [key: string, module: string][] {
   return Object.values(rooms).flatMap((source) =>
     [...source.matchAll(/Pattern: "([A-Z]+ \S+)",\s+Policy: httpapi\.(?:Staff|Admin|Member),\s+Module: "(\w+)"/g)]
@@ -35,7 +35,7 @@ function plain(): [key: string, module: string][] {
 
 const permissions = [...documented(), ...plain()]
 
-test('every permission is found', () => {
+test('every permission has a translation', () => {
   expect(documented()).toHaveLength(openapi.match(/^ {6}x-policy: (staff|admin|member)$/gm)?.length ?? 0)
   expect(plain()).toHaveLength(Object.values(rooms).flatMap((s) => s.match(/Policy:\s+httpapi\.(Staff|Admin|Member)\b/g) ?? []).length)
   expect(permissions).toContainEqual(['GET /api/audit', 'AUDIT'])
@@ -43,7 +43,7 @@ test('every permission is found', () => {
   expect(permissions.length).toBeGreaterThan(100)
 })
 
-test.each(['vi', 'zh-Hant'])('everything has a name in %s, and nothing else has', (l) => {
+test.each(['vi', 'zh-Hant'])('%s has exactly the texts of all modules, permissions and roles', (l) => {
   const wording = wordings[`./permissions/${l}.json`]
   const descriptions = [...delivered.matchAll(/\{Name: Role\w+, Description: "([^"]+)"\}/g)].map((m) => m[1] ?? '')
   expect(descriptions).toHaveLength(7)
@@ -58,12 +58,12 @@ test.each(['vi', 'zh-Hant'])('everything has a name in %s, and nothing else has'
 const audit = { method: 'GET', apiPath: '/api/audit', name: 'Who has changed what, the newest first' }
 const wording = { modules: { AUDIT: '稽核紀錄' }, permissions: { 'GET /api/audit': '查看稽核紀錄' }, roles: { 'Takes money.': '收款。' } }
 
-test('a permission is called as the language calls it', () => {
+test('a permission has its translated name', () => {
   expect(permissionName(audit, wording)).toEqual({ text: '查看稽核紀錄' })
   expect(moduleName('AUDIT', wording)).toBe('稽核紀錄')
 })
 
-test('what the language does not know is called as the server calls it', () => {
+test('a permission without a translation has the server’s name', () => {
   expect(permissionName(audit)).toEqual({ text: audit.name, lang: 'en' })
   expect(permissionName({ ...audit, method: 'POST' }, wording)).toEqual({ text: audit.name, lang: 'en' })
   expect(moduleName('AUDIT')).toBe('AUDIT')
@@ -72,12 +72,12 @@ test('what the language does not know is called as the server calls it', () => {
 
 test.each([
   ['Takes money.', true, '收款。'], ['Takes money, and tips.', true, 'Takes money, and tips.'], ['Takes money.', false, 'Takes money.'],
-])('a role for %j, delivered: %j, is for %j', (description, isDelivered, want) => {
+])('a role with the description %j, built in: %j, shows %j', (description, isDelivered, want) => {
   expect(purpose({ description, isDelivered }, wording)).toBe(want)
   expect(purpose({ description, isDelivered })).toBe(description)
 })
 
-test('a built-in role that an earlier release created is described as one of this release', () => {
+test('a built-in role of an earlier release has the current description', () => {
   const role = { description: 'Takes money and cancels orders.', isDelivered: true }
   expect(purpose(role)).toBe('Takes payments and cancels orders.')
   expect(purpose(role, wordings['./permissions/vi.json'])).toBe('Thu tiền và hủy đơn.')

@@ -4,30 +4,30 @@ import type { Language } from '@shared/i18n/languages'
 import { language } from '../shell/i18n'
 import type { Permission, Role } from './people'
 
-/** Translations of texts that the server has in English: permissions by route, built-in roles by description. */
+/** Translations of the server's English texts: permissions by route, built-in roles by description. */
 export interface Wording {
   modules: Record<string, string>
   permissions: Record<string, string>
   roles: Record<string, string>
 }
 
-// They are loaded by the pages that show them: few users open the permissions.
+// The pages that show the translations load them, because few users open the permissions.
 const load: Partial<Record<Language, () => Promise<{ default: Wording }>>> = {
   vi: () => import('./permissions/vi.json'),
   'zh-Hant': () => import('./permissions/zh-Hant.json'),
 }
 
-/** Loads the data of the current language; undefined while it loads and where there is none. */
+/** Loads the data of the current language. The result is undefined during loading and for a language without data. */
 export function useInLanguage<T>(from: Partial<Record<Language, () => Promise<{ default: T }>>>) {
   const found = shallowRef<T>()
   watch(language, async (l) => {
-    const read = await from[l]?.().catch(() => undefined) // the server's name is shown
+    const read = await from[l]?.().catch(() => undefined) // the server's text is shown
     if (l === language.value) found.value = read?.default
   }, { immediate: true })
   return found
 }
 
-/** The wording of the language that is shown. There is none for English. */
+/** The translations of the current language. English needs none. */
 export const useWording = () => useInLanguage(load)
 
 /** The name of a module. */
@@ -35,13 +35,13 @@ export function moduleName(module: string, wording?: Wording): string {
   return wording?.modules[module] ?? module
 }
 
-/** The name of a permission. Without a translation it is the server's, in English. */
+/** The name of a permission. Without a translation, it is the server's English name. */
 export function permissionName(p: Pick<Permission, 'method' | 'apiPath' | 'name'>, wording?: Wording): { text: string; lang?: 'en' } {
   const text = wording?.permissions[`${p.method} ${p.apiPath}`]
   return text ? { text } : { text: p.name, lang: 'en' }
 }
 
-// Built-in roles keep the description of the release that created them. These are the earlier ones.
+// Built-in roles keep the description of the release that created them. This table maps earlier descriptions to current ones.
 const earlier: Readonly<Record<string, string>> = {
   'Owns the house; may do everything, always.': 'Owns the restaurant and can do everything.',
   'Administers the installation in all branches.': 'Administers accounts, settings and the system of all branches.',

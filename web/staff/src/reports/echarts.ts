@@ -9,7 +9,7 @@ use([
   CanvasRenderer,
 ])
 
-/** Draws a chart into an element in place of the previous one, and follows its size until the returned function is called. */
+/** Draws a chart into an element, replacing the previous one, and follows the element's size until the returned function is called. */
 export function drawer(element: HTMLElement) {
   // ECharts empties its element by setting innerHTML, which the content security policy forbids; the element is empty
   // already.

@@ -15,7 +15,7 @@ export interface Series {
 }
 
 export interface Bars {
-  kind: 'bars' | 'lines' | 'rows' // rows are bars that lie, the first on top
+  kind: 'bars' | 'lines' | 'rows' // rows are horizontal bars, the first on top
   names: string[]
   series: Series[]
   measure: Kind
@@ -48,10 +48,10 @@ export interface Tile {
 export interface Shown {
   tiles: Tile[]
   figures: Figure[]
-  total?: number // rows on all pages, of lists that have pages
+  total?: number // number of rows on all pages, for paged lists
 }
 
-/** A value as people read it: amounts are in minor units of the currency, times in milliseconds, shares from 0 to 1. */
+/** Formats a value: amounts are in minor units of the currency, times in milliseconds, shares from 0 to 1. */
 export function said(value: Cell, kind: Kind, currency: string): string {
   if (value === null || value === '') return '–'
   if (typeof value === 'string') return kind === 'date' ? dateText(value) : value
@@ -63,7 +63,7 @@ export function said(value: Cell, kind: Kind, currency: string): string {
   }
 }
 
-/** The same, as short as the edge of a chart wants it. */
+/** Formats a value in a short form for the axis of a chart. */
 export function brief(value: number, kind: Kind, currency: string): string {
   if (kind !== 'money') return said(value, kind, currency)
   const whole = ['VND', 'TWD', 'JPY'].includes(currency)
@@ -73,12 +73,12 @@ export function brief(value: number, kind: Kind, currency: string): string {
 
 const format = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language.value, options)
 
-/** A business date as people read it. */
+/** Formats a business date. */
 export function dateText(date: string): string {
   return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
 }
 
-/** The same without its year. */
+/** Formats a business date without its year. */
 export function dayText(date: string): string {
   return new Intl.DateTimeFormat(language.value, { day: 'numeric', month: 'numeric', timeZone: 'UTC' }).format(new Date(date))
 }

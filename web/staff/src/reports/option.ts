@@ -3,7 +3,7 @@ import type { EChartsCoreOption } from 'echarts/core'
 import { minorOf } from '../orders/cash'
 import { brief, said, type Bars, type Chart, type Heat } from './figure'
 
-/** What a chart takes of the theme. */
+/** The theme's colours that a chart uses. */
 export interface Colours {
   ink: string
   line: string
@@ -12,13 +12,13 @@ export interface Colours {
   heat: [string, string]
 }
 
-/** The words with which a chart is described to screen readers. */
+/** The description of a chart for screen readers. */
 export interface Words {
   title: string
   description: string
 }
 
-/** A chart as ECharts wants it. */
+/** Converts a chart to an option of ECharts. */
 export function optionOf(chart: Chart, currency: string, colours: Colours, words: Words, calm: boolean): EChartsCoreOption {
   return {
     animation: !calm,
@@ -48,7 +48,7 @@ function bars(chart: Bars, currency: string, colours: Colours) {
     inverse: chart.kind === 'rows', boundaryGap: chart.kind !== 'lines',
   }
   const values = {
-    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: leastStep(chart.measure, currency), splitNumber: 4,
+    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: minStep(chart.measure, currency), splitNumber: 4,
     axisLabel: { color: colours.ink, hideOverlap: true, formatter: (v: number) => brief(v, chart.measure, currency) },
   }
   return {
@@ -62,8 +62,8 @@ function bars(chart: Bars, currency: string, colours: Colours) {
   }
 }
 
-/** The least distance between two values of an axis that are not written alike. */
-function leastStep(measure: Bars['measure'], currency: string): number {
+/** The smallest step of an axis at which the labels of neighbouring values differ. */
+function minStep(measure: Bars['measure'], currency: string): number {
   switch (measure) {
     case 'money': return minorOf(currency)
     case 'share': return 0.01
@@ -88,13 +88,13 @@ function heat(chart: Heat, colours: Colours) {
   }
 }
 
-/** How many pixels of height a chart wants. */
+/** The height of a chart in pixels. */
 export function heightOf(chart: Chart): number {
   if (chart.kind === 'rows') return 56 + 30 * Math.max(2, chart.names.length)
   return chart.kind === 'heat' ? 320 : 280
 }
 
-/** Whether there is anything to be drawn. */
+/** Whether a chart has any data. */
 export function drawable(chart: Chart | undefined): chart is Chart {
   if (!chart) return false
   if (chart.kind === 'heat') return chart.cells.length > 0

@@ -26,7 +26,7 @@ export interface Report {
 const plain = ({ branchId, from, to, locale }: Paged): { params: { query: Query } } => ({ params: { query: { branchId, from, to, locale } } })
 const paged = (q: Paged) => ({ params: { query: q } })
 
-/** What there is, in the order in which it is offered. */
+/** All reports, in the order of the page. */
 export const reports: Report[] = [
   {
     name: 'sales-days', needs: 'GET /api/reports/sales-days', show: shows.salesDays,
@@ -62,7 +62,7 @@ export const reports: Report[] = [
   },
 ]
 
-/** Where all rows of a report are as a spreadsheet. */
+/** The address of a report's CSV file, which contains all rows. */
 export function sheetPath(name: string, q: Query): string {
   return `/api/reports/${name}?${new URLSearchParams({ ...q, format: 'csv' }).toString()}`
 }

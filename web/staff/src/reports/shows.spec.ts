@@ -11,7 +11,7 @@ const head = { branchId: '1', currency: 'VND', timezone: 'Asia/Ho_Chi_Minh', ...
 
 beforeAll(() => changeLanguage('en'))
 
-/** Each row has a cell for each column: what a table needs. */
+/** Checks that each row has a cell for each column. */
 function wantWhole(s: Shown): void {
   for (const f of s.figures) for (const row of f.rows) expect(row, f.title).toHaveLength(f.columns.length)
 }
@@ -19,7 +19,7 @@ function wantWhole(s: Shown): void {
 const figures = { placed: 3, sales: 2, canceled: 1, open: 0, gross: 300, refunded: 100, net: 200 }
 const hourly = (hour: number, placed: number) => ({ hour, placed, sales: placed, gross: placed * 100 })
 
-test('sales by day: a chart has every day, the table those on which something was', () => {
+test('sales by day: the chart has every day, the table only days with orders', () => {
   const s = shows.salesDays({ ...head, days: [{ date: '2026-03-02', ...figures }], totals: figures }, span)
   wantWhole(s)
   const [f] = s.figures
@@ -39,7 +39,7 @@ test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
   expect(map?.rows[0]?.[0]).toBe('Monday')
 })
 
-test('dishes that are gone have a name nevertheless', () => {
+test('deleted dishes still have a name', () => {
   const s = shows.dishes({
     ...head, page: 1, size: 20, total: 41, totals: { gross: 10, qty: 1 }, items: [{ rank: 1, dishId: '9', name: '', qty: 1, gross: 10, share: 1 }],
   })
@@ -48,7 +48,7 @@ test('dishes that are gone have a name nevertheless', () => {
   expect(s.total).toBe(41)
 })
 
-test('tickets: charts show the whole, tables every phase', () => {
+test('tickets: charts show the whole time, tables every phase', () => {
   const pace = (phase: 'WHOLE' | 'ACCEPT', p50Ms: number) => ({ phase, orders: 2, p50Ms, p90Ms: p50Ms * 2 })
   const s = shows.tickets({
     ...head, days: [{ date: '2026-03-01', ...pace('WHOLE', 60_000) }, { date: '2026-03-01', ...pace('ACCEPT', 5000) }],
@@ -59,7 +59,7 @@ test('tickets: charts show the whole, tables every phase', () => {
   expect(s.figures[0]?.chart).toMatchObject({ kind: 'lines', series: [{ values: [60_000, null, null] }, { values: [120_000, null, null] }] })
 })
 
-test('payments: what is paid is summed by ways to pay', () => {
+test('payments: paid amounts are summed by payment method', () => {
   const attempt = (method: string, state: string, amount: number) => ({ method, state, amount, number: 1 })
   const s = shows.payments({
     ...head, attempts: [attempt('COUNTER', 'PAID', 100), attempt('COUNTER', 'PAID', 50), attempt('VNPAY', 'FAILED', 70)],
@@ -102,7 +102,7 @@ test('money is in the currency of the branch, and short beside a chart', () => {
 const colours = { ink: '#000', line: '#111', surface: '#fff', series: ['#a00', '#00a'], heat: ['#fff', '#a00'] as [string, string] }
 const words = { title: 'Sales', description: 'by day' }
 
-test('a chart describes itself, tells series apart without colour and moves only if people like that', () => {
+test('a chart has a description and patterns, and is animated only if the user allows motion', () => {
   const bars = { kind: 'bars', measure: 'number', names: ['a'], series: [{ name: 's', values: [1] }, { name: 'u', values: [2] }] } as const
   const option = optionOf({ ...bars, names: [...bars.names], series: bars.series.map((s) => ({ ...s, values: [...s.values] })) }, 'VND', colours, words, true)
   expect(option).toMatchObject({
@@ -110,7 +110,7 @@ test('a chart describes itself, tells series apart without colour and moves only
   })
 })
 
-test('rows lie, the first on top; their height grows with their number', () => {
+test('horizontal bars start at the top, and the chart grows with their number', () => {
   const rows = { kind: 'rows' as const, measure: 'money' as const, names: ['a', 'b', 'c'], series: [{ name: 's', values: [3, 2, 1] }] }
   expect(optionOf(rows, 'VND', colours, words, false)).toMatchObject({ animation: true, xAxis: { type: 'value' }, yAxis: { type: 'category', inverse: true } })
   expect(heightOf(rows)).toBeGreaterThan(heightOf({ ...rows, names: ['a'] }) - 1)
@@ -119,7 +119,7 @@ test('rows lie, the first on top; their height grows with their number', () => {
   expect(drawable({ kind: 'heat', measure: 'number', names: [], down: [], cells: [] })).toBe(false)
 })
 
-test('the sheet of a report is asked for with all that it is about', () => {
+test('the address of a report’s CSV file contains all parameters', () => {
   expect(sheetPath('dishes', { branchId: '7', ...span, locale: 'zh-TW' }))
     .toBe('/api/reports/dishes?branchId=7&from=2026-03-01&to=2026-03-03&locale=zh-TW&format=csv')
 })

@@ -9,7 +9,7 @@ type Schemas = components['schemas']
 const column = (name: string, kind: Kind = 'number'): Column => ({ text: t(`reports.${name}`), kind })
 const tile = (name: string, value: Cell, kind: Kind = 'number'): Tile => ({ text: t(`reports.${name}`), value, kind })
 
-/** A word of the API in the language of the console, or itself where there is none for it. */
+/** The translation of an API value, or the value itself if there is none. */
 function word(key: string, plain: string): string {
   return hasText(key) ? t(key) : plain
 }
@@ -144,7 +144,7 @@ export function tickets(r: Schemas['ReportTicketsView'], span: Span): Shown {
 const reasonText = (r: string) => word(`reports.reason_${r}`, r)
 const refundText = (s: string) => word(`orders.refund_${s}`, s)
 
-/** Sums by one name, in the order in which the names come up. */
+/** Sums values by name, in the order in which the names first appear. */
 function sums<T>(all: T[], name: (v: T) => string, value: (v: T) => number): [string, number][] {
   const found = new Map<string, number>()
   for (const v of all) found.set(name(v), (found.get(name(v)) ?? 0) + value(v))

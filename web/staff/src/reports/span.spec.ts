@@ -17,7 +17,7 @@ test.each([
   expect(dates(s).at(-1)).toBe(to)
 })
 
-test('every period is one that the API takes', () => {
+test('the API accepts every period', () => {
   for (const p of periods) expect(days(spanOf(p, '2026-11-21'))).toBeDefined()
 })
 

@@ -1,4 +1,4 @@
-/** The first and the last of some business dates, both meant; `2026-11-21`. */
+/** A range of business dates such as `2026-11-21`, both ends included. */
 export interface Span {
   from: string
   to: string
@@ -7,17 +7,17 @@ export interface Span {
 export const periods = ['today', 'yesterday', 'week', 'month', 'quarter'] as const
 export type Period = (typeof periods)[number]
 
-/** What the API lets a report have of days. */
-export const mostDays = 366
+/** The API's limit of days in a report. */
+export const maxDays = 366
 
 const dayMs = 86_400_000
 
-/** The date so many days later; earlier for less than nothing. */
+/** The date some days later, or earlier for a negative number. */
 export function shift(date: string, days: number): string {
   return new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
 }
 
-/** The days of a period that ends with the business date of today: a week are seven, a month 30, a quarter 90. */
+/** The dates of a period that ends with today's business date: a week has 7 days, a month 30, a quarter 90. */
 export function spanOf(period: Period, today: string): Span {
   const yesterday = shift(today, -1)
   switch (period) {
@@ -29,10 +29,10 @@ export function spanOf(period: Period, today: string): Span {
   }
 }
 
-/** How many days there are in a span; undefined for one that the API would refuse. */
+/** The number of days in a span; undefined for one that the API would refuse. */
 export function days(s: Span): number | undefined {
   const n = (Date.parse(s.to) - Date.parse(s.from)) / dayMs + 1
-  return Number.isInteger(n) && n >= 1 && n <= mostDays ? n : undefined
+  return Number.isInteger(n) && n >= 1 && n <= maxDays ? n : undefined
 }
 
 /** All dates of a span. */

@@ -7,7 +7,7 @@ const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/N
 const full = { name: 'Quán Hoa', country: 'VN', timezone: '', locales: ['vi'], bizDayStartHour: 4 }
 
 describe('a new branch', () => {
-  it('begins in the country of the browser', () => {
+  it('starts with the browser’s country', () => {
     expect(emptyBranch(['en', 'zh-TW']).country).toBe('TW')
     expect(emptyBranch(['not a tag', 'en']).country).toBe('VN')
   })
@@ -19,13 +19,13 @@ describe('a new branch', () => {
     expect(missingOf(full, undefined)).toEqual(['country'])
   })
 
-  it('needs a time zone where the country has several', () => {
+  it('needs a time zone if the country has several', () => {
     expect(missingOf(full, us)).toEqual(['timezone'])
     expect(missingOf({ ...full, timezone: 'America/Chicago' }, us)).toEqual([])
     expect(missingOf({ ...full, timezone: 'Asia/Taipei' }, us)).toEqual(['timezone'])
   })
 
-  it('sends only what is stated', () => {
+  it('sends only the filled fields', () => {
     expect(bodyOf({ ...full, name: ' Quán Hoa ' }, 'x')).toEqual({
       name: 'Quán Hoa', country: 'VN', locales: ['vi'], bizDayStartHour: 4, clientTxnId: 'x',
     })

@@ -2,7 +2,7 @@ import type { components } from '@shared/api/schema'
 
 export type Country = components['schemas']['CatalogCountry']
 
-/** The fields of a new branch. Empty texts are not stated yet. */
+/** The fields of a new branch. Empty texts are not filled in yet. */
 export interface NewBranch {
   name: string
   country: string
@@ -11,7 +11,7 @@ export interface NewBranch {
   bizDayStartHour: number
 }
 
-/** The languages that menus can be written in. */
+/** The possible languages of menus. */
 export const menuLocales = ['vi', 'zh-TW', 'en', 'ja', 'th']
 
 /** A branch without a name, in the country of the browser's language. */
@@ -28,7 +28,7 @@ function regionOf(tag: string): string {
   }
 }
 
-/** The fields that are missing and that the country does not determine. */
+/** The missing fields that the country does not determine. */
 export function missingOf(b: NewBranch, profile: Country | undefined): ('branch_name' | 'country' | 'timezone' | 'locales')[] {
   const fields = {
     branch_name: b.name.trim() !== '',
@@ -39,7 +39,7 @@ export function missingOf(b: NewBranch, profile: Country | undefined): ('branch_
   return (Object.keys(fields) as (keyof typeof fields)[]).filter((f) => !fields[f])
 }
 
-/** The request that creates a branch. The same id makes a second press harmless. */
+/** The request that creates a branch. Its id makes a repeated request idempotent. */
 export function bodyOf(b: NewBranch, clientTxnId: string) {
   const { timezone, ...rest } = b
   return { ...rest, name: b.name.trim(), ...(timezone ? { timezone } : {}), clientTxnId }

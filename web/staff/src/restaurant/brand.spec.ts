@@ -7,10 +7,10 @@ const brand: Brand = {
   welcomeTitle: { vi: 'Xin chào' }, welcomeText: {},
 }
 
-test('a form sends only what has changed', () => {
+test('a form sends only changed fields', () => {
   const form = formOf(brand)
   expect(changesOf(form, brand)).toEqual({})
-  form.name = ' Quán Hoa ' // blanks are no change
+  form.name = ' Quán Hoa ' // surrounding blanks are no change
   form.welcomeText.en = '   '
   expect(changesOf(form, brand)).toEqual({})
   form.accent = ''
@@ -20,7 +20,7 @@ test('a form sends only what has changed', () => {
   expect(changesOf(form, brand).welcomeTitle).toEqual({ en: 'Hello' })
 })
 
-test('a form is a copy', () => {
+test('editing a form does not change the brand', () => {
   formOf(brand).welcomeTitle.vi = 'Chào'
   expect(brand.welcomeTitle.vi).toBe('Xin chào')
 })

@@ -1,7 +1,7 @@
 import type { components } from '@shared/api/schema'
 
 type Shown = components['schemas']['BrandView']
-/** The schema cannot say of objects that they may be null. */
+/** The brand with nullable objects, which the schema cannot express. */
 export type Brand = Omit<Shown, 'palette' | 'logo' | 'cover'> & { [K in 'palette' | 'logo' | 'cover']: Shown[K] | null }
 export type Palette = components['schemas']['BrandPaletteView']
 export type Shades = components['schemas']['BrandShadesView']
@@ -19,7 +19,7 @@ function shades(accent: string, deep: string, ink: string, onAccent: string): Sh
   return { accent, deep, ink, onAccent, isAdjusted: false, textContrast: 0, surfaceContrast: 0 }
 }
 
-/** Whether a text is a colour as the API reads it. */
+/** Whether a text is a colour in the API's format. */
 export function isColour(text: string): boolean {
   return /^#[0-9a-f]{6}$/i.test(text)
 }
@@ -33,7 +33,7 @@ export interface Form {
   welcomeText: Record<string, string>
 }
 
-/** What the form shows of a brand. */
+/** The form's fields of a brand. */
 export function formOf(b: Brand): Form {
   const { name, accent, address, phone } = b
   return { name, accent, address, phone, welcomeTitle: { ...b.welcomeTitle }, welcomeText: { ...b.welcomeText } }

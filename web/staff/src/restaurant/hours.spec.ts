@@ -7,7 +7,7 @@ const stored: Hours = {
   exceptions: [{ date: '2026-01-01', periods: [] }, { date: '2026-12-24', periods: [], note: 'Christmas Eve' }],
 }
 
-it('edits and stores hours without the dates that have passed', () => {
+it('edits and stores hours without past dates', () => {
   const d = draftOf(stored)
   expect(d.always).toBe(false)
   expect(d.week.mon).toEqual([])
@@ -15,7 +15,7 @@ it('edits and stores hours without the dates that have passed', () => {
   expect(mistakes(d)).toEqual({})
 })
 
-it('offers usual hours to a branch that is always open, and stores none until they are wanted', () => {
+it('proposes usual hours for a branch that is always open, but stores none until they are switched on', () => {
   const d = draftOf({ weekly: {}, exceptions: [] })
   expect(hoursOf(d, '2026-11-23')).toEqual({ weekly: {}, exceptions: [] })
   d.always = false
@@ -32,7 +32,7 @@ it('copies days', () => {
   expect(d.week.wed?.[0]).not.toBe(d.week.thu?.[0])
 })
 
-it('names each mistake by its field', () => {
+it('returns the mistakes by field', () => {
   const d = draftOf(stored)
   d.week.mon = [{ from: '11:00', to: '' }]
   d.week.tue = [{ from: '11:00', to: '15:00' }, { from: '14:00', to: '16:00' }]

@@ -25,7 +25,7 @@ export interface Draft {
 const usual: Period = { from: '11:00', to: '22:00' }
 const copy = (periods: readonly Period[] | null | undefined): Period[] => (periods ?? []).map((p) => ({ ...p }))
 
-/** The form for stored hours. A branch without any starts with usual ones, which count once they are switched on. */
+/** The form for stored hours. A branch without hours starts with usual ones, which take effect once they are switched on. */
 export function draftOf(h: Hours): Draft {
   const always = Object.keys(h.weekly).length === 0
   const week = Object.fromEntries(weekdays.map((d) => [d, always ? [{ ...usual }] : copy(h.weekly[d])])) as Draft['week']
@@ -69,7 +69,7 @@ function mistakeIn(periods: readonly Period[]): Mistake | undefined {
   return spans(periods).some((s, i, all) => i > 0 && s.from < (all[i - 1]?.to ?? 0)) ? 'overlap' : undefined
 }
 
-/** Reports whether the last period of a day runs into the first one of the next. */
+/** Whether the last period of a day overlaps the first one of the next day. */
 function runsInto(day: readonly Period[], next: readonly Period[]): boolean {
   const last = spans(day).at(-1)
   const first = spans(next)[0]
@@ -96,7 +96,7 @@ export function mistakes(d: Draft): Record<string, Mistake> {
   return found
 }
 
-/** The field of the form that the server refuses, of a problem's `field`. */
+/** The form's field for the `field` of the server's problem. */
 export function refusedField(field: unknown): string {
   return typeof field === 'string' ? field.replace(/^openingHours\./, '').replace(/(weekly\.\w+|periods)\[\d+\]$/, '$1') : ''
 }

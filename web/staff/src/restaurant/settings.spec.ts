@@ -11,7 +11,7 @@ describe('durations', () => {
   it.each([['15m0s', 900], ['1h15m0s', 4500], ['90s', 90], ['1.5s', 1.5]])('%s', (text, seconds) => {
     expect(secondsOf(text)).toBe(seconds)
   })
-  it.each(['', '15', 'soon', '5m x'])('%j is none', (text) => {
+  it.each(['', '15', 'soon', '5m x'])('%j is no duration', (text) => {
     expect(secondsOf(text)).toBeNaN()
   })
   it('are typed in minutes or seconds', () => {
@@ -28,7 +28,7 @@ describe('changes', () => {
     { name: 'payment_window', kind: 'minutes' as const }, { name: 'ticket_warn', kind: 'minutes' as const },
     { name: 'vnpay_hash_secret', kind: 'secret' as const },
   ]
-  it('are what differs and may be changed', () => {
+  it('are the fields that differ and can be changed', () => {
     expect(changes(settings, { payment_window: '15', ticket_warn: '3', vnpay_hash_secret: '' }, of)).toEqual([])
     expect(changes(settings, { payment_window: '20', ticket_warn: '10', vnpay_hash_secret: 'new' }, of)).toEqual([
       { name: 'payment_window', value: '20m' }, { name: 'vnpay_hash_secret', value: 'new' },
@@ -49,7 +49,7 @@ describe('a refusal', () => {
   ])('names settings by their labels: %s', (detail, text) => {
     expect(refusal(detail)).toBe(text)
   })
-  it('has a text for each code, and the server’s words for others', () => {
+  it('has a text for each known code, and the server’s text for others', () => {
     expect(refusals({ errors: [
       { field: 'vnpay_tmn_code', code: 'site_code', message: 'vnpay: the site code is not 8 letters and digits' },
       { field: 'public_url', code: 'newer', message: 'configuration: COMANDA_PUBLIC_URL is odd' },
@@ -66,7 +66,7 @@ describe('the result of a test', () => {
     ['mail', 'ok', 'hoa@quanhoa.vn', 'Connected. A test message is on its way to hoa@quanhoa.vn.'],
     ['mail', 'credentials_refused', '535', 'The mail server refuses the user name or password.'],
     ['mail', 'message_refused', '550', 'The mail server refuses the message. Check the sender.'],
-  ] as const)('of %s, %s', (subject, code, detail, text) => {
+  ] as const)('for %s, %s', (subject, code, detail, text) => {
     expect(resultText(subject, { ok: code === 'ok', code, detail })).toBe(text)
   })
 })

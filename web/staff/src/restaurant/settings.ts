@@ -3,10 +3,10 @@ import { hasText, t } from '../shell/i18n'
 
 export type Setting = components['schemas']['SettingsSetting']
 
-/** How a setting is typed. Durations are stored as Go writes them, such as 15m0s. */
+/** The kind of a setting's field. Durations are stored in Go's format, such as 15m0s. */
 export type Kind = 'minutes' | 'seconds' | 'text' | 'secret'
 
-/** What the server can test: a service outside of the restaurant. */
+/** The external services whose settings the server can test. */
 export type Subject = components['schemas']['TestInputBody']['subject']
 export type TestResult = components['schemas']['SettingsTestResult']
 
@@ -49,14 +49,14 @@ export function secondsOf(duration: string): number {
   return sum
 }
 
-/** What a field shows of a value. */
+/** The text of a field for a value. */
 export function shown(value: string, kind: Kind): string {
   if (kind === 'text' || kind === 'secret') return value
   const n = secondsOf(value) / (kind === 'minutes' ? 60 : 1)
   return Number.isNaN(n) ? '' : String(n)
 }
 
-/** The value that a field's text means; null for the default. */
+/** The value of a field's text; null for the default. */
 export function valueOf(text: string, kind: Kind): string | null {
   const trimmed = text.trim()
   if (trimmed === '') return null
@@ -75,7 +75,7 @@ export function changes(settings: Setting[], form: Record<string, string>, of: {
   })
 }
 
-/** Why settings were refused, by their names. Codes that this version does not know are shown in the server's words. */
+/** The reasons of refused settings, by name. A code without a text is shown with the server's text. */
 export function refusals(problem: { errors?: unknown }): Record<string, string> {
   const errors = (Array.isArray(problem.errors) ? problem.errors : []) as { field?: string; code?: string; message?: string }[]
   return Object.fromEntries(errors.flatMap(({ field, code, message }) => {
@@ -84,7 +84,7 @@ export function refusals(problem: { errors?: unknown }): Record<string, string> 
   }))
 }
 
-/** The server's words about a refused value, with settings by their labels instead of their variables. */
+/** The server's text about a refused value, with the labels of settings instead of their variables. */
 export function refusal(detail: string): string {
   return detail.replaceAll('configuration: ', '').replace(/COMANDA_([A-Z0-9_]+)(\*?)/g, (variable, name: string, all: string) => {
     const own = name.toLowerCase().replace(/_$/, '')
@@ -93,7 +93,7 @@ export function refusal(detail: string): string {
   })
 }
 
-/** A result in words. The mail server has sentences of its own where it has no name and no contract. */
+/** The text of a test's result. The mail server has texts of its own. */
 export function resultText(subject: Subject, { code, detail }: TestResult): string {
   const own = `restaurant.test_${code}_${subject}`
   return t(hasText(own) ? own : `restaurant.test_${code}`, { name: t(`restaurant.group_${subject}`), detail })

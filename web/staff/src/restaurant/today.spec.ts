@@ -12,24 +12,24 @@ describe('sales by this time', () => {
     [12, 0, 100],
     [12, 15, 250],
     [23, 59, 700],
-    [1, 30, 720], // after midnight it is still the day before
+    [1, 30, 720], // after midnight the business day is still the previous one
     [3, 59, 740],
-  ])('at %i:%i are %i', (hour, minute, want) => {
+  ])('until %i:%i are %i', (hour, minute, want) => {
     expect(byNow(hours, hour, minute, 4)).toBe(want)
   })
 })
 
-it('compares with something only', () => {
+it('compares only with a day that had sales', () => {
   expect(growth(150, 100)).toBe(0.5)
   expect(growth(0, 100)).toBe(-1)
   expect(growth(100, 0)).toBeUndefined()
 })
 
-it('reads the clock of the branch', () => {
+it('uses the time zone of the branch', () => {
   expect(timeAt(Date.parse('2026-11-23T17:05:00Z'), 'Asia/Ho_Chi_Minh')).toEqual({ hour: 0, minute: 5 })
 })
 
-it('counts what the kitchen has, and what is late of it', () => {
+it('counts the open and the late tickets of the kitchen', () => {
   const ticket = (paidAt: string, more: Partial<Ticket> = {}) =>
     ({ status: 'ACCEPTED', voided: false, cleared: false, placedAt: paidAt, paidAt, stepAt: null, ...more }) as Ticket
   const board = {
@@ -42,7 +42,7 @@ it('counts what the kitchen has, and what is late of it', () => {
   expect(kitchenOf(board)).toEqual({ open: 3, late: 2 })
 })
 
-it('says when a branch opens that is closed by its hours', async () => {
+it('shows the next opening of a branch that is closed by its hours', async () => {
   await changeLanguage('en')
   const now = Date.parse('2026-02-26T02:00:00Z') // Thursday, nine in Hanoi
   const said = (more: object) => closedNow({ isOpen: true, isOpenNow: false, hoursChange: null, timezone: 'Asia/Ho_Chi_Minh', ...more }, now)
@@ -53,7 +53,7 @@ it('says when a branch opens that is closed by its hours', async () => {
   expect(said({ isOpen: false, hoursChange: '2026-02-26T04:00:00Z' })).toBe('') // the switch has a text of its own
 })
 
-it('looks again at the earliest change', () => {
+it('reloads at the earliest change', () => {
   const at = (hoursChange: string | null) => ({ hoursChange })
   expect(nextChange([at(null), at('2026-02-26T12:00:00+07:00'), at('2026-02-26T04:30:00Z')])).toBe('2026-02-26T04:30:00Z')
   expect(nextChange([at(null)])).toBeUndefined()

@@ -7,8 +7,8 @@ import { t } from '../shell/i18n'
 type Hourly = Pick<components['schemas']['ReportHourly'], 'hour' | 'gross'>
 
 /**
- * What a finished day had sold by this time of the day. Hours before the start of the business day are its last ones.
- * Of the present hour the part counts that has passed: the report has no smaller steps.
+ * The sales of a finished day up to this time of the day. Hours before the start of the business day are its last ones. The
+ * current hour counts in proportion to the minutes passed, because the report has no smaller steps.
  */
 export function byNow(hours: readonly Hourly[], hour: number, minute: number, dayStart: number): number {
   const place = (h: number) => (h - dayStart + 24) % 24
@@ -19,19 +19,19 @@ export function byNow(hours: readonly Hourly[], hour: number, minute: number, da
   return Math.round(sum)
 }
 
-/** How much more than before, as a share; undefined where there is nothing to compare with. */
+/** The growth as a share; undefined if the earlier value is 0. */
 export function growth(now: number, before: number): number | undefined {
   return before > 0 ? now / before - 1 : undefined
 }
 
-/** The hour and minute of an instant on a branch's clock. */
+/** The local hour and minute of an instant in a time zone. */
 export function timeAt(instant: number, timeZone: string): { hour: number; minute: number } {
   const parts = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: 'numeric', hourCycle: 'h23', timeZone }).formatToParts(instant)
   const part = (type: string) => Number(parts.find((p) => p.type === type)?.value)
   return { hour: part('hour'), minute: part('minute') }
 }
 
-/** That a branch is closed by its opening hours, and when it opens; empty while it is open, and while it is switched off. */
+/** The text that a branch is closed by its hours, with its next opening; empty while it is open or switched off. */
 export function closedNow(b: Pick<Branch, 'isOpen' | 'isOpenNow' | 'hoursChange' | 'timezone'>, now?: number): string {
   if (!b.isOpen || b.isOpenNow) return ''
   if (!b.hoursChange) return t('restaurant.hours_closed')
@@ -39,7 +39,7 @@ export function closedNow(b: Pick<Branch, 'isOpen' | 'isOpenNow' | 'hoursChange'
   return day ? t('restaurant.closed_until_day', { time, day }) : t('restaurant.closed_until', { time })
 }
 
-/** Of several branches the earliest moment at which one opens or closes by its hours. */
+/** The earliest instant at which one of the branches opens or closes by its hours. */
 export function nextChange(all: readonly Pick<Branch, 'hoursChange'>[]): string | undefined {
   const changes = all.flatMap((b) => (b.hoursChange ? [b.hoursChange] : []))
   return changes.sort((a, b) => Date.parse(a) - Date.parse(b))[0]

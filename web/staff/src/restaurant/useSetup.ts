@@ -5,7 +5,7 @@ import { useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
 import { reachOf } from '../tables/reach'
 
-/** What a restaurant needs before the first guest can order, each step derived from what is stored. */
+/** The steps before the first guest can order, each derived from stored data. */
 export function useSetup() {
   const mine = can('POST /api/branches')
   const withBranch = { enabled: () => mine && branchId.value !== '' }
@@ -29,7 +29,7 @@ export function useSetup() {
   ])
   return {
     link, steps,
-    /** Whether the steps are known. */
+    /** Whether the data of all steps is loaded. */
     read: computed(() => tables.data.value !== undefined && menus.data.value !== undefined),
     noMenu: computed(() => menus.data.value?.items.length === 0),
     missing: computed(() => steps.value.filter((s) => !s.done && !s.optional)),

@@ -15,23 +15,23 @@ import { byNow, closedNow, kitchenOf, nextChange, timeAt } from './today'
 type Days = components['schemas']['ReportDaysView']
 type Hours = components['schemas']['ReportHoursView']
 
-const often = 30_000 // ms
-const mostBranches = 12 // whose sales are shown side by side
+const pollInterval = 30_000 // ms
+const maxBranches = 12 // the maximum number of branches whose sales are shown side by side
 
 /** The current state of a branch. Each part is read if the user has the permission, with the same query as its own page. */
 export function useToday() {
   const id = computed(() => Number(branchId.value))
-  const ask = (need: Route) => ({ enabled: () => can(need) && branchId.value !== '', every: often })
+  const ask = (need: Route) => ({ enabled: () => can(need) && branchId.value !== '', every: pollInterval })
 
   const board = useAsk('board', () => api.GET('/api/boards/{branchId}', { params: { path: { branchId: branchId.value } } }), ['today'], ask('GET /api/boards/{branchId}'))
-  // The branches are read at intervals; the board knows when a new business day has begun.
+  // The branches are polled; the board shows at once when a new business day has begun.
   const date = computed(() => board.data.value?.bizDate ?? branch.value?.bizDate ?? '')
   const before = computed(() => (date.value ? shift(date.value, -7) : ''))
   const span = (from: string, to: string) => ({ branchId: branchId.value, from, to, locale: localeOf(language.value) })
 
   const sales = useAsk(
     'reports', () => api.GET('/api/reports/sales-days', { params: { query: span(date.value, date.value) } }), () => ['today', date.value],
-    { enabled: () => can('GET /api/reports/sales-days') && date.value !== '', every: often },
+    { enabled: () => can('GET /api/reports/sales-days') && date.value !== '', every: pollInterval },
   )
   const hours = useAsk(
     'reports', () => api.GET('/api/reports/sales-hours', { params: { query: span(before.value, before.value) } }), () => ['week before', before.value],
@@ -55,11 +55,11 @@ export function useToday() {
   const { refetch: readBranches } = useBranches()
   loadAtChange(() => ({ hoursChange: nextChange(branches.value) ?? null }), readBranches)
 
-  const others = computed(() => branches.value.slice(0, mostBranches))
+  const others = computed(() => branches.value.slice(0, maxBranches))
   const otherDays = useAsk(
     'reports', () => daysOf(others.value.map((b) => ({ ...span(b.bizDate, b.bizDate), branchId: b.id }))),
     () => ['branches', others.value.map((b) => `${b.id} ${b.bizDate}`)],
-    { enabled: () => can('GET /api/reports/sales-days') && others.value.length > 1, every: often },
+    { enabled: () => can('GET /api/reports/sales-days') && others.value.length > 1, every: pollInterval },
   )
 
   const all = [board, sales, hours, tables, availability, exceptions, readiness, outbox]
@@ -102,7 +102,7 @@ export function useToday() {
   }
 }
 
-/** The sales of several branches: one answer for all, or the first that failed. */
+/** The sales of several branches: the results of all, or the first failure. */
 async function daysOf(queries: { branchId: string; from: string; to: string; locale: string }[]) {
   const found = await Promise.all(queries.map((query) => api.GET('/api/reports/sales-days', { params: { query } })))
   const [first] = found

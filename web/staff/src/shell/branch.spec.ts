@@ -13,7 +13,7 @@ vi.mock('./session', async () => {
 
 const named = (id: string, retiredAt: string | null = null) => ({ id, name: `Branch ${id}`, retiredAt }) as Branch
 
-test('retired branches are shown by the pages that show what has been, and by no other', async () => {
+test('only pages about past data show retired branches', async () => {
   await changeLanguage('en')
   asked.mockImplementation((_: string, options?: { params?: { query?: { retired?: boolean } } }) =>
     Promise.resolve({ items: options?.params?.query?.retired ? [named('3', '2026-02-26T05:00:00Z')] : [named('1'), named('2')] }))
@@ -21,7 +21,7 @@ test('retired branches are shown by the pages that show what has been, and by no
   app.use(VueQueryPlugin).mount(document.createElement('div'))
   await vi.waitFor(() => { expect(branches.value).toHaveLength(2) })
   changeBranch('2')
-  expect(asked).toHaveBeenCalledOnce() // the retired ones are asked for where they can be shown
+  expect(asked).toHaveBeenCalledOnce() // the retired ones are loaded only if the page can show them
   expect(choices.value.map((b) => b.id)).toEqual(['1', '2'])
 
   allowRetired(true)

@@ -3,24 +3,24 @@ import { computed, ref, watchEffect } from 'vue'
 
 import type { components } from '@shared/api/schema'
 import { t } from './i18n'
-import { recall, remember } from './kept'
+import { recall, remember } from './storage'
 import { api, ask, can, person } from './session'
 
 export type Branch = components['schemas']['CatalogBranch']
 
 const chosen = ref(recall('branch') ?? '')
 const known = ref<Branch[]>([])
-// For archived branches, only reports, orders and payments can be viewed.
+// The chosen retired branch. Only its reports, orders and payments can be viewed.
 const chosenRetired = ref('')
 const knownRetired = ref<Branch[]>([])
 const withRetired = ref(false)
-const told = ref(false)
+const loaded = ref(false)
 const trouble = ref<unknown>()
 
-/** The branches where the person works. */
+/** The branches of the user. */
 export const branches = computed(() => known.value)
 
-/** The branches that the page can show; archived ones only on pages about the past. */
+/** The branches that the page can show; retired ones only on pages about past data. */
 export const choices = computed(() => (withRetired.value ? [...known.value, ...knownRetired.value] : known.value))
 
 /** All known branches, for names and currencies in past data. */
@@ -30,41 +30,41 @@ export const everyBranch = computed(() => [...known.value, ...knownRetired.value
 export const branchTitle = (b: Branch) => (b.retiredAt ? t('shell.branch_retired', { name: b.name }) : b.name)
 
 /**
- * The one that the console shows; undefined for a moment after logging in, and for people without any. A retired one is
- * shown by the pages that can; the others show the last one in use.
+ * The branch that the console shows; undefined while the branches load, and for users without a branch. Pages that cannot
+ * show the chosen retired branch show the last active one.
  */
 export const branch = computed(() => {
   const find = (id: string) => choices.value.find((b) => b.id === id)
   return (withRetired.value ? find(chosenRetired.value) : undefined) ?? find(chosen.value) ?? choices.value[0]
 })
 
-/** Says whether the page that is opened can show retired branches. */
+/** Sets whether the current page can show retired branches. */
 export function allowRetired(can: boolean): void {
   withRetired.value = can
 }
 
-/** Its id; empty while there is none. */
+/** The id of the shown branch; empty without one. */
 export const branchId = computed(() => branch.value?.id ?? '')
 
 /**
- * Whether there is a branch to show: asked for, not to be had for now, none, or there. People whose role may not ask have
- * none.
+ * The state of the branches: being loaded ('asked'), failed to load, none, or present ('there'). Users who may not list
+ * branches have none.
  */
 export const branchState = computed(() => {
   if (branch.value) return 'there'
-  if (told.value || !can('GET /api/branches')) return 'none'
+  if (loaded.value || !can('GET /api/branches')) return 'none'
   return trouble.value ? 'failed' : 'asked'
 })
 
-/** Why the branches could not be read. */
+/** The error of the last load of the branches. */
 export const branchTrouble = computed(() => trouble.value)
 
-/** Whether the person works in every branch there is: without one, there is none at all. */
+/** Whether the user's role covers all branches. If such a user has no branch, none exists. */
 export const everywhere = computed(() => ['OWNER', 'ADMIN'].includes(person.value?.account.role ?? ''))
 
 export function changeBranch(id: string): void {
   chosenRetired.value = knownRetired.value.some((b) => b.id === id) ? id : ''
-  if (chosenRetired.value) return // not kept: the next visit begins with a branch in use
+  if (chosenRetired.value) return // not stored: the next start shows an active branch
   chosen.value = id
   remember('branch', id)
 }
@@ -73,12 +73,12 @@ export function forgetBranches(): void {
   known.value = []
   knownRetired.value = []
   chosenRetired.value = ''
-  told.value = false
+  loaded.value = false
 }
 
 export const branchesKey = ['branches']
 
-/** Reads the branches, for the frame around all pages. */
+/** Loads the branches for the frame. */
 export function useBranches() {
   const asked = useQuery({
     queryKey: branchesKey,
@@ -86,7 +86,7 @@ export function useBranches() {
     staleTime: 60_000,
     queryFn: async () => {
       known.value = (await ask(() => api.GET('/api/branches'))).items ?? []
-      told.value = true
+      loaded.value = true
       return known.value
     },
   })

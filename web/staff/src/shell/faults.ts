@@ -1,7 +1,7 @@
 import { Fault, isFault } from '@shared/api/fault'
 import { t, hasText } from './i18n'
 
-/** The text for a fault: that of its code, or the server's own. */
+/** The text for a fault: the text of its code, or the server's own text. */
 export function faultText(e: unknown): string {
   if (!isFault(e)) return t('shell.fault_unknown')
   const key = `shell.fault_${e.code}`
@@ -9,7 +9,7 @@ export function faultText(e: unknown): string {
   return details(e) || t('shell.fault_unknown')
 }
 
-/** The fields that a form's answer complains about, or the answer's own sentence. */
+/** The fields that the server rejects, or its own text if it names none. */
 function details(e: Fault): string {
   const errors = e.problem.errors
   const fields = Array.isArray(errors)

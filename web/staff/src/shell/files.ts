@@ -12,7 +12,7 @@ export function saveFile(name: string, content: Blob): void {
   }, 60_000)
 }
 
-/** Fetches content other than JSON, such as a drawing, with the session of the user. */
+/** Fetches content other than JSON, such as a drawing, with the user's token. */
 export async function fetchFile(path: string): Promise<Blob> {
   const headers = await bearer()
   const response = await fetch(path, { headers, cache: 'no-store', signal: AbortSignal.timeout(30_000) }).catch(() => {
@@ -23,12 +23,12 @@ export async function fetchFile(path: string): Promise<Blob> {
   throw new Fault(problem.code ?? 'unavailable', response.status, problem)
 }
 
-/** Writes rows as spreadsheets read them: RFC 4180, with the mark by which they know UTF-8. */
+/** Writes rows as CSV (RFC 4180), with a byte order mark, by which spreadsheets recognize UTF-8. */
 export function toCSV(rows: (string | number | null | undefined)[][]): string {
   return '\ufeff' + rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n'
 }
 
-// A spreadsheet would execute a text that begins like a formula, and guests can write such texts.
+// A spreadsheet would run a text that begins like a formula, and guests can enter such texts.
 function cell(value: string | number | null | undefined): string {
   if (typeof value === 'number') return String(value)
   const text = value ?? ''

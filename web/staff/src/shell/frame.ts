@@ -1,16 +1,16 @@
 import { ref, shallowRef } from 'vue'
 
-/** Whether a view wants the whole page for itself at the moment. */
+/** Whether the current view hides the frame and uses the whole page. */
 export const frameless = ref(false)
 
-/** What surrounds every page but the login, once it is loaded. */
+/** The components of the frame around every page except the login, once they are loaded. */
 export const frame = shallowRef<Awaited<ReturnType<typeof parts>>>()
 
 const parts = () => import('./frameParts')
 
 /**
- * Loads the frame before the first page that has one, so that the login is there without it and no page is drawn first
- * and moved then.
+ * Loads the frame before the first page that needs it. The login page does not wait for it, and no page moves after it was
+ * drawn.
  */
 export async function loadFrame(): Promise<void> {
   frame.value ??= await parts()

@@ -1,18 +1,18 @@
 import {
   chooseLanguage, language, languages, registerTexts, setLanguage, textOf, type Language, type Values,
 } from '@shared/i18n/catalogue'
-import { onKept, recall, remember } from './kept'
+import { onKept, recall, remember } from './storage'
 
 export { clock, hasText, language, moment, money } from '@shared/i18n/catalogue'
 
-// A catalogue has the texts of all features as <folder>.<name>, and those of Vuetify's components.
+// A catalogue contains the texts of all features as <folder>.<name>, and those of Vuetify's components.
 const load = {
   vi: () => import('./texts/vi'),
   'zh-Hant': () => import('./texts/zh-Hant'),
   en: () => import('./texts/en'),
 }
 
-/** The texts of Vuetify's components, of the languages that were loaded. */
+/** The texts of Vuetify's components in the loaded languages. */
 export const componentTexts: Partial<Record<Language, Awaited<ReturnType<(typeof load)[Language]>>['components']>> = {}
 
 async function texts(l: Language) {
@@ -22,13 +22,13 @@ async function texts(l: Language) {
 }
 registerTexts({ vi: () => texts('vi'), 'zh-Hant': () => texts('zh-Hant'), en: () => texts('en') })
 
-/** Shows the console in a language, and stores the choice. */
+/** Shows the console in a language and stores the choice. */
 export async function changeLanguage(l: Language): Promise<void> {
   await setLanguage(l)
-  remember('language', language.value) // a later choice may have overtaken this one
+  remember('language', language.value) // a later choice may have replaced this one
 }
 
-/** Shows the console in the stored language, which another tab may change, or in one that the browser prefers. */
+/** Shows the console in the stored language, or in one that the browser prefers, and follows changes in other tabs. */
 export async function restoreLanguage(): Promise<void> {
   const known = (l: string | null): l is Language => l !== null && l in languages
   const kept = recall('language')
@@ -38,7 +38,7 @@ export async function restoreLanguage(): Promise<void> {
   })
 }
 
-/** The text `feature.name`. `count` selects the form of a text that has several. */
+/** Returns the text `feature.name`. `count` selects the plural form. */
 export function t(key: string, values: Values = {}): string {
   return textOf(key, values)
 }

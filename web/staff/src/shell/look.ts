@@ -5,7 +5,7 @@ import 'vuetify/styles/core'
 import 'vuetify/styles/utilities'
 
 import { componentTexts, language } from './i18n'
-import { recall, remember } from './kept'
+import { recall, remember } from './storage'
 
 export type Theme = 'system' | 'light' | 'dark'
 
@@ -62,7 +62,7 @@ watch(language, (l) => {
 
 const chosen = ref<Theme>('system')
 
-/** How the console looks; system follows the device. */
+/** The selected theme; `system` follows the device. */
 export const theme = computed(() => chosen.value)
 
 export function changeTheme(to: Theme): void {
@@ -81,9 +81,9 @@ interface Head {
 }
 
 /**
- * Takes the theme's rules, which Vuetify would write into a style element, as a sheet made by script: the policy of
- * contents allows no style elements. It is provided as `usehead`, where Vuetify looks for a library that writes
- * into the page's head.
+ * Applies the theme's rules as a constructed style sheet. Vuetify would write them into a style element, which the content
+ * security policy forbids. It is provided as `usehead`, the key under which Vuetify looks for a library that writes into
+ * the page's head.
  */
 export function sheetHead() {
   const sheet = new CSSStyleSheet()

@@ -7,7 +7,7 @@ export interface Notice {
   bad: boolean
 }
 
-/** The notice on the screen. */
+/** The notice that is shown. */
 export const notice = shallowRef<Notice>()
 
 /** Shows a success message. */
@@ -15,7 +15,7 @@ export function notify(text: string): void {
   notice.value = { text, bad: false }
 }
 
-/** Shows why something failed. */
+/** Shows the reason of a failure. */
 export function complain(e: unknown): void {
   notice.value = { text: faultText(e), bad: true }
 }
@@ -23,19 +23,19 @@ export function complain(e: unknown): void {
 export interface Question {
   title: string
   text?: string
-  action: string // what the button says
+  action: string // the button's text
   danger?: boolean
-  reason?: string // the label of a reason that must be given
+  reason?: string // the label of the field for a reason, which is then required
 }
 
 interface Pending extends Question {
   answer: (reason: string | undefined) => void
 }
 
-/** The question on the screen. */
+/** The question that is shown. */
 export const question = shallowRef<Pending>()
 
-/** Asks before something that cannot be undone. Returns the reason, or `yes` where none is needed; undefined is no. */
+/** Asks before an action that cannot be undone. Returns the reason, or `yes` if none is required; undefined means no. */
 export function confirm(q: Question): Promise<string | undefined> {
   question.value?.answer(undefined)
   return new Promise((resolve) => {

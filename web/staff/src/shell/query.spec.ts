@@ -5,7 +5,7 @@ import { everyPage } from './query'
 const ok = new Response()
 const page = (items: number[], total: number) => Promise.resolve({ data: { items, total }, response: ok })
 
-test('a list is read to its end', async () => {
+test('all pages of a list are read', async () => {
   const asked: number[] = []
   const list = await everyPage((n) => {
     asked.push(n)
@@ -15,12 +15,12 @@ test('a list is read to its end', async () => {
   expect(asked).toEqual([1, 2, 3])
 })
 
-test('a list that became shorter meanwhile ends', async () => {
+test('reading ends if the list became shorter in the meantime', async () => {
   const list = await everyPage((n) => page(n === 1 ? [1, 2] : [], 3))
   expect(list.data?.items).toEqual([1, 2])
 })
 
-test('a page that is refused refuses the list', async () => {
+test('a refused page fails the whole list', async () => {
   const refused = { error: {}, response: new Response(null, { status: 503 }) }
   const list = await everyPage<{ items: number[]; total: number }>((n) => (n === 1 ? page([1], 2) : Promise.resolve(refused)))
   expect(list.response.status).toBe(503)

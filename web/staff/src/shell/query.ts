@@ -29,8 +29,8 @@ interface AskOptions {
 }
 
 /**
- * Reads from the API with a cache: `useAsk('tables', () => api.GET('/api/tables', ...))`. The answers of a noun are
- * loaded again when a change touches it. `key` lists what else the call depends on; the branch always is.
+ * Reads from the API with a cache: `useAsk('tables', () => api.GET('/api/tables', ...))`. A change that touches the noun
+ * reloads its answers. `key` lists the other values that the call depends on; the branch is always part of the key.
  */
 export function useAsk<T>(
   noun: string, call: () => Promise<Answer<T>>, key: MaybeRefOrGetter<unknown[]> = [], options: AskOptions = {},
@@ -45,8 +45,8 @@ export function useAsk<T>(
 }
 
 /**
- * Reads a list to its end: `everyPage((page) => api.GET('/api/tables', { params: { query: { page, size: 100 } } }))`. Rows
- * that come or go meanwhile may be missing or appear twice until the next reading.
+ * Reads all pages of a list: `everyPage((page) => api.GET('/api/tables', { params: { query: { page, size: 100 } } }))`. Rows
+ * added or removed in the meantime may be missing or appear twice until the next read.
  */
 export async function everyPage<T extends { items: unknown[]; total: number }>(
   call: (page: number) => Promise<Answer<T>>,

@@ -8,7 +8,7 @@ class Backend {
   access = 'a1'
   asked: string[] = []
   permissions = ['GET /me', 'GET /api/tables']
-  lose = 0 // so many answers of refreshes do not arrive
+  lose = 0 // the number of refresh answers to lose
   private spent = ''
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -68,7 +68,7 @@ afterEach(() => {
 
 const tables = () => session.ask(() => session.api.GET('/api/tables', { params: { query: {} } }))
 
-test('a login opens what the role may do', async () => {
+test('a login loads the permissions of the role', async () => {
   await session.login('cashier', 'right')
   expect(session.person.value?.account.role).toBe('CASHIER')
   expect(session.can('GET /api/tables')).toBe(true)
@@ -76,26 +76,26 @@ test('a login opens what the role may do', async () => {
   await expect(tables()).resolves.toEqual({ items: [], total: 0 })
 })
 
-test('a wrong password opens nothing', async () => {
+test('a wrong password starts no session', async () => {
   await expect(session.login('cashier', 'wrong')).rejects.toMatchObject({ code: 'login_failed' })
   expect(session.person.value).toBeUndefined()
 })
 
-test('a member is not let in', async () => {
+test('a member without staff permissions has no access', async () => {
   backend.permissions = ['GET /me', 'GET /cart']
   await expect(session.login('member', 'right')).rejects.toMatchObject({ code: 'not_staff' })
   expect(session.person.value).toBeUndefined()
   expect(localStorage.length).toBe(0)
 })
 
-test('whoever asks at the same time spends one refresh token', async () => {
+test('concurrent requests share one refresh', async () => {
   await session.login('cashier', 'right')
-  backend.access = 'another' // what the page has is refused from now on
+  backend.access = 'another' // the page's token is refused from now on
   await Promise.all([tables(), tables(), tables()])
   expect(backend.asked.filter((p) => p === '/auth/refresh')).toHaveLength(1)
 })
 
-test('a reload goes on with the kept token; one that was spent leads out', async () => {
+test('a reload continues with the stored token; a spent token logs out', async () => {
   await session.login('cashier', 'right')
   vi.resetModules()
   const again = await import('./session')
@@ -108,7 +108,7 @@ test('a reload goes on with the kept token; one that was spent leads out', async
   expect(localStorage.length).toBe(0)
 })
 
-test('a server that cannot be reached ends no session', async () => {
+test('an unreachable server does not end the session', async () => {
   await session.login('cashier', 'right')
   vi.resetModules()
   const asked = vi.fn(() => Promise.reject(new TypeError('no network')))
@@ -122,7 +122,7 @@ test('a server that cannot be reached ends no session', async () => {
   expect(localStorage.length).toBe(1)
 })
 
-test('a pair whose answer was lost is asked for again while the server repeats it', async () => {
+test('a refresh whose answer was lost is repeated while the server repeats its answer', async () => {
   await session.login('cashier', 'right')
   backend.access = 'another'
   backend.lose = 2
@@ -134,7 +134,7 @@ test('a pair whose answer was lost is asked for again while the server repeats i
   expect(backend.asked.filter((p) => p === '/auth/refresh')).toHaveLength(3)
 })
 
-test('logging out forgets everything, whatever the server says', async () => {
+test('a logout removes all tokens, whatever the server answers', async () => {
   await session.login('cashier', 'right')
   const left = vi.fn()
   session.onLeave(left)

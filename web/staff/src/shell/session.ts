@@ -6,11 +6,11 @@ import type { components, paths } from '@shared/api/schema'
 import { localeOf } from '@shared/i18n/languages'
 import { AccessToken, RefreshFlight, refreshTimeout, sendRefresh, type TokenPair } from '@shared/refresh'
 import { language } from './i18n'
-import { onKept, recall, remember } from './kept'
+import { onKept, recall, remember } from './storage'
 
 type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A route of the API, such as `GET /api/tables`; the same words are the permission to use it. */
+/** A route of the API, such as `GET /api/tables`. The permission to use it has the same name. */
 export type Route = {
   [P in keyof paths]: { [V in Verb]: [NonNullable<paths[P][V]>] extends [never] ? never : `${Uppercase<V>} ${P}` }[Verb]
 }[keyof paths]
@@ -23,14 +23,13 @@ export interface Person {
   may: ReadonlySet<string>
 }
 
-// The access token lives as long as the page, some minutes at a time. The refresh token outlives a reload and is shared
-// by all tabs: it is valid once.
+// The page stores the access token in memory; it is valid for some minutes. The refresh token survives a reload and is
+// shared by all tabs. It is valid once.
 //
-// Colleagues take over at a device by PIN, one after the other. Each gets a session of their own, and the refresh token of
-// the device's owner, who logged in by password, is set aside. It is refreshed together with the colleague's, because
-// an idle session ends after half an hour. Switching back, a colleague's logout, or the end of a colleague's
-// session returns to the owner's session; only the owner's logout ends that one. So
-// a PIN login never outlives the owner's session.
+// Colleagues take over a device by PIN, one after the other. Each has a session of their own, while the refresh token of
+// the device's owner, who logged in by password, is set aside. It is refreshed together with the colleague's token, because
+// an idle session ends after half an hour. Switching back, a colleague's logout, or the end of a colleague's session
+// returns to the owner's session. Only the owner's logout ends that session, so a PIN login never outlives it.
 const refreshKey = 'refresh'
 const asideKey = 'refresh.aside'
 const asideNameKey = 'refresh.aside.name'
@@ -71,7 +70,7 @@ async function admit(account: Account): Promise<void> {
     throw new Fault('not_staff', 403)
   }
   someone.value = { account, may }
-  if (before !== undefined && before !== account.id) tellLeavers()
+  if (before !== undefined && before !== account.id) notifyListeners()
 }
 
 /** Logs in by e-mail address or username. */
@@ -91,7 +90,7 @@ export function resume(): Promise<boolean> {
 }
 
 async function restore(): Promise<boolean> {
-  await flight.running?.catch(() => undefined) // one that fails has removed the token that it could not spend
+  await flight.running?.catch(() => undefined) // a failed refresh has already removed its token
   if (someone.value) return true
   if (!recall(refreshKey)) return false
   try {
@@ -109,17 +108,17 @@ export function keepsSession(): boolean {
 }
 
 /**
- * Ends the session, on the server as far as it can be reached and on this device at any rate. After a colleague's, the
- * device continues with the owner's session.
+ * Ends the session on this device, and on the server if it can be reached. After a colleague's session, the device continues
+ * with the owner's.
  */
 export async function logout(): Promise<void> {
-  const farewell = sayFarewell()
+  const endRequest = endCurrentSession()
   leave()
-  await farewell
+  await endRequest
 }
 
-/** Ends the session of the present tokens on the server; if that fails, it ends by itself after half an hour. */
-function sayFarewell(): Promise<unknown> {
+/** Ends the session of the current tokens on the server. If that fails, the session expires after half an hour. */
+function endCurrentSession(): Promise<unknown> {
   return answer(api.POST('/auth/logout', { body: { refreshToken: recall(refreshKey) ?? '' } })).catch(() => undefined)
 }
 
@@ -135,7 +134,7 @@ export async function takeOver(userId: string, pin: string): Promise<void> {
     remember(asideNameKey, nameOf(person.value?.account))
     remember(asideKey, recall(refreshKey))
   } else {
-    await sayFarewell()
+    await endCurrentSession()
   }
   try {
     await admit(take(grant))
@@ -150,11 +149,11 @@ export function nameOf(a: Account | undefined): string {
   return [a?.firstName, a?.surname].filter(Boolean).join(' ') || a?.email || a?.username || ''
 }
 
-const leavers = new Set<() => void>()
+const leaveListeners = new Set<() => void>()
 
 /** Calls back after a logout and after a change of the user. */
 export function onLeave(left: () => void): void {
-  leavers.add(left)
+  leaveListeners.add(left)
 }
 
 function leave(): void {
@@ -164,11 +163,11 @@ function leave(): void {
   remember(asideKey, null)
   remember(asideNameKey, null)
   someone.value = undefined
-  tellLeavers()
+  notifyListeners()
 }
 
-function tellLeavers(): void {
-  for (const left of leavers) left()
+function notifyListeners(): void {
+  for (const left of leaveListeners) left()
 }
 
 onKept(refreshKey, (value) => {
@@ -177,10 +176,10 @@ onKept(refreshKey, (value) => {
 
 const flight = new RefreshFlight('comanda.staff.refresh', spend)
 
-/** Spends the refresh token for a new pair. */
+/** Exchanges the refresh token for a new pair of tokens. */
 export const renew = () => flight.run()
 
-/** Returns the new pair for a refresh token. */
+/** Returns the new pair of tokens for a refresh token. */
 function refreshed(refreshToken: string): Promise<Grant> {
   return sendRefresh(() => answer(brief.POST('/auth/refresh', { body: { refreshToken } })))
 }
@@ -211,20 +210,20 @@ async function keepAside(): Promise<void> {
   }
 }
 
-/** The Authorization header with a valid token. */
+/** The Authorization header with a valid token, refreshed if necessary. */
 export async function bearer(): Promise<Record<string, string>> {
   if (!access.valid) await renew()
   return bearerNow()
 }
 
-/** The same without waiting, for streams, which read their headers at the moment of connecting. */
+/** The Authorization header with the current token, without waiting: streams read their headers when they connect. */
 export function bearerNow(): Record<string, string> {
   return { Authorization: `Bearer ${access.bearer}` }
 }
 
 /**
- * Sends a request with a valid token and returns its answer, or throws a Fault. A refused request is sent once more with a
- * new token. A request of one user is never sent as another.
+ * Sends a request with a valid token and returns its answer, or throws a Fault. A refused request is repeated once with a
+ * new token. A request of one user is never sent with another user's token.
  */
 export async function ask<T>(call: () => Promise<Answer<T>>): Promise<T> {
   const asking = someone.value?.account.id

@@ -8,7 +8,7 @@ interface Living {
   access: string
 }
 
-/** A server with several sessions, each with tokens of its own; a refresh token is good once. */
+/** A fake server with several sessions, each with its own tokens. A refresh token is valid once. */
 class Backend {
   sessions: Living[] = []
   asked: string[] = []
@@ -77,7 +77,7 @@ afterEach(() => {
 const who = () => session.person.value?.account.id
 const tables = () => session.ask(() => session.api.GET('/api/tables', { params: { query: {} } }))
 
-test('a colleague takes over and everybody is told; going back is going on as the owner of the device', async () => {
+test('a takeover notifies all listeners; switching back continues the owner’s session', async () => {
   const told = vi.fn()
   session.onLeave(told)
   await session.takeOver('lan', '4071')
@@ -101,7 +101,7 @@ test('a wrong PIN changes nothing', async () => {
   await expect(tables()).resolves.toEqual({ by: 'owner' })
 })
 
-test('from colleague to colleague: the first one’s session ends, the owner’s stays', async () => {
+test('a second takeover ends the first colleague’s session and keeps the owner’s', async () => {
   await session.takeOver('lan', '4071')
   await session.takeOver('minh', '4071')
   expect(who()).toBe('minh')
@@ -109,7 +109,7 @@ test('from colleague to colleague: the first one’s session ends, the owner’s
   expect(backend.sessions.map((s) => s.user).sort()).toEqual(['minh', 'owner'])
 })
 
-test('a reload goes on as the colleague and still knows the way back', async () => {
+test('a reload keeps the colleague’s session and the owner’s set-aside one', async () => {
   await session.takeOver('lan', '4071')
   vi.resetModules()
   session = await import('./session')
@@ -120,7 +120,7 @@ test('a reload goes on as the colleague and still knows the way back', async () 
   expect(who()).toBe('owner')
 })
 
-test('the session that was put aside is kept alive', async () => {
+test('the set-aside session is refreshed', async () => {
   await session.takeOver('lan', '4071')
   const before = backend.sessions.find((s) => s.user === 'owner')?.refresh
   await session.renew()
@@ -131,7 +131,7 @@ test('the session that was put aside is kept alive', async () => {
   expect(who()).toBe('owner')
 })
 
-test('when the colleague’s session has ended, the device goes on as its owner, but not with what the colleague wanted', async () => {
+test('after the end of a colleague’s session the device continues as its owner, but drops the colleague’s request', async () => {
   await session.takeOver('lan', '4071')
   backend.end('lan')
   let resumed: Promise<boolean> | undefined
@@ -142,7 +142,7 @@ test('when the colleague’s session has ended, the device goes on as its owner,
   expect(backend.asked).not.toContain('owner /api/tables')
 })
 
-test('without anybody to go back to, the end is the end', async () => {
+test('without a set-aside session, the end of the session logs out', async () => {
   await session.takeOver('lan', '4071')
   backend.end('owner')
   await session.renew()
@@ -152,7 +152,7 @@ test('without anybody to go back to, the end is the end', async () => {
   expect(backend.sessions).toEqual([])
 })
 
-test('a colleague of whom nobody can tell what they may do has not taken over', async () => {
+test('a takeover fails if the colleague’s permissions cannot be loaded', async () => {
   backend.broken = true
   await expect(session.takeOver('lan', '4071')).rejects.toMatchObject({ code: 'unavailable' })
   backend.broken = false
@@ -160,7 +160,7 @@ test('a colleague of whom nobody can tell what they may do has not taken over', 
   expect(who()).toBe('owner')
 })
 
-test('the owner’s logging out ends everything', async () => {
+test('the owner’s logout ends all sessions of the device', async () => {
   await session.logout()
   expect(localStorage.length).toBe(0)
   expect(backend.sessions).toEqual([])

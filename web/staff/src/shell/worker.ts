@@ -2,11 +2,11 @@ import { ref } from 'vue'
 
 import { register } from '@shared/worker'
 
-/** Whether a new release of the console waits until it may take over. */
+/** Whether a new release of the console is installed and waits for activation. */
 export const updated = ref(false)
 
 let waiting: ServiceWorker | null = null
-const often = 30 * 60_000 // ms between two looks for a new release; a kitchen's screen is never reloaded
+const checkInterval = 30 * 60_000 // ms between two checks for a new release, because a kitchen's screen is never reloaded
 
 /** Registers the service worker that caches the console's files. The console works without it too. */
 export async function registerWorker(): Promise<void> {
@@ -19,10 +19,10 @@ export async function registerWorker(): Promise<void> {
   }
   look()
   registration.addEventListener('updatefound', () => registration.installing?.addEventListener('statechange', look))
-  setInterval(() => void registration.update().catch(() => undefined), often)
+  setInterval(() => void registration.update().catch(() => undefined), checkInterval)
 }
 
-/** Goes over to the new release, in all tabs. */
+/** Activates the new release in all tabs. */
 export function takeOver(): void {
   navigator.serviceWorker.addEventListener('controllerchange', () => {
     location.reload()

@@ -14,7 +14,7 @@ export const statuses: Reservation['status'][] = ['RESERVED', 'CONFIRMED', 'CANC
 /** The API's limit of a quantity. */
 export const most = 1_000_000_000
 
-/** What would be available after an adjustment; undefined for one that cannot be. */
+/** The available quantity after an adjustment; undefined for an invalid one. */
 export function after(available: number, kind: Kind, quantity: number | null | undefined): number | undefined {
   if (quantity === null || quantity === undefined || (kind !== 'COUNT' && quantity === 0)) return undefined
   const left = { RECEIVE: available + quantity, COUNT: quantity, WASTE: available - quantity }[kind]
@@ -27,12 +27,12 @@ export function standing(i: StockItem): 'out' | 'low' | 'enough' {
   return i.isLow ? 'low' : 'enough'
 }
 
-/** What can be the number of an item in other systems: 1 to 64 letters, digits, dots, hyphens and underscores. */
+/** The format of an item's id in other systems: 1 to 64 letters, digits, dots, hyphens and underscores. */
 export function validSKU(id: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(id)
 }
 
-/** So many of an item, with its unit; pieces have none. */
+/** A quantity of an item with its unit; pieces have no unit. */
 export function quantity(n: number, unit: string): string {
   return unit ? `${String(n)} ${unit}` : String(n)
 }

@@ -20,6 +20,6 @@ test.each([
   expect(replayResult(replayed)).toMatch(want)
 })
 
-test('what is not known to be in order is not', () => {
+test('an unknown state is not shown as healthy', () => {
   expect(['ok', 'degraded', 'failed', 'new'].map(statusColour)).toEqual(['success', 'warning', 'error', 'error'])
 })

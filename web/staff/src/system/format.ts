@@ -6,7 +6,7 @@ type Schemas = components['schemas']
 export type Letter = Schemas['SystemLetter']
 export type Replayed = Pick<Schemas['SystemReplayAllBody'], 'relayed' | 'applied' | 'failed' | 'revived'>
 
-/** So many seconds in the largest unit of which there is one at least. */
+/** Formats seconds in the largest unit that fits at least once. */
 export function duration(seconds: number): string {
   const units = [['day', 86_400], ['hour', 3600], ['minute', 60], ['second', 1]] as const
   const [unit, length] = units.find(([, l]) => seconds >= l) ?? ['second', 1]
@@ -14,7 +14,7 @@ export function duration(seconds: number): string {
     .format(Math.floor(seconds / length))
 }
 
-/** The result of a replay, as text. */
+/** The text about the result of a replay. */
 export function replayResult(r: Replayed): string {
   const on = r.relayed + r.applied + r.revived
   return [on > 0 ? t('system.replayed_on', { count: on }) : '', r.failed > 0 ? t('system.replayed_failed', { count: r.failed }) : '']
@@ -26,5 +26,5 @@ export function statusColour(status: string): string {
   return { ok: 'success', degraded: 'warning' }[status] ?? 'error'
 }
 
-/** A number as people read it. */
+/** Formats a number. */
 export const count = (n: number) => new Intl.NumberFormat(language.value).format(n)

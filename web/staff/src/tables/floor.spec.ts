@@ -6,7 +6,7 @@ import { readSheet } from './sheet'
 const table = (label: string, visit: Partial<Party> | null = null, isActive = true) =>
   ({ id: label, label, isActive, seats: 4, visit: visit && { calls: [], unpaid: 0, ...visit } }) as Table
 
-test('what is most urgent comes first', () => {
+test('a table shows its most urgent state', () => {
   expect(stateOf(table('A1'))).toBe('free')
   expect(stateOf(table('A1', {}))).toBe('seated')
   expect(stateOf(table('A1', { unpaid: 5 }))).toBe('unpaid')
@@ -14,13 +14,13 @@ test('what is most urgent comes first', () => {
   expect(stateOf(table('A1', null, false))).toBe('unused')
 })
 
-test('tables are counted as people count, and only free ones are offered', () => {
+test('tables are sorted by number, and only free ones are offered', () => {
   const all = [table('A10'), table('A2', {}), table('A1', null, false), table('A3')]
   expect(inOrder(all).map((t) => t.label)).toEqual(['A2', 'A3', 'A10', 'A1'])
   expect(freeTables(all).map((t) => t.label)).toEqual(['A3', 'A10'])
 })
 
-test('sections come in the order of their first table', () => {
+test('sections are sorted by their first table', () => {
   const all = ['T2 Terrace', 'B1 ', 'A1 Inside', 'A10 Terrace', 'A2 Inside'].map((s) => {
     const [label = '', section] = s.split(' ')
     return { ...table(label), ...(section ? { section } : {}) }
@@ -31,7 +31,7 @@ test('sections come in the order of their first table', () => {
   expect(sectionsOf([])).toEqual([])
 })
 
-test('of a sheet only drawings are taken over', () => {
+test('only drawings are taken from a sheet', () => {
   const pages = readSheet(
     '<style>x</style><svg class="sheet"><text>A1</text><script>bad()</' + 'script></svg><p>more</p><svg></svg>',
   )

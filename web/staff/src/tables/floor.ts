@@ -3,12 +3,12 @@ import type { components } from '@shared/api/schema'
 export type Table = components['schemas']['VisitTable']
 export type Party = NonNullable<Table['visit']>
 
-/** What the dialog of a table asks for; for new tables the label is a list of labels and ranges. */
+/** The fields of the table dialog. For new tables, the label is a list of labels and ranges. */
 export interface Given { label: string; seats: number; section: string; isActive: boolean }
 
 export type State = 'calling' | 'unpaid' | 'seated' | 'free' | 'unused'
 
-/** What is most urgent about a table. */
+/** The most urgent state of a table. */
 export function stateOf(t: Table): State {
   if (!t.isActive) return 'unused'
   if (!t.visit) return 'free'
@@ -16,7 +16,7 @@ export function stateOf(t: Table): State {
   return t.visit.unpaid > 0 ? 'unpaid' : 'seated'
 }
 
-/** The tables as people count them: A2 before A10; those in use before the others. */
+/** The tables in natural order, A2 before A10; tables in use come first. */
 export function inOrder(tables: readonly Table[]): Table[] {
   const compare = new Intl.Collator(undefined, { numeric: true }).compare
   return [...tables].sort((a, b) => Number(b.isActive) - Number(a.isActive) || compare(a.label, b.label))

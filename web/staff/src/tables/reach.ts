@@ -1,4 +1,4 @@
-/** How far a link leads: to the server's own machine, to a private network, or anywhere. */
+/** From where a link works: on the server's own machine, in a private network, or everywhere. */
 export type Reach = 'machine' | 'network' | 'anywhere'
 
 const privateHost = /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.)[\d.]+$|^\[(f[cd]|fe[89ab])|\.(local|lan|internal|home\.arpa)$/

@@ -9,7 +9,7 @@ interface Maker {
 
 /** The pages of a sheet of codes, as the server has drawn them: drawings without scripts, styles or links. */
 export function readSheet(html: string): SVGElement[] {
-  const plain = html.replaceAll(/<style[^]*?<\/style>/g, '') // it is for the sheet alone, and not allowed here
+  const plain = html.replaceAll(/<style[^]*?<\/style>/g, '') // the style is meant for the sheet alone, and the security policy forbids it here
   const made = new DOMParser().parseFromString((policy?.createHTML(plain) ?? plain) as string, 'text/html')
   const pages = [...made.querySelectorAll<SVGElement>('svg.sheet')]
   for (const page of pages) page.querySelectorAll('script, style, a, foreignObject, image').forEach((e) => { e.remove() })

@@ -11,7 +11,7 @@ const nameOf = (key: string) => key.replace(/_(zero|one|other)$/, '')
 
 test.each(folders.flatMap((f) => ['vi', 'zh-Hant'].map((l) => [f, l] as const)))('%s has every text in %s', (folder, language) => {
   const [en, other] = [texts(folder, 'en'), texts(folder, language)]
-  // Only English has a form for one.
+  // Only English has a singular form.
   const wanted = Object.keys(en).filter((key) => !(key.endsWith('_one') && `${nameOf(key)}_other` in en))
   expect(Object.keys(other).sort()).toEqual(wanted.sort())
   for (const [key, text] of Object.entries(other)) {

@@ -2,14 +2,14 @@ import { onScopeDispose, ref } from 'vue'
 
 import { keepsSession, person, resume } from './session'
 
-/** How often a server that is away is asked again, in ms. */
-const every = 3_000
+/** The interval in ms between two requests to an unreachable server. */
+const pollInterval = 3_000
 
 /**
- * Goes on with the session that a device keeps, as soon as the server answers: a screen that was opened during an outage
- * comes back without anybody's help. `done` is called then.
+ * Continues the device's stored session as soon as the server answers, so that a screen opened during an outage recovers by
+ * itself. It then calls `done`.
  */
-export function useReturn(done: () => unknown) {
+export function useSessionRecovery(done: () => unknown) {
   const waiting = ref(false)
   const offline = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -24,7 +24,7 @@ export function useReturn(done: () => unknown) {
       waiting.value = false
     } catch {
       offline.value = true
-      timer = setTimeout(() => void begin(), every)
+      timer = setTimeout(() => void begin(), pollInterval)
     }
   }
 

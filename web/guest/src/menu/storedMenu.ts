@@ -1,6 +1,6 @@
 import type { Menu } from '../api/dto'
 
-// The last menu that this phone has shown, for a start without a network. It has no token and no data of the guest.
+// Stores the last shown menu on the phone, for a start without a network. It contains no token and no data of the guest.
 const key = 'comanda.menu'
 
 interface Kept {
@@ -11,8 +11,8 @@ interface Kept {
   menu: Menu
 }
 
-/** Stores the menu of a branch in a language, in place of the last one. */
-export function keepMenu(branchId: string, language: string, menu: Menu, at: string): void {
+/** Stores the menu of a branch in a language and replaces the previous one. */
+export function storeMenu(branchId: string, language: string, menu: Menu, at: string): void {
   try {
     localStorage.setItem(key, JSON.stringify({ schemaVersion: 1, branchId, language, at, menu } satisfies Kept))
   } catch {
@@ -20,15 +20,15 @@ export function keepMenu(branchId: string, language: string, menu: Menu, at: str
   }
 }
 
-/** The stored menu of a branch, in the language in which it was shown, and when that was. */
-export function keptMenu(branchId: string): { menu: Menu; at: string } | undefined {
+/** The stored menu of a branch, with its language and the time when it was shown. */
+export function storedMenu(branchId: string): { menu: Menu; at: string } | undefined {
   try {
     const k = JSON.parse(localStorage.getItem(key) ?? '') as Partial<Kept> | null
     const sound =
       k?.schemaVersion === 1 && k.branchId === branchId && typeof k.at === 'string' && !Number.isNaN(Date.parse(k.at)) &&
       typeof k.menu?.menuVersionId === 'string' && typeof k.menu.currency === 'string' && Array.isArray(k.menu.categories) &&
       k.menu.categories.every((c) => Array.isArray(c.items))
-    // A pause may have ended since then, and the opening state depends on the current time.
+    // A pause may have ended since, and the opening state depends on the current time.
     return sound ? { menu: { ...k.menu, paused: null, closed: null, hoursChange: null } as unknown as Menu, at: k.at as string } : undefined
   } catch {
     return undefined

@@ -14,28 +14,28 @@ const source = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.
 
 const languages = ['vi', 'zh-Hant', 'en']
 
-/** What is checked in each language. */
+/** The axe rules that run in each language. */
 const everything: axe.RunOptions = {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
   resultTypes: ['violations'],
 }
 
-/** What can differ between the themes: they have the same elements in other colours. */
+/** The axe rules that run in each theme: the themes differ only in colours. */
 const colours: axe.RunOptions = {
   runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
   resultTypes: ['violations'],
 }
 
 /**
- * Checks a screen in every language and both themes, and fails on what keeps people from using it. All rules run once
- * in each language, and those on colours again in the other theme. The screen is in English afterwards.
+ * Checks the accessibility of a screen in every language and both themes. All rules run once in each language, and those on
+ * colours again in the other theme. Afterwards the screen is in English.
  */
-export async function examine(page: Page, what: string): Promise<void> {
+export async function checkAccessibility(page: Page, what: string): Promise<void> {
   await prepare(page)
   const found: string[] = []
   for (const [n, language] of languages.entries()) {
     await show(page, language)
-    // Every second language starts with the theme of the previous one, which saves a change of the theme.
+    // Every second language starts with the theme of the previous one, which saves one change of the theme.
     const themes = n % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
     for (const theme of themes) {
       await page.emulateMedia({ colorScheme: theme })
@@ -46,36 +46,36 @@ export async function examine(page: Page, what: string): Promise<void> {
   expect(found).toEqual([])
 }
 
-/** What is wrong with a page that has one language and follows the theme of the device. */
-export async function wrongAsItIs(page: Page): Promise<string[]> {
+/** The violations of a page with one language that follows the device's theme. */
+export async function pageViolations(page: Page): Promise<string[]> {
   await prepare(page)
   const found = await violations(page, everything)
   await page.emulateMedia({ colorScheme: 'dark' })
   return [...found, ...(await violations(page, colours))]
 }
 
-/** Loads axe-core into a page, once, and turns off the transitions of the page. */
+/** Loads axe-core into a page once, and turns off the page's transitions. */
 async function prepare(page: Page): Promise<void> {
   const there = await page.evaluate(() => {
     if (window.axe) return true
-    // An inherited colour changes in one transition per element, and thousands of them take seconds.
+    // An inherited colour causes one transition per element, and thousands of them take seconds.
     const still = new CSSStyleSheet()
     still.replaceSync('*, ::before, ::after { transition: none !important }')
     document.adoptedStyleSheets.push(still)
     return false
   })
-  // The policy of the page forbids a script element, but not page.evaluate.
+  // The page's security policy forbids a script element, but not page.evaluate.
   if (!there) await page.evaluate(source)
 }
 
 /**
- * Waits until nothing moves on a page, such as a colour on its way to that of another theme. A label that floats above its
- * field starts to move some frames after the text has changed, so several frames in a row must be still.
+ * Waits until no animation runs on a page, such as a change of colours. A label that floats above its field starts to move
+ * some frames after the text has changed, so several consecutive frames must be still.
  */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let still = 0; still < 4; still++) {
-      await new Promise(requestAnimationFrame) // a change of the theme has reached the page by then
+      await new Promise(requestAnimationFrame) // by then, a change of the theme has reached the page
       const moving = document.getAnimations().filter((a) =>
         a.playState === 'running' && Number.isFinite(a.effect?.getComputedTiming().endTime))
       if (moving.length === 0) continue
@@ -85,7 +85,7 @@ export async function settle(page: Page): Promise<void> {
   })
 }
 
-/** Runs axe-core in a page that has settled. An overflow to the side is a violation too. */
+/** Runs axe-core in a settled page. A horizontal overflow is a violation too. */
 async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
   await settle(page)
   return page.evaluate(async (o) => {
@@ -99,11 +99,11 @@ async function violations(page: Page, options: axe.RunOptions): Promise<string[]
   }, options)
 }
 
-/** Shows a page in a language, and waits for the requests in that language. A dialog that is open stays open. */
+/** Shows a page in a language and waits for the requests in that language. An open dialog stays open. */
 async function show(page: Page, language: string): Promise<void> {
   await page.evaluate(async (l) => {
     if (location.pathname.startsWith('/console')) {
-      // As if the language had been chosen in another window.
+      // Behaves like a choice of the language in another window.
       dispatchEvent(new StorageEvent('storage', { key: 'comanda.staff.language', newValue: l }))
     } else {
       const select = document.querySelector<HTMLSelectElement>('.language select')
@@ -118,7 +118,7 @@ async function show(page: Page, language: string): Promise<void> {
 
 const pending = new WeakMap<Page, Set<Request>>()
 
-/** Records which requests of a page have no answer yet. Streams are left out: they do not end. */
+/** Records the unanswered requests of a page, except streams, which do not end. */
 export function listen(page: Page): void {
   const open = new Set<Request>()
   pending.set(page, open)

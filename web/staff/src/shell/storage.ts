@@ -15,7 +15,7 @@ export function remember(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem(prefix + key)
     else localStorage.setItem(prefix + key, value)
   } catch {
-    // Without storage, it lasts until the next reload.
+    // Without storage, the value lasts until the next reload.
   }
 }
 

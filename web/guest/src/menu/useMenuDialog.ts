@@ -1,7 +1,7 @@
 import { useRouter, type RouteLocationRaw } from 'vue-router'
 
-/** How a dialog over the menu is left: as the back button does where the menu was before, so that no history piles up. */
-export function useOverMenu(below: RouteLocationRaw = { name: 'order' }): () => void {
+/** Leaves a dialog over the menu. If the menu is the previous page, it goes back, so that the history does not grow. */
+export function useMenuDialog(below: RouteLocationRaw = { name: 'order' }): () => void {
   const router = useRouter()
   return () => {
     const menu = router.resolve(below).fullPath

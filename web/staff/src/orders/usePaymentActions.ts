@@ -4,18 +4,18 @@ import { useDo } from '../shell/query'
 import { api } from '../shell/session'
 
 interface Place {
-  id: string // of the order
+  id: string // the order's id
   paymentId: string
 }
 
 /** The actions on payments with an unknown outcome and on failed refunds. */
-export function useMoneyDeeds() {
+export function usePaymentActions() {
   const touches = ['order', 'orders', 'exceptions']
   const check = useDo(
     (path: Place) => api.POST('/api/orders/{id}/payments/{paymentId}/check', { params: { path } }),
     { touches, done: () => t('orders.checked') },
   )
-  const judge = useDo(
+  const recordResult = useDo(
     ({ state, reason, ...path }: Place & { state: 'PAID' | 'FAILED'; reason: string }) =>
       api.POST('/api/orders/{id}/payments/{paymentId}', { params: { path }, body: { state, reason } }),
     { touches, done: () => t('orders.noted') },
@@ -39,9 +39,9 @@ export function useMoneyDeeds() {
     check: (id: string, paymentId: string) => {
       check.mutate({ id, paymentId })
     },
-    async judge(id: string, paymentId: string, state: 'PAID' | 'FAILED') {
+    async recordResult(id: string, paymentId: string, state: 'PAID' | 'FAILED') {
       const reason = await because(t(`orders.judge_${state}`), t('orders.judge_hint'))
-      if (reason) judge.mutate({ id, paymentId, state, reason })
+      if (reason) recordResult.mutate({ id, paymentId, state, reason })
     },
     async clear(id: string, paymentId: string) {
       const reason = await because(t('orders.clear_mismatch'), t('orders.clear_hint'))
