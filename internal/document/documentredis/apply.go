@@ -174,7 +174,7 @@ func (r *applyRun) settled() {
 }
 
 // updateIndexes is the second exchange: the lists and index entries, members of one set together.
-func (r *applyRun) updateIndexes(ctx context.Context) error {
+func (r *applyRun) updateIndexes(ctx context.Context) (err error) {
 	o := newIndexOps()
 	var entities []*document.Entity
 	for i := range r.writes {
@@ -193,8 +193,15 @@ func (r *applyRun) updateIndexes(ctx context.Context) error {
 			entities = append(entities, w.Entity)
 		}
 	}
+	run := r.lists.begin()
+	defer func() { run.end(entities, err) }()
+	var due, followed []*document.Entity
 	for _, e := range entities {
-		o.cmds = append(o.cmds, redisdb.Command("SCARD", e.Keys.List()))
+		if run.due(e) {
+			due, o.cmds = append(due, e), append(o.cmds, redisdb.Command("SCARD", e.Keys.List()))
+		} else {
+			followed = append(followed, e)
+		}
 	}
 	cmds := o.commands()
 	replies, err := r.send(ctx, cmds)
@@ -205,10 +212,18 @@ func (r *applyRun) updateIndexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, e := range entities {
-		if r.sizes[e], err = replies[len(o.cmds)-len(entities)+i].Int(); err != nil {
+	for i, e := range due {
+		if r.sizes[e], err = replies[len(o.cmds)-len(due)+i].Int(); err != nil {
 			return err
 		}
+		run.counted(e, r.sizes[e])
+	}
+	for _, e := range followed {
+		added, removed, err := o.listChanges(e, replies)
+		if err != nil {
+			return err
+		}
+		r.sizes[e] = run.changed(e, added, removed)
 	}
 	r.applied.Displaced = o.displaced(replies)
 	return nil

@@ -97,6 +97,20 @@ func (o *indexOps) commands() []redisdb.Cmd {
 	return o.cmds
 }
 
+// listChanges returns how many documents the commands have added to an entity's list, and how many they have removed.
+func (o *indexOps) listChanges(e *document.Entity, replies []redisdb.Reply) (added, removed int64, err error) {
+	list := e.Keys.List()
+	if i, ok := o.add.at[list]; ok {
+		if added, err = replies[i].Int(); err != nil {
+			return 0, 0, err
+		}
+	}
+	if i, ok := o.remove.at[list]; ok {
+		removed, err = replies[len(o.add.keys)+i].Int()
+	}
+	return added, removed, err
+}
+
 // displaced returns the documents whose unique values another document has taken.
 func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 	var refs []document.Ref

@@ -32,6 +32,8 @@ type Store struct {
 	step        int // commands in one exchange
 	markerSlots [keyspace.EpochMarks]int
 
+	lists listSizes
+
 	mu     sync.Mutex
 	doubts map[document.Ref][]document.IndexEntry // entries that may be left over, see applyRun.rememberUncertain
 }
@@ -48,6 +50,7 @@ const (
 // New returns a store.
 func New(db *redisdb.DB) *Store {
 	s := &Store{db: db, step: stepServer, doubts: map[document.Ref][]document.IndexEntry{}}
+	s.lists.known = map[*document.Entity]*listSize{}
 	if db.Embedded() {
 		s.step = stepEmbedded
 	}

@@ -1,0 +1,88 @@
+package documentredis
+
+import (
+	"sync"
+	"time"
+
+	"comanda/internal/clock"
+	"comanda/internal/document"
+)
+
+// countShare is the share of time, 1 in countShare, that counting the members of lists may take. A server counts a list
+// of any size at once. The store inside the process sorts all members for it, and nothing else runs meanwhile.
+const countShare = 100
+
+// listSizes remembers the sizes of lists, so that not every batch has to ask for them. In between it follows the batches
+// of this process. Sizes may be too low for a while if another process writes, which raises the counters itself.
+type listSizes struct {
+	mu      sync.Mutex
+	known   map[*document.Entity]*listSize
+	running int // batches that are being written
+	started int // batches so far
+}
+
+// listSize is the size of one list. It is asked for again once pause has passed since.
+type listSize struct {
+	n     int64
+	asked clock.Stopwatch
+	pause time.Duration
+}
+
+// countRun is one batch. It trusts the known sizes if no other batch is written at the same time: then it cannot tell
+// which members a size includes.
+type countRun struct {
+	sizes *listSizes
+	alone bool
+	nth   int
+	since clock.Stopwatch
+}
+
+func (s *listSizes) begin() countRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running++
+	s.started++
+	return countRun{s, s.running == 1, s.started, clock.Start()}
+}
+
+// due reports whether the batch must ask for the size of an entity's list.
+func (c *countRun) due(e *document.Entity) bool {
+	c.sizes.mu.Lock()
+	defer c.sizes.mu.Unlock()
+	k := c.sizes.known[e]
+	return !c.alone || k == nil || k.asked.Elapsed() >= k.pause
+}
+
+// changed returns the size of a list after the batch has added and removed members, for a list that was not due. It
+// returns 0, which raises no counter, if another batch has made the size unknown since.
+func (c *countRun) changed(e *document.Entity, added, removed int64) int64 {
+	c.sizes.mu.Lock()
+	defer c.sizes.mu.Unlock()
+	k := c.sizes.known[e]
+	if k == nil {
+		return 0
+	}
+	k.n += added - removed
+	return k.n
+}
+
+// counted remembers the size of a list that the batch has asked for.
+func (c *countRun) counted(e *document.Entity, n int64) {
+	c.sizes.mu.Lock()
+	defer c.sizes.mu.Unlock()
+	c.sizes.known[e] = &listSize{n, clock.Start(), countShare * c.since.Elapsed()}
+}
+
+// end forgets the sizes of the batch's entities if they cannot be trusted: after a failure, or if another batch was
+// written at the same time.
+func (c *countRun) end(entities []*document.Entity, err error) {
+	c.sizes.mu.Lock()
+	defer c.sizes.mu.Unlock()
+	c.sizes.running--
+	if err == nil && c.alone && c.sizes.started == c.nth {
+		return
+	}
+	for _, e := range entities {
+		delete(c.sizes.known, e)
+	}
+}
