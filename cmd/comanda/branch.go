@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 )
 
 // branch manages branches beside running servers.
@@ -50,14 +50,9 @@ func (c *cli) createBranch() *cobra.Command {
 			"  comanda branch create --name \"Corner Diner\" --country US --timezone America/Chicago --json",
 		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
 			r.Country, r.Currency, r.Locales = catalog.Country(country), money.Currency(currency), localesOf(locales)
-			if cmd.Flags().Changed("day-start") {
-				r.DayStart = &dayStart
-			}
+			r.DayStart = given(cmd, "day-start", dayStart)
 			b, err := k.Branches.Create(cmd.Context(), authz.System(), r)
-			if err != nil {
-				return result{}, err
-			}
-			return showBranch(b, k.DB.Now()), nil
+			return showBranch(k, b, err)
 		}),
 	}
 	flags := cmd.Flags()
@@ -73,17 +68,37 @@ func (c *cli) createBranch() *cobra.Command {
 }
 
 func localesOf(texts []string) []catalog.Locale {
-	all := make([]catalog.Locale, len(texts))
-	for i, t := range texts {
-		all[i] = catalog.Locale(strings.TrimSpace(t))
-	}
-	return all
+	return seq.Map(texts, func(t string) catalog.Locale { return catalog.Locale(strings.TrimSpace(t)) })
 }
 
-func showBranch(b catalog.Branch, now time.Time) result {
-	return result{value: cataloghttp.BranchJSON(b, now), text: func(w io.Writer) {
+// showBranch shows the branch that a command has created or changed.
+func showBranch(k *app.Core, b catalog.Branch, err error) (result, error) {
+	if err != nil {
+		return result{}, err
+	}
+	return result{value: cataloghttp.BranchJSON(b, k.DB.Now()), text: func(w io.Writer) {
 		fmt.Fprintf(w, "branch %d: %s, %s, %s\n", b.ID, b.Name, b.Currency, b.Timezone)
-	}}
+	}}, nil
+}
+
+// withBranch is withCore for a command that changes the branch of its first argument.
+func (c *cli) withBranch(change func(*cobra.Command, *app.Core, int64) (catalog.Branch, error)) runner {
+	return c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
+		id, err := strconv.ParseInt(cmd.Flags().Arg(0), 10, 64)
+		if err != nil {
+			return result{}, fmt.Errorf("%q is not the id of a branch", cmd.Flags().Arg(0))
+		}
+		b, err := change(cmd, k, id)
+		return showBranch(k, b, err)
+	})
+}
+
+// given returns the value of a flag, or nil if the command line does not have it.
+func given[T any](cmd *cobra.Command, flag string, value T) *T {
+	if !cmd.Flags().Changed(flag) {
+		return nil
+	}
+	return &value
 }
 
 func (c *cli) listBranches() *cobra.Command {
@@ -100,15 +115,10 @@ func (c *cli) listBranches() *cobra.Command {
 				return result{}, err
 			}
 			now := k.DB.Now()
-			list := make([]any, len(all))
-			for i, b := range all {
-				list[i] = cataloghttp.BranchJSON(b, now)
-			}
+			list := seq.Map(all, func(b catalog.Branch) any { return cataloghttp.BranchJSON(b, now) })
 			return result{value: list, text: func(w io.Writer) {
-				printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", func(w io.Writer) {
-					for _, b := range all {
-						fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, b.Country, b.Currency, b.Timezone, b.Open)
-					}
+				printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", all, func(w io.Writer, b catalog.Branch) {
+					fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, b.Country, b.Currency, b.Timezone, b.Open)
 				})
 			}}, nil
 		}),
@@ -130,50 +140,23 @@ func (c *cli) setBranch() *cobra.Command {
 		Long: "Changes what is given. A file of opening hours has the periods of weekdays and of dates:\n" +
 			`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]},"exceptions":[{"date":"2026-12-24","periods":[]}]}` + "\n" +
 			"A weekday that is missing is closed; {} opens at all hours.",
-		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
-			id, err := branchArg(cmd)
-			if err != nil {
-				return result{}, err
+		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (_ catalog.Branch, err error) {
+			e := catalog.BranchEdit{
+				Name: given(cmd, "name", name), DayStart: given(cmd, "day-start", dayStart), Open: given(cmd, "open", open),
+				Country:  given(cmd, "country", catalog.Country(country)),
+				Currency: given(cmd, "currency", money.Currency(currency)),
+				Timezone: given(cmd, "timezone", timezone), SharedCart: given(cmd, "shared-cart", sharedCart),
+				MailFrom: given(cmd, "mail-from", mailFrom),
 			}
-			var e catalog.BranchEdit
-			flags := cmd.Flags()
-			if flags.Changed("name") {
-				e.Name = &name
-			}
-			if flags.Changed("locales") {
+			if cmd.Flags().Changed("locales") {
 				e.Locales = localesOf(locales)
-			}
-			if flags.Changed("day-start") {
-				e.DayStart = &dayStart
-			}
-			if flags.Changed("open") {
-				e.Open = &open
-			}
-			if flags.Changed("country") {
-				e.Country = new(catalog.Country(country))
-			}
-			if flags.Changed("currency") {
-				e.Currency = new(money.Currency(currency))
-			}
-			if flags.Changed("timezone") {
-				e.Timezone = &timezone
-			}
-			if flags.Changed("shared-cart") {
-				e.SharedCart = &sharedCart
-			}
-			if flags.Changed("mail-from") {
-				e.MailFrom = &mailFrom
 			}
 			if hoursFile != "" {
 				if e.Hours, err = readHours(hoursFile); err != nil {
-					return result{}, err
+					return catalog.Branch{}, err
 				}
 			}
-			b, err := k.Branches.Edit(cmd.Context(), authz.System(), id, e)
-			if err != nil {
-				return result{}, err
-			}
-			return showBranch(b, k.DB.Now()), nil
+			return k.Branches.Edit(cmd.Context(), authz.System(), id, e)
 		}),
 	}
 	flags := cmd.Flags()
@@ -193,31 +176,14 @@ func (c *cli) setBranch() *cobra.Command {
 	return cmd
 }
 
-// branchArg returns the branch that the first argument names.
-func branchArg(cmd *cobra.Command) (int64, error) {
-	id, err := strconv.ParseInt(cmd.Flags().Arg(0), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not the id of a branch", cmd.Flags().Arg(0))
-	}
-	return id, nil
-}
-
 // changeBranch is a command that only takes the id of a branch.
 func (c *cli) changeBranch(
 	name, short, long string, run func(context.Context, *catalog.BranchAdmin, int64) (catalog.Branch, error),
 ) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long, Args: cobra.ExactArgs(1),
-		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
-			id, err := branchArg(cmd)
-			if err != nil {
-				return result{}, err
-			}
-			b, err := run(cmd.Context(), k.Branches, id)
-			if err != nil {
-				return result{}, err
-			}
-			return showBranch(b, k.DB.Now()), nil
+		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (catalog.Branch, error) {
+			return run(cmd.Context(), k.Branches, id)
 		}),
 	}
 }
@@ -228,15 +194,9 @@ func (c *cli) copyBranch() *cobra.Command {
 		Use: "copy ID", Short: "Copy a branch", Args: cobra.ExactArgs(1),
 		Long:    "Creates a branch with the settings, opening hours and menu of another, without tables, people and stock.",
 		Example: "  comanda branch copy 1 --name \"Quán Hoa 2\" --json",
-		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (_ result, err error) {
-			if r.From, err = branchArg(cmd); err != nil {
-				return result{}, err
-			}
-			b, err := k.Branches.Copy(cmd.Context(), authz.System(), k.CatalogServices.Files, r)
-			if err != nil {
-				return result{}, err
-			}
-			return showBranch(b, k.DB.Now()), nil
+		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (catalog.Branch, error) {
+			r.From = id
+			return k.Branches.Copy(cmd.Context(), authz.System(), k.CatalogServices.Files, r)
 		}),
 	}
 	cmd.Flags().StringVar(&r.Name, "name", "", "name that guests see")

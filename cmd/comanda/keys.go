@@ -48,10 +48,8 @@ func (c *cli) keysList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := keyspace.Declarations()
 			return c.print(cmd.OutOrStdout(), result{value: all, text: func(w io.Writer) {
-				printTable(w, "KEY\tTYPE\tTTL\tCLASS\tOWNER\tRESTORED BY", func(w io.Writer) {
-					for _, k := range all {
-						fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Pattern, k.Type, k.TTL, k.Class, k.Owner, k.Rebuild)
-					}
+				printTable(w, "KEY\tTYPE\tTTL\tCLASS\tOWNER\tRESTORED BY", all, func(w io.Writer, k keyspace.Decl) {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Pattern, k.Type, k.TTL, k.Class, k.Owner, k.Rebuild)
 				})
 			}})
 		},

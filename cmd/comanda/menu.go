@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/menufile"
 )
@@ -39,11 +40,7 @@ func (c *cli) menuImport() *cobra.Command {
 				return result{}, errors.New("menu import needs a FILE or --template, and not both")
 			}
 			r, err := importMenu(cmd, config, branch, template, o)
-			if err != nil {
-				return result{}, err
-			}
-			text := func(w io.Writer) { printMenuImport(w, r, o.DryRun) }
-			return result{value: r, text: text, found: len(r.Problems) > 0}, nil
+			return result{r, func(w io.Writer) { printMenuImport(w, r, o.DryRun) }, len(r.Problems) > 0}, err
 		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
@@ -59,13 +56,17 @@ func importMenu(
 	cmd *cobra.Command, config app.Config, branch int64, template string, o catalog.ImportOptions,
 ) (catalog.MenuImportResult, error) {
 	if template != "" {
-		return app.ImportTemplate(cmd.Context(), config, branch, template, o)
+		return app.WithCore(cmd.Context(), config, func(k *app.Core) (catalog.MenuImportResult, error) {
+			return k.CatalogServices.Files.ImportTemplate(cmd.Context(), authz.System(), branch, template, o)
+		})
 	}
 	raw, err := readLimited(cmd.Flags().Arg(0), menufile.MaxArchive)
 	if err != nil {
 		return catalog.MenuImportResult{}, err
 	}
-	return app.ImportMenu(cmd.Context(), config, branch, raw, o)
+	return app.WithCore(cmd.Context(), config, func(k *app.Core) (catalog.MenuImportResult, error) {
+		return k.CatalogServices.Files.Import(cmd.Context(), authz.System(), branch, raw, o)
+	})
 }
 
 // readLimited reads a file and one byte more than the limit, so that a longer one is recognized.
@@ -128,7 +129,9 @@ func (c *cli) menuExport() *cobra.Command {
 			case f != menufile.CSV && f != menufile.XLSX:
 				return result{}, fmt.Errorf("--format must be csv or xlsx, not %q", format)
 			}
-			raw, err := app.ExportMenu(cmd.Context(), config, branch, f)
+			raw, err := app.WithCore(cmd.Context(), config, func(k *app.Core) ([]byte, error) {
+				return k.CatalogServices.Files.Export(cmd.Context(), authz.System(), branch, f)
+			})
 			if err != nil {
 				return result{}, err
 			}

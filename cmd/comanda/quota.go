@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
+	"comanda/internal/authz"
 )
 
 func (c *cli) quota() *cobra.Command {
@@ -27,6 +28,9 @@ func (c *cli) quota() *cobra.Command {
 			if unlimited {
 				quota = nil
 			}
+			_, err := app.WithCore(cmd.Context(), config, func(k *app.Core) (struct{}, error) {
+				return struct{}{}, k.Editor.SetQuota(cmd.Context(), authz.System(), item, quota)
+			})
 			value := map[string]any{"itemId": strconv.FormatInt(item, 10), "dailyQuota": quota}
 			return result{value: value, text: func(w io.Writer) {
 				if quota == nil {
@@ -34,7 +38,7 @@ func (c *cli) quota() *cobra.Command {
 					return
 				}
 				fmt.Fprintf(w, "item %d: %d a day\n", item, daily)
-			}}, app.SetQuota(cmd.Context(), config, item, quota)
+			}}, err
 		}),
 	}
 	set.Flags().Int64Var(&item, "item", 0, "menu item")

@@ -112,12 +112,8 @@ func (c *cli) withDatabase(run func(*cobra.Command, app.Config, *sqldb.DB) (resu
 
 // withCore is withConfig with all services, beside running servers.
 func (c *cli) withCore(run func(*cobra.Command, *app.Core) (result, error)) runner {
-	return c.withConfig(func(cmd *cobra.Command, config app.Config) (r result, err error) {
-		err = app.WithCore(cmd.Context(), config, func(k *app.Core) error {
-			r, err = run(cmd, k)
-			return err
-		})
-		return r, err
+	return c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+		return app.WithCore(cmd.Context(), config, func(k *app.Core) (result, error) { return run(cmd, k) })
 	})
 }
 
@@ -173,10 +169,12 @@ func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// printTable aligns the columns of a header and of what rows writes, whose cells end with tabs.
-func printTable(w io.Writer, header string, rows func(io.Writer)) {
+// printTable aligns the columns of a header and of what row writes for each element, whose cells end with tabs.
+func printTable[T any](w io.Writer, header string, all []T, row func(io.Writer, T)) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, header)
-	rows(t)
+	for _, v := range all {
+		row(t, v)
+	}
 	_ = t.Flush() // the underlying writer reports its errors
 }

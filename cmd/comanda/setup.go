@@ -55,10 +55,7 @@ func (c *cli) setup() *cobra.Command {
 				File: raw, Dir: filepath.Dir(file), DryRun: dryRun,
 				Password: func() (string, error) { return readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()) },
 			})
-			if err != nil {
-				return result{}, err
-			}
-			return result{value: r, text: func(w io.Writer) { printSetup(w, r) }, found: len(r.Problems) > 0}, nil
+			return result{r, func(w io.Writer) { printSetup(w, r) }, len(r.Problems) > 0}, err
 		}),
 	}
 	cmd.Flags().StringVar(&file, "file", "", "house file in YAML")
@@ -75,10 +72,8 @@ func printSetup(w io.Writer, r app.HouseSetupResult) {
 		}
 		return
 	}
-	printTable(w, "ACTION\tKIND\tNAME\tDETAIL", func(w io.Writer) {
-		for _, s := range r.Steps {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Action, s.Kind, s.Name, s.Detail)
-		}
+	printTable(w, "ACTION\tKIND\tNAME\tDETAIL", r.Steps, func(w io.Writer, s app.HouseStep) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Action, s.Kind, s.Name, s.Detail)
 	})
 	if r.DryRun {
 		fmt.Fprintln(w, "nothing was changed (--dry-run)")

@@ -22,11 +22,9 @@ func (c *cli) stockShow() *cobra.Command {
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			lines, err := s.StockToday(cmd.Context(), branch)
 			return result{value: lines, text: func(w io.Writer) {
-				printTable(w, "BRANCH\tDATE\tITEM\tNAME\tCAP\tHELD\tUSED\tLEFT\t", func(w io.Writer) {
-					for _, l := range lines {
-						fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
-							l.Name, orAny(l.Cap), l.Held, l.Used, orAny(l.Left), lowMark(l.Low))
-					}
+				printTable(w, "BRANCH\tDATE\tITEM\tNAME\tCAP\tHELD\tUSED\tLEFT\t", lines, func(w io.Writer, l system.StockLine) {
+					fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
+						l.Name, orAny(l.Cap), l.Held, l.Used, orAny(l.Left), lowMark(l.Low))
 				})
 			}}, err
 		}),

@@ -87,10 +87,8 @@ func showLinks(cmd *cobra.Command, config app.Config, db *sqldb.DB, tables []vis
 	fmt.Fprintf(cmd.ErrOrStderr(), "Links lead to %s, %s\n", config.PublicURL, how)
 	links := app.Links(config, tables)
 	return result{value: links, text: func(w io.Writer) {
-		printTable(w, "BRANCH\tTABLE\tLABEL\tQR TOKEN\tLINK", func(w io.Writer) {
-			for _, l := range links {
-				fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\n", l.BranchID, l.TableID, l.Label, l.QRToken, l.URL)
-			}
+		printTable(w, "BRANCH\tTABLE\tLABEL\tQR TOKEN\tLINK", links, func(w io.Writer, l app.Link) {
+			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\n", l.BranchID, l.TableID, l.Label, l.QRToken, l.URL)
 		})
 	}}, nil
 }

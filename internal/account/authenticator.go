@@ -3,6 +3,8 @@ package account
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +52,6 @@ type Authenticator struct {
 	store  AuthStore
 	cache  SessionCache
 	now    func() time.Time
-	onRole func(role int64)
 
 	cached cache.Cache[[sha256.Size]byte, *cachedToken]
 
@@ -75,14 +76,10 @@ type cachedToken struct {
 	seenAt  atomic.Int64 // last activity that was recorded, Unix ms
 }
 
-// NewAuthenticator returns an authenticator that refuses every token until SyncRevocations has succeeded. onRole, which
-// may be nil, is called when the permissions of a role have changed, and with 0 when those of any role may have
-// changed, as at the start.
-func NewAuthenticator(
-	tokens TokenCodec, store AuthStore, cache SessionCache, now func() time.Time, onRole func(role int64),
-) *Authenticator {
+// NewAuthenticator returns an authenticator that refuses every token until SyncRevocations has succeeded.
+func NewAuthenticator(tokens TokenCodec, store AuthStore, cache SessionCache, now func() time.Time) *Authenticator {
 	return &Authenticator{
-		tokens: tokens, store: store, cache: cache, now: now, onRole: onRole,
+		tokens: tokens, store: store, cache: cache, now: now,
 		revoked: map[string]time.Time{}, users: map[string]time.Time{}, applied: map[string]time.Time{},
 		lastSeen: map[string]LastSeen{},
 	}
@@ -179,13 +176,13 @@ func (au *Authenticator) ClearCache() { au.cached.Clear() }
 // Revoke applies revocations to this process at once. They must be committed in SQL already.
 func (au *Authenticator) Revoke(all ...authz.Revocation) {
 	au.mu.Lock()
-	roles := au.apply(all)
-	au.mu.Unlock()
-	au.notifyRoles(roles)
+	defer au.mu.Unlock()
+	au.apply(all)
 }
 
-// apply stores revocations and returns the roles that changed. The caller holds the lock.
-func (au *Authenticator) apply(all []authz.Revocation) (roles []string) {
+// apply stores revocations. Those of roles are left to package authz, which reads the version of every role. The caller
+// holds the lock.
+func (au *Authenticator) apply(all []authz.Revocation) {
 	for _, r := range all {
 		if _, known := au.applied[r.ID]; known && r.ID != "" {
 			continue
@@ -200,22 +197,6 @@ func (au *Authenticator) apply(all []authz.Revocation) (roles []string) {
 			if r.At.After(au.users[r.Subject]) {
 				au.users[r.Subject] = r.At
 			}
-		case authz.RevokeRole:
-			roles = append(roles, r.Subject)
-		}
-	}
-	return roles
-}
-
-// notifyRoles calls onRole for each role. It must be called without the lock, since onRole may read SQL.
-func (au *Authenticator) notifyRoles(roles []string) {
-	if au.onRole == nil {
-		return
-	}
-	for _, role := range roles {
-		id, ok := parseDecimal(role)
-		if ok {
-			au.onRole(id)
 		}
 	}
 }
@@ -227,8 +208,6 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 	synced := au.synced
 	au.mu.RUnlock()
 	since := begun.Add(-revocationTTL)
-	// Revocations before since are not read, so the change of any role may have been missed.
-	gap := synced.Before(since) // at the start, or after a long outage
 	if after := synced.Add(-revocationOverlap); after.After(since) {
 		since = after
 	}
@@ -238,15 +217,11 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 		return err
 	}
 	au.mu.Lock()
-	roles := au.apply(all)
+	defer au.mu.Unlock()
+	au.apply(all)
 	au.evict(begun)
 	// The begin of the query counts, not its end: what commits during it may be missing from the result.
 	au.synced = begun
-	au.mu.Unlock()
-	if gap {
-		roles = []string{"0"}
-	}
-	au.notifyRoles(roles)
 	return nil
 }
 
@@ -288,11 +263,7 @@ func (au *Authenticator) FlushLastSeen(ctx context.Context) error {
 	if len(seen) == 0 {
 		return nil
 	}
-	all := make([]LastSeen, 0, len(seen))
-	for _, s := range seen {
-		all = append(all, s)
-	}
-	err := au.store.SaveLastSeen(ctx, all)
+	err := au.store.SaveLastSeen(ctx, slices.Collect(maps.Values(seen)))
 	if err != nil {
 		au.lastSeenMu.Lock()
 		defer au.lastSeenMu.Unlock()

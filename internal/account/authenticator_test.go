@@ -13,8 +13,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/account"
 	"comanda/internal/account/accountredis"
 	"comanda/internal/account/accountsql"
@@ -94,7 +92,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 		}
 		h.SyncRevocations(t)
 	}
-	unsynced := account.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, nil)
+	unsynced := account.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now)
 	_, err := unsynced.Authenticate(t.Context(), g.Access)
 	wantFault(t, "before the first sync", err, account.ErrRevocationsStale)
 }
@@ -135,27 +133,6 @@ func TestAuthenticator_disabled_account(t *testing.T) {
 	h.SetStatus(t, u.ID, account.Disabled)
 	fresh := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
 	wantFault(t, "a session read from SQL", fresh.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
-}
-
-func TestAuthenticator_role_revocations(t *testing.T) {
-	h := newSQLiteEnv(t)
-	var changed []int64
-	g := account.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, func(role int64) { changed = append(changed, role) })
-	follow := func() {
-		if err := g.SyncRevocations(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	follow()
-	revoke(t, h, authz.RevokeRole, "3", h.Clock.Now())
-	revoke(t, h, authz.RevokeRole, "3", h.Clock.Now())
-	follow()
-	follow()
-	h.Clock.Advance(16 * time.Minute)
-	follow()
-	if d := cmp.Diff([]int64{0, 3, 3, 0}, changed); d != "" { // at the start, once per change, after a long outage
-		t.Error(d)
-	}
 }
 
 // A transaction may commit some time after the timestamp of its revocation.
@@ -205,7 +182,7 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 	access := h.MustLogin(t, lan).Access
 	cache := accounttest.NewSessionCache()
 	store := &countingStore{Accounts: h.Store}
-	g := account.NewAuthenticator(h.Tokens, store, cache, h.Clock.Now, nil)
+	g := account.NewAuthenticator(h.Tokens, store, cache, h.Clock.Now)
 	admit := func(what string, want int64) {
 		t.Helper()
 		if err := g.SyncRevocations(t.Context()); err != nil {
@@ -250,7 +227,7 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 	h.CreateMember(t, lan)
 	grant := h.MustLogin(t, lan)
 	store := &countingStore{Accounts: h.Store}
-	g := account.NewAuthenticator(h.Tokens, store, accounttest.NewSessionCache(), h.Clock.Now, nil)
+	g := account.NewAuthenticator(h.Tokens, store, accounttest.NewSessionCache(), h.Clock.Now)
 	if err := g.SyncRevocations(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +278,7 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	h.CreateMember(t, lan)
 	grant := h.MustLogin(t, lan)
 	store := &countingStore{Accounts: h.Store, failure: errors.New("the disk is full")}
-	g := account.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now, nil)
+	g := account.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now)
 	h.Clock.Advance(time.Minute)
 	if err := g.SyncRevocations(t.Context()); err != nil {
 		t.Fatal(err)

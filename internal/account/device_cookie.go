@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"comanda/internal/seq"
 )
 
 // DeviceCookieTTL is how long a device is known after a login.
@@ -119,11 +121,9 @@ func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now t
 			all = append(all, m)
 		}
 	}
-	entries := make([]string, len(all))
-	for i, m := range all {
-		entries[i] = m.text() + "." + fingerprint(*key, "mark", m.text(), nonceBytes)
-	}
-	return strings.Join(entries, deviceSeparator)
+	return strings.Join(seq.Map(all, func(m deviceEntry) string {
+		return m.text() + "." + fingerprint(*key, "mark", m.text(), nonceBytes)
+	}), deviceSeparator)
 }
 
 // fingerprint returns the first size bytes of an HMAC, for one use of the key.

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // Purpose is what a one-time code is for. A code for one purpose is invalid for another.
@@ -45,12 +47,7 @@ func RetryAfter(windows []Window, times []time.Time, now time.Time) time.Duratio
 	var wait time.Duration
 	for _, w := range windows {
 		// Only events inside the window count. The oldest one beyond the maximum must leave it before the next is allowed.
-		var within []time.Time
-		for _, t := range times {
-			if now.Sub(t) < w.Duration {
-				within = append(within, t)
-			}
-		}
+		within := seq.Filter(times, func(t time.Time) bool { return now.Sub(t) < w.Duration })
 		if over := int64(len(within)) - w.Max; over >= 0 {
 			wait = max(wait, within[over].Add(w.Duration).Sub(now))
 		}
@@ -87,15 +84,7 @@ func codeHash(key Key, p Purpose, email, code string) string {
 // wellFormedCode reports whether a text has the form of a code. Others are refused without a query; they say nothing
 // about an account.
 func wellFormedCode(code string) bool {
-	if len(code) != codeDigits {
-		return false
-	}
-	for i := range len(code) {
-		if code[i] < '0' || code[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return len(code) == codeDigits && strings.Trim(code, "0123456789") == ""
 }
 
 // CodeStore stores codes and counts sends and attempts, normally accountsql.

@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // Rotation is a refresh token that a client sent, with its proposed successor.
@@ -62,18 +63,7 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 
 // wellFormedRefresh reports whether a text has the form of a refresh token, without any query. Access tokens never
 // have. The check keeps garbage from costing a transaction.
-func wellFormedRefresh(token string) bool {
-	if len(token) != refreshChars {
-		return false
-	}
-	for i := range len(token) {
-		c := token[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
-}
+func wellFormedRefresh(token string) bool { return text.IsToken(token, refreshChars) }
 
 // Logout ends the session of an access token, or else of a refresh token. Either may be expired or spent.
 func (a *Service) Logout(ctx context.Context, access, refresh string) error {

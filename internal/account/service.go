@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -211,15 +212,7 @@ func (a *Service) ChangeMe(ctx context.Context, who authz.Actor, c ProfileChange
 
 // Greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.
 func (u User) Greeting() string {
-	if u.FirstName != "" {
-		return u.FirstName
-	}
-	return u.Username
+	return cmp.Or(u.FirstName, u.Username)
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
-
-func parseDecimal(s string) (int64, bool) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	return id, err == nil
-}

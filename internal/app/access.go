@@ -30,6 +30,8 @@ import (
 	"comanda/internal/limit"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
+	"comanda/internal/sqldb"
 	"comanda/internal/telemetry"
 	"comanda/internal/web"
 )
@@ -103,6 +105,16 @@ func routeTable(c Config) (*httpapi.API, error) {
 	return s.API(), nil
 }
 
+// storePermissions stores the permissions of all routes, for a command that creates accounts: roles refer to them, and
+// no server may have run on this database yet.
+func storePermissions(ctx context.Context, c Config, db *sqldb.DB) error {
+	routes, err := routeTable(c)
+	if err != nil {
+		return err
+	}
+	return authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now())
+}
+
 // NewAccount is an account that the operator creates at the command line.
 type NewAccount struct {
 	Role     string
@@ -120,12 +132,7 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]accoun
 		return nil, err
 	}
 	defer db.Close()
-	routes, err := routeTable(c)
-	if err != nil {
-		return nil, err
-	}
-	// No server may have run on this database yet, and roles refer to permissions.
-	if err := authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now()); err != nil {
+	if err := storePermissions(ctx, c, db); err != nil {
 		return nil, err
 	}
 	k := &Core{Config: c, DB: db}
@@ -133,13 +140,7 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]accoun
 		Users: accountsql.NewAccounts(db), Hasher: account.NewHasher(account.DefaultArgon2Params, 1), Now: db.Now,
 	}
 	k.wireAuthorization()
-	users := make([]account.User, len(accounts))
-	for i, n := range accounts {
-		if users[i], err = k.createUser(ctx, n); err != nil {
-			return nil, err
-		}
-	}
-	return users, nil
+	return seq.TryMap(accounts, func(n NewAccount) (account.User, error) { return k.createUser(ctx, n) })
 }
 
 // createUser creates an account on behalf of the operator. Roles are found by name, because operators do not see their
@@ -189,10 +190,7 @@ func demoPassword() string {
 // createDemoUsers creates one account for each role, all with one password: the configured one, or a random one.
 // Existing accounts stay as they are.
 func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
-	password := os.Getenv("COMANDA_DEMO_PASSWORD")
-	if password == "" {
-		password = demoPassword()
-	}
+	password := cmp.Or(os.Getenv("COMANDA_DEMO_PASSWORD"), demoPassword())
 	branches, err := k.Branches.Branches(ctx, authz.System())
 	if err != nil {
 		return err
@@ -263,7 +261,7 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 		return err
 	}
 	store, memory := accountsql.NewAccounts(k.DB), accountredis.New(k.Redis)
-	authenticator := account.NewAuthenticator(tokens, store, memory, k.DB.Now, func(int64) {})
+	authenticator := account.NewAuthenticator(tokens, store, memory, k.DB.Now)
 	hasher := account.NewHasher(account.DefaultArgon2Params, runtime.GOMAXPROCS(0))
 	k.Authenticator, k.AccountStore, k.tokens = authenticator, store, tokens
 	k.Accounts = &account.Service{

@@ -47,9 +47,14 @@ func awaitClock(c *clock.Clock) func(context.Context) {
 // whenSettled wraps a loop that expires something. It skips rounds while the time is not settled; the next round does
 // the work.
 func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
+	return skipping(l, func() bool { return !c.Settled() })
+}
+
+// skipping wraps a loop so that its rounds do nothing while skip returns true.
+func skipping(l worker.Loop, skip func() bool) worker.Loop {
 	run := l.Run
 	l.Run = func(ctx context.Context) error {
-		if !c.Settled() {
+		if skip() {
 			return nil
 		}
 		return run(ctx)

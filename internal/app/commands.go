@@ -8,71 +8,30 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/demo"
 	"comanda/internal/event"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
-	"comanda/internal/menufile"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
-
-// SetQuota changes an item's quota from today on, from a command beside running servers.
-func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
-	return WithCore(ctx, c, func(k *Core) error { return k.Editor.SetQuota(ctx, authz.System(), item, quota) })
-}
-
-// ImportMenu imports a menu file into a branch, from a command beside running servers.
-func ImportMenu(
-	ctx context.Context, c Config, branch int64, raw []byte, o catalog.ImportOptions,
-) (result catalog.MenuImportResult, err error) {
-	err = WithCore(ctx, c, func(k *Core) error {
-		result, err = k.CatalogServices.Files.Import(ctx, authz.System(), branch, raw, o)
-		return err
-	})
-	return result, err
-}
-
-// ImportTemplate imports a menu template into a branch, as ImportMenu does a file.
-func ImportTemplate(
-	ctx context.Context, c Config, branch int64, name string, o catalog.ImportOptions,
-) (result catalog.MenuImportResult, err error) {
-	err = WithCore(ctx, c, func(k *Core) error {
-		result, err = k.CatalogServices.Files.ImportTemplate(ctx, authz.System(), branch, name, o)
-		return err
-	})
-	return result, err
-}
 
 // MenuTemplates returns the names of all menu templates.
 func MenuTemplates() []string {
-	var names []string
-	for _, t := range menuTemplates() {
-		names = append(names, t.Name)
-	}
-	return names
+	return seq.Map(menuTemplates(), func(t catalog.MenuTemplate) string { return t.Name })
 }
 
 func menuTemplates() []catalog.MenuTemplate {
 	return slices.Concat(catalog.MenuTemplates(), demo.MenuTemplates())
 }
 
-// ExportMenu returns a branch's menu as a file.
-func ExportMenu(ctx context.Context, c Config, branch int64, f menufile.Format) (raw []byte, err error) {
-	err = WithCore(ctx, c, func(k *Core) error {
-		raw, err = k.CatalogServices.Files.Export(ctx, authz.System(), branch, f)
-		return err
-	})
-	return raw, err
-}
-
-// WithCore runs a function with the services of a server. Redis notifies running servers of changes at once; without
-// Redis they read them from SQL within seconds.
-func WithCore(ctx context.Context, c Config, run func(*Core) error) error {
+// WithCore returns what a function does with the services of a server, for commands beside running servers. Redis
+// notifies the servers of changes at once; without Redis they read them from SQL within seconds.
+func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) (none T, err error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer db.Close()
 	redis, err := AttachRedis(ctx, c)
@@ -80,7 +39,7 @@ func WithCore(ctx context.Context, c Config, run func(*Core) error) error {
 	if err != nil { // SQL decides; servers update Redis from it later
 		redis, err = redisdb.Open(ctx, redisdb.Config{})
 		if err != nil {
-			return err
+			return none, err
 		}
 	}
 	defer redis.Close()
@@ -88,7 +47,7 @@ func WithCore(ctx context.Context, c Config, run func(*Core) error) error {
 		Config: c, DB: db, Redis: redis, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer k.Close()
 	return run(k)

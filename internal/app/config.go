@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -245,9 +246,7 @@ func readFile(path string, into map[string]string) error {
 
 // completed sets what follows from other settings, and validates all.
 func (c Config) completed() (Config, error) {
-	if c.DatabaseURL == "" {
-		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "comanda.db")
-	}
+	c.DatabaseURL = cmp.Or(c.DatabaseURL, "sqlite:"+filepath.Join(c.DataDir, "comanda.db"))
 	if c.PublicURL == "" {
 		c.PublicURL, c.DerivedURL = "http://"+reachable(c.Listen), true
 	}

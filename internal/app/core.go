@@ -30,6 +30,7 @@ import (
 	"comanda/internal/redisdb"
 	"comanda/internal/report"
 	"comanda/internal/report/reportsql"
+	"comanda/internal/seq"
 	"comanda/internal/settings"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -333,17 +334,11 @@ func (a availability) byStock(ctx context.Context, branch int64, left map[int64]
 
 // wireLimits creates the rate limiter. COMANDA_LIMITS=off leaves it nil, which allows everything.
 func (k *Core) wireLimits(reg prometheus.Registerer) {
-	var policies []string
-	for _, p := range limit.Policies() {
-		policies = append(policies, p.Name)
-	}
 	rejected := telemetry.Metrics(reg).Counting("ratelimit_rejected_total", "Requests refused by rate limits, by policy.",
-		"policy", policies...)
-	if !k.Config.Limits {
-		return
-	}
-	k.Limits = &limit.Limiter{
-		Local: limit.NewMemory(), Shared: limitredis.New(k.Redis), Now: k.DB.Now,
-		Rejected: rejected,
+		"policy", seq.Map(limit.Policies(), func(p limit.Policy) string { return p.Name })...)
+	if k.Config.Limits {
+		k.Limits = &limit.Limiter{
+			Local: limit.NewMemory(), Shared: limitredis.New(k.Redis), Now: k.DB.Now, Rejected: rejected,
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -123,10 +124,7 @@ const settingsUse = "comanda setting "
 
 // keyFile returns the file with the sealing key.
 func (c Config) keyFile() string {
-	if c.SettingsKeyFile != "" {
-		return c.SettingsKeyFile
-	}
-	return filepath.Join(c.DataDir, "settings.key")
+	return cmp.Or(c.SettingsKeyFile, filepath.Join(c.DataDir, "settings.key"))
 }
 
 // settingsKey returns the key that seals secrets, or settings.ErrKey. It reads the file each time: an operator who puts

@@ -14,7 +14,6 @@ import (
 
 	"comanda/internal/account"
 	"comanda/internal/authz"
-	"comanda/internal/authz/authzhttp"
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
@@ -83,11 +82,11 @@ func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, 
 		return result, err
 	}
 	defer done()
-	err = WithCore(ctx, c, func(k *Core) error {
+	return WithCore(ctx, c, func(k *Core) (HouseSetupResult, error) {
 		p := &houseSetup{Core: k, parsedHouse: h, ids: map[string]int64{}, password: s.Password}
 		if err := p.plan(ctx); err != nil || len(p.problems) > 0 {
 			result.Problems = append(result.Problems, p.problems...)
-			return err
+			return result, err
 		}
 		result.Steps = append(result.Steps, p.steps...)
 		for _, step := range p.steps {
@@ -95,12 +94,11 @@ func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, 
 				continue
 			}
 			if err := step.run(ctx); err != nil {
-				return fmt.Errorf("%s %s: %w", step.Kind, step.Name, err)
+				return result, fmt.Errorf("%s %s: %w", step.Kind, step.Name, err)
 			}
 		}
-		return nil
+		return result, nil
 	})
-	return result, err
 }
 
 // migrated applies all migrations to an empty database, and returns the configuration to work with. For a dry run that
@@ -132,12 +130,7 @@ func (c Config) migrated(ctx context.Context, dryRun bool) (Config, func(), erro
 	if dryRun && !empty {
 		return c, done, nil
 	}
-	// Roles refer to permissions, and no server may have run on this database yet.
-	routes, err := routeTable(c)
-	if err != nil {
-		return c, done, err
-	}
-	return c, done, authzsql.SyncPermissions(ctx, db, authzhttp.Permissions(routes.Routes()), db.Now())
+	return c, done, storePermissions(ctx, c, db)
 }
 
 // isEmpty reports whether no migration has been applied, or for a dry run, whether neither a server nor a set-up has

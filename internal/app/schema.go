@@ -57,14 +57,7 @@ func (g *schemaGuard) loop() worker.Loop {
 
 // guarded wraps a loop so that it does nothing while the schema is too new.
 func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
-	run := l.Run
-	l.Run = func(ctx context.Context) error {
-		if g.newer.Load() != nil {
-			return nil
-		}
-		return run(ctx)
-	}
-	return l
+	return skipping(l, func() bool { return g.newer.Load() != nil })
 }
 
 // watch makes a server refuse requests while the schema is too new.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/catalog"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockhttp"
 	"comanda/internal/worker"
@@ -21,11 +23,7 @@ func (k *Core) stockServices() stockhttp.Services {
 // branches returns the ids of all branches.
 func (k *Core) branches(ctx context.Context) ([]int64, error) {
 	all, err := k.Branches.Store.Branches(ctx)
-	ids := make([]int64, len(all))
-	for i, b := range all {
-		ids[i] = b.ID
-	}
-	return ids, err
+	return seq.Map(all, func(b catalog.Branch) int64 { return b.ID }), err
 }
 
 // warmInterval is half the maximum age of a snapshot, so that a round may be late.

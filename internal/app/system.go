@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"comanda/internal/account"
@@ -10,6 +11,7 @@ import (
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
@@ -46,10 +48,7 @@ func (k *Core) systemService() *system.Service {
 func (c Config) aboutProcess(build telemetry.Build, roles []ProcessRole, startedAt time.Time) system.About {
 	a := system.About{
 		Version: build.Version, Revision: build.Revision, GoVersion: build.GoVersion, StartedAt: startedAt,
-		Roles: make([]string, len(roles)), Engines: system.Engines{Broker: "in process"},
-	}
-	for i, r := range roles {
-		a.Roles[i] = string(r)
+		Roles: seq.Map(roles, func(r ProcessRole) string { return string(r) }), Engines: system.Engines{Broker: "in process"},
 	}
 	if c.AMQPURL != "" {
 		a.Engines.Broker = "rabbitmq"
@@ -66,12 +65,7 @@ type Diagnosis struct {
 
 // Healthy reports whether every check passed.
 func (d Diagnosis) Healthy() bool {
-	for _, f := range d.Findings {
-		if !f.OK {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Findings, func(f system.Finding) bool { return !f.OK })
 }
 
 // Diagnose checks configuration, versions, connections and clocks. It changes nothing. It does not need a running
@@ -82,8 +76,7 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
 	}
 	if c.AMQPURL != "" {
-		broker := c.rabbit(Consumers(nil), slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil))
-		connections.Broker = &broker
+		connections.Broker = new(c.rabbit(Consumers(nil), slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	}
 	return Diagnosis{
 		Build: telemetry.ReadBuild(), Settings: c.Redacted(), Findings: system.Diagnose(ctx, connections),

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/site"
 	"comanda/internal/visit/visithttp"
 	"comanda/internal/web"
@@ -83,11 +84,8 @@ func (k *Core) site() *site.PublicPages {
 
 // methodNames returns the ways to pay that guests see.
 func (h *houseSettings) methodNames() []string {
-	var all []string
-	for _, m := range h.merchants.methods(h.config.SandboxPayments) {
-		all = append(all, string(m))
-	}
-	return append(all, string(payment.Counter))
+	methods := append(h.merchants.methods(h.config.SandboxPayments), payment.Counter)
+	return seq.Map(methods, func(m payment.Method) string { return string(m) })
 }
 
 // appPage returns the URL of a page of the guests' app, or an empty string if there is no app.

@@ -76,6 +76,16 @@ func ActorOf(ctx context.Context) Actor {
 	return a
 }
 
+// Everywhere returns a handler that refuses actors who are restricted to some branches, for data of all branches.
+func Everywhere[I, O any](handle func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
+	return func(ctx context.Context, in I) (O, error) {
+		if !ActorOf(ctx).AllBranches {
+			return *new(O), ErrForbidden
+		}
+		return handle(ctx, in)
+	}
+}
+
 // WithMayUse returns a context that answers MayUse with may.
 func WithMayUse(ctx context.Context, may func(RouteKey) bool) context.Context {
 	return context.WithValue(ctx, mayUseKey{}, may)

@@ -1,6 +1,7 @@
 package cart
 
 import (
+	"cmp"
 	"context"
 
 	"comanda/internal/authz"
@@ -120,9 +121,7 @@ func (s *Service) change(ctx context.Context, c Change) (View, Item, error) {
 
 // menu returns the live menu that prices a cart.
 func (s *Service) menu(ctx context.Context, c Cart, branch int64) (*catalog.LiveMenu, error) {
-	if branch == 0 {
-		branch = c.BranchID
-	}
+	branch = cmp.Or(branch, c.BranchID)
 	if branch == 0 {
 		first, err := s.Store.FirstBranch(ctx)
 		if err != nil {

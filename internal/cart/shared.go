@@ -2,6 +2,7 @@ package cart
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -79,12 +80,7 @@ func (d *SharedDraft) AddTombstone(id string) { d.gone[id] = true }
 
 // Changes returns the lines to write. Those with quantity 0 become tombstones.
 func (d *SharedDraft) Changes() []SharedLine {
-	all := make([]SharedLine, 0, len(d.changed))
-	for _, l := range d.changed {
-		all = append(all, l)
-	}
-	slices.SortFunc(all, func(a, b SharedLine) int { return cmp.Compare(a.ID, b.ID) })
-	return all
+	return slices.SortedFunc(maps.Values(d.changed), func(a, b SharedLine) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // Apply adds, changes or removes a line. A change that fails leaves the cart as it is. A line that another guest has

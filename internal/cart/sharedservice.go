@@ -1,6 +1,7 @@
 package cart
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -79,10 +80,7 @@ func (s *SharedService) Get(ctx context.Context, g Guest) (SharedView, error) {
 // Put adds a line, or sets the quantity and the note of one. The dish must be active on the menu. It is idempotent: the
 // line's id identifies it.
 func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedView, error) {
-	if err := checkQuantity(l.Quantity); err != nil {
-		return SharedView{}, err
-	}
-	if err := checkNotes(l.Notes); err != nil {
+	if err := cmp.Or(checkQuantity(l.Quantity), checkNotes(l.Notes)); err != nil {
 		return SharedView{}, err
 	}
 	menu, err := s.menu(ctx, g)

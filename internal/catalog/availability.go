@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"comanda/internal/authz"
+	"comanda/internal/seq"
 )
 
 // forever is a business date later than all others.
@@ -109,9 +110,7 @@ func (a *Availability) TakeOff(ctx context.Context, by authz.Actor, item int64, 
 // Restore puts an item back on sale, up to its quota.
 func (a *Availability) Restore(ctx context.Context, by authz.Actor, item int64) error {
 	at, err := a.Store.Restore(ctx, by, item, a.Now())
-	if err == nil {
-		a.Menus.Invalidate(ctx, at.Branch)
-	}
+	a.Menus.changed(ctx, err, at.Branch)
 	return err
 }
 
@@ -171,14 +170,10 @@ func (a *Availability) Menu(ctx context.Context, by authz.Actor, branch int64) (
 	if err != nil {
 		return nil, err
 	}
-	c := &CountedMenu{LiveMenu: menu, Counters: map[int64]Counter{}}
 	counters, err := a.Counters.Counters(ctx, branch, menu.Branch.Calendar().BizDate(a.Now()))
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range counters {
-		c.Counters[n.Item] = n
-	}
-	c.OffItems, err = a.Store.OffItems(ctx, branch)
-	return c, err
+	off, err := a.Store.OffItems(ctx, branch)
+	return &CountedMenu{menu, seq.Index(counters, func(c Counter) int64 { return c.Item }), off}, err
 }

@@ -61,30 +61,18 @@ type BranchEdit struct {
 // apply returns the changed branch.
 func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	was := b
-	if e.Name != nil {
-		b.Name = *e.Name
-	}
+	set(&b.Name, e.Name)
 	if e.Locales != nil {
 		if err := checkDistinct(e.Locales); err != nil {
 			return b, err
 		}
 		b.Locales = slices.Clone(e.Locales)
 	}
-	if e.AutoClose != nil {
-		b.AutoClose = *e.AutoClose
-	}
-	if e.Open != nil {
-		b.Open = *e.Open
-	}
-	if e.Hours != nil {
-		b.Hours = *e.Hours
-	}
-	if e.SharedCart != nil {
-		b.SharedCart = *e.SharedCart
-	}
-	if e.MailFrom != nil {
-		b.MailFrom = *e.MailFrom
-	}
+	set(&b.AutoClose, e.AutoClose)
+	set(&b.Open, e.Open)
+	set(&b.Hours, e.Hours)
+	set(&b.SharedCart, e.SharedCart)
+	set(&b.MailFrom, e.MailFrom)
 	if err := e.applyFixed(&b, was); err != nil {
 		return b, err
 	}
@@ -97,6 +85,13 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	return b, err
 }
 
+// set changes a field to the value of an edit. Nil leaves it as it is.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
 // applyFixed changes the fields that are fixed by the first order. An order stores its currency and business date, but
 // reports and menus of a branch are in one currency and one calendar.
 func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
@@ -106,15 +101,9 @@ func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
 		}
 		b.Country = *e.Country
 	}
-	if e.Currency != nil {
-		b.Currency = *e.Currency
-	}
-	if e.Timezone != nil {
-		b.Timezone = *e.Timezone
-	}
-	if e.DayStart != nil {
-		b.DayStart = *e.DayStart
-	}
+	set(&b.Currency, e.Currency)
+	set(&b.Timezone, e.Timezone)
+	set(&b.DayStart, e.DayStart)
 	if !was.HasOrders {
 		return nil
 	}
@@ -225,9 +214,7 @@ func (a *BranchAdmin) setRetired(
 		return Branch{}, authz.ErrForbidden
 	}
 	b, err := write(ctx, by, id, a.Now())
-	if err == nil {
-		a.Menus.Invalidate(ctx, b.ID)
-	}
+	a.Menus.changed(ctx, err, b.ID)
 	return b, err
 }
 
@@ -237,8 +224,6 @@ func (a *BranchAdmin) change(
 	ctx context.Context, by authz.Actor, id int64, action string, now time.Time, edit func(Branch) (Branch, error),
 ) (Branch, error) {
 	b, err := a.Store.ChangeBranch(ctx, by, id, action, now, edit)
-	if err == nil {
-		a.Menus.Invalidate(ctx, b.ID)
-	}
+	a.Menus.changed(ctx, err, b.ID)
 	return b, err
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,9 +38,7 @@ func (e CategoryEdit) apply(c Category) (Category, error) {
 	if err := checkSort(e.Sort); err != nil {
 		return c, err
 	}
-	if e.Sort != nil {
-		c.Sort = *e.Sort
-	}
+	set(&c.Sort, e.Sort)
 	if e.Names != nil {
 		c.Names = e.Names
 	}
@@ -85,9 +84,7 @@ func (e DishEdit) apply(d Dish) (Dish, error) {
 	if d.Retired {
 		return d, ErrDishRetired
 	}
-	if e.CategoryID != nil {
-		d.CategoryID = *e.CategoryID
-	}
+	set(&d.CategoryID, e.CategoryID)
 	if e.Names != nil {
 		d.Names = e.Names
 	}
@@ -143,7 +140,7 @@ func (s *DishService) Categories(ctx context.Context, limit, offset int) ([]Cate
 // PutCategory changes a category, or creates one for id 0.
 func (s *DishService) PutCategory(ctx context.Context, by authz.Actor, id int64, e CategoryEdit) (Category, error) {
 	c, branches, err := s.Store.PutCategory(ctx, by, id, s.Now(), e.apply)
-	s.invalidate(ctx, branches, err)
+	s.Menus.changed(ctx, err, branches...)
 	return c, err
 }
 
@@ -164,15 +161,8 @@ type DishFilter struct {
 // matches reports whether a name of the dish contains the query.
 func (f DishFilter) matches(d Dish) bool {
 	q := strings.ToLower(strings.TrimSpace(f.Query))
-	if q == "" {
-		return true
-	}
-	for _, name := range d.Names {
-		if strings.Contains(strings.ToLower(name), q) {
-			return true
-		}
-	}
-	return false
+	contains := func(name string) bool { return strings.Contains(strings.ToLower(name), q) }
+	return q == "" || slices.ContainsFunc(slices.Collect(maps.Values(d.Names)), contains)
 }
 
 // Dishes returns a page of the matching dishes and their total number. It filters in Go: PostgreSQL and SQLite differ
@@ -194,21 +184,11 @@ func (s *DishService) PutDish(ctx context.Context, by authz.Actor, id int64, e D
 		return Dish{}, ErrImageUnknown
 	}
 	d, branches, err := s.Store.PutDish(ctx, by, id, s.Now(), e.apply)
-	s.invalidate(ctx, branches, err)
+	s.Menus.changed(ctx, err, branches...)
 	return d, err
 }
 
 // Retire retires a dish. Orders and closed versions still refer to it.
 func (s *DishService) Retire(ctx context.Context, by authz.Actor, id int64) error {
 	return s.Store.Retire(ctx, by, id, s.Now())
-}
-
-// invalidate drops the menus that show a changed category or dish, after the commit.
-func (s *DishService) invalidate(ctx context.Context, branches []int64, err error) {
-	if err != nil {
-		return
-	}
-	for _, b := range branches {
-		s.Menus.Invalidate(ctx, b)
-	}
 }

@@ -137,11 +137,8 @@ func (e *MenuEditor) Preview(ctx context.Context, by authz.Actor, version int64)
 // Publish publishes a draft. It succeeds without a change when the version is published already, so clients may retry.
 func (e *MenuEditor) Publish(ctx context.Context, by authz.Actor, version int64) (Version, error) {
 	v, err := e.Store.Publish(ctx, by, version, e.Now())
-	if err != nil {
-		return Version{}, err
-	}
-	e.Menus.Invalidate(ctx, v.BranchID)
-	return v, nil
+	e.Menus.changed(ctx, err, v.BranchID)
+	return v, err
 }
 
 // SetQuota sets the number of units of an item that may be sold per business date, from today on; nil is unlimited. A
@@ -152,9 +149,6 @@ func (e *MenuEditor) SetQuota(ctx context.Context, by authz.Actor, item int64, q
 	}
 	// Counter and standing quota change in one transaction, so an order sees both or neither.
 	branch, err := e.Store.SetQuota(ctx, by, item, quota, e.Now())
-	if err != nil {
-		return err
-	}
-	e.Menus.Invalidate(ctx, branch)
-	return nil
+	e.Menus.changed(ctx, err, branch)
+	return err
 }

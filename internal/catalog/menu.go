@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -48,13 +49,7 @@ func checkSort(sort *int64) error {
 
 // Check returns an error if the entry is not valid in any version.
 func (e Entry) Check() error {
-	if err := CheckPrice(e.Price); err != nil {
-		return err
-	}
-	if err := checkSort(e.Sort); err != nil {
-		return err
-	}
-	return CheckQuota(e.Quota)
+	return cmp.Or(CheckPrice(e.Price), checkSort(e.Sort), CheckQuota(e.Quota))
 }
 
 // Category is a group of dishes. An Edition has only ID and Names; the other fields are loaded for the staff and are not

@@ -149,6 +149,16 @@ func (m *MenuCache) Invalidate(ctx context.Context, branch int64) {
 	}
 }
 
+// changed invalidates the branches of a change that was committed. One that failed invalidates none.
+func (m *MenuCache) changed(ctx context.Context, err error, branches ...int64) {
+	if err != nil {
+		return
+	}
+	for _, b := range branches {
+		m.Invalidate(ctx, b)
+	}
+}
+
 // InvalidateLocal drops a branch from this cache only, so that the next reader waits for SQL. It is called for changes
 // that another process has made.
 func (m *MenuCache) InvalidateLocal(branch int64) {

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/menufile"
+	"comanda/internal/seq"
 )
 
 // MenuFiles imports and exports menus as spreadsheets. Changes are visible at once in this process and within a second
@@ -89,16 +90,11 @@ func (m *MenuFiles) write(
 	ctx context.Context, by authz.Actor, branch int64, w MenuImport, change func(MenuState) (MenuChange, error),
 ) (version int64, err error) {
 	// Stored in one order, so that two imports cannot deadlock.
-	slices.SortFunc(w.Images, func(a, b Image) int { return compare(a.ID, b.ID) })
+	slices.SortFunc(w.Images, func(a, b Image) int { return strings.Compare(a.ID, b.ID) })
 	w.Images = slices.CompactFunc(w.Images, func(a, b Image) bool { return a.ID == b.ID })
 	version, changed, err := m.Store.ImportMenu(ctx, by, branch, w, m.Now(), change)
-	if err != nil {
-		return 0, err
-	}
-	for _, b := range changed {
-		m.Menus.Invalidate(ctx, b)
-	}
-	return version, nil
+	m.Menus.changed(ctx, err, changed...)
+	return version, err
 }
 
 // resize makes the images of a file's pictures, by name. A picture that cannot be read is a problem of the rows that
@@ -181,11 +177,9 @@ func (m *MenuFiles) copyTo(
 }
 
 func fileOptions(b Branch) menufile.Options {
-	o := menufile.Options{Currency: b.Currency, Locales: make([]string, len(b.Locales))}
-	for i, l := range b.Locales {
-		o.Locales[i] = string(l)
+	return menufile.Options{
+		Currency: b.Currency, Locales: seq.Map(b.Locales, func(l Locale) string { return string(l) }),
 	}
-	return o
 }
 
 // exportRows returns the items of a menu as rows of a file.
@@ -234,12 +228,9 @@ type MenuTemplate struct {
 
 // MenuTemplates returns the templates of this program.
 func MenuTemplates() []MenuTemplate {
-	names := menufile.TemplateNames()
-	all := make([]MenuTemplate, len(names))
-	for i, name := range names {
-		all[i] = MenuTemplate{name, func(o menufile.Options) ([]menufile.DishRow, error) { return menufile.TemplateRows(name, o) }}
-	}
-	return all
+	return seq.Map(menufile.TemplateNames(), func(name string) MenuTemplate {
+		return MenuTemplate{name, func(o menufile.Options) ([]menufile.DishRow, error) { return menufile.TemplateRows(name, o) }}
+	})
 }
 
 // OfferedTemplate is a template as a branch would import it.
@@ -250,11 +241,7 @@ type OfferedTemplate struct {
 
 // Categories returns the number of its categories.
 func (t OfferedTemplate) Categories(base Locale) int {
-	seen := map[string]bool{}
-	for _, d := range t.Dishes {
-		seen[d.Category[string(base)]] = true
-	}
-	return len(seen)
+	return len(seq.Index(t.Dishes, func(d menufile.DishRow) string { return d.Category[string(base)] }))
 }
 
 // OfferedTemplates returns all templates in a branch's currency and languages.
@@ -263,15 +250,11 @@ func (m *MenuFiles) OfferedTemplates(ctx context.Context, by authz.Actor, branch
 	if err != nil {
 		return Branch{}, nil, err
 	}
-	all := make([]OfferedTemplate, len(m.Templates))
-	for i, t := range m.Templates {
+	all, err := seq.TryMap(m.Templates, func(t MenuTemplate) (OfferedTemplate, error) {
 		rows, err := t.Rows(fileOptions(state.Branch))
-		if err != nil {
-			return Branch{}, nil, fault.Wrap("menu template "+t.Name, err)
-		}
-		all[i] = OfferedTemplate{t.Name, rows}
-	}
-	return state.Branch, all, nil
+		return OfferedTemplate{t.Name, rows}, fault.Wrap("menu template "+t.Name, err)
+	})
+	return state.Branch, all, err
 }
 
 // ImportTemplate imports a template as a file with the same dishes: those that the branch has from it already are
@@ -311,10 +294,7 @@ func (m *MenuFiles) CheckFile(b Branch, raw []byte) []menufile.CellProblem {
 }
 
 func (m *MenuFiles) unknownTemplate(name string) error {
-	names := make([]string, len(m.Templates))
-	for i, t := range m.Templates {
-		names[i] = t.Name
-	}
+	names := seq.Map(m.Templates, func(t MenuTemplate) string { return t.Name })
 	return fault.Newf(fault.Invalid, "menu_template_unknown", "There is no menu template %q. There are %s.", name,
 		strings.Join(names, ", "))
 }

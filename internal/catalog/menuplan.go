@@ -12,10 +12,9 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/menufile"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
-
-func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // keysOf returns the key of each item: the stored one, else one made from the name. Made keys depend only on the menu, so
 // that a file exported before is understood.
@@ -226,12 +225,9 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 		}
 		return 2
 	}
-	var found []Category
-	for _, c := range p.Categories {
-		if menufile.Fold(strings.TrimSpace(c.Names.In(p.base()))) == folded {
-			found = append(found, c)
-		}
-	}
+	found := seq.Filter(p.Categories, func(c Category) bool {
+		return menufile.Fold(strings.TrimSpace(c.Names.In(p.base()))) == folded
+	})
 	if len(found) == 0 {
 		return CategoryWrite{}
 	}
@@ -242,10 +238,7 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 // planCopy returns what puts the items of one menu on another. Dishes are shared; only entries differ.
 func planCopy(from, to MenuState) MenuChange {
 	c := MenuChange{Source: "branch " + strconv.FormatInt(from.Branch.ID, 10)}
-	keys, taken := keysOf(from), map[string]bool{}
-	for _, key := range keysOf(to) {
-		taken[key] = true
-	}
+	keys, taken := keysOf(from), seq.Set(keysOf(to))
 	for i, it := range from.Items {
 		if !it.Listed {
 			continue

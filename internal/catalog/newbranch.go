@@ -82,15 +82,12 @@ func (r NewBranchRequest) Branch() (Branch, error) {
 	default:
 		b.Timezone = p.Timezones[0]
 	}
-	if r.DayStart != nil {
-		b.DayStart = *r.DayStart
-	} else if !known {
-		b.DayStart = usualDayStart
+	if !known {
+		b.DayStart, b.Locales = usualDayStart, []Locale{English}
 	}
+	set(&b.DayStart, r.DayStart)
 	if len(r.Locales) > 0 {
 		b.Locales = r.Locales
-	} else if !known {
-		b.Locales = []Locale{English}
 	}
 	if err := checkDistinct(b.Locales); err != nil {
 		return Branch{}, err

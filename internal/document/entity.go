@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -105,13 +106,7 @@ func (e *Entity) Index(name string) *Index {
 // Sets returns the indexes by which Find selects, in the order of declaration. SQL statements take their arguments in
 // this order.
 func (e *Entity) Sets() []*Index {
-	var sets []*Index
-	for _, x := range e.Indexes {
-		if !x.Unique && !x.IsRelation() {
-			sets = append(sets, x)
-		}
-	}
-	return sets
+	return seq.Filter(e.Indexes, func(x *Index) bool { return !x.Unique && !x.IsRelation() })
 }
 
 // ByName returns an entity by name; nil if there is none.

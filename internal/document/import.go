@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // OnConflict is the treatment of a line whose id, or one of whose unique values, exists.
@@ -187,13 +188,10 @@ func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Recor
 	if err != nil {
 		return nil, err
 	}
-	exists := map[string]bool{}
-	for _, d := range there {
-		exists[d.ID] = true
-	}
+	exists := seq.Index(there, func(d Document) string { return d.ID })
 	found := make([]conflict, len(batch))
 	for i, r := range batch {
-		if exists[r.ID] {
+		if _, ok := exists[r.ID]; ok {
 			found[i] = conflict{e.Name + " " + r.ID + " is there already", true}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // ErrRebuildRunning reports that another process is rebuilding.
@@ -107,12 +108,7 @@ func (b *Builder) canResume(ctx context.Context, seen GenerationState, server st
 	if err != nil {
 		return false, err
 	}
-	for _, m := range marks {
-		if m.Building != seen.Building {
-			return false, nil
-		}
-	}
-	return true, nil
+	return !slices.ContainsFunc(marks, func(m Marker) bool { return m.Building != seen.Building }), nil
 }
 
 // release lets the next builder begin at once.
@@ -261,11 +257,7 @@ func (c *rebuildRun) overwriteNewer(ctx context.Context, e *Entity, dropped []Re
 	if len(dropped) == 0 {
 		return nil
 	}
-	ids := make([]string, len(dropped))
-	for i, r := range dropped {
-		ids[i] = r.ID
-	}
-	docs, err := c.Source.Read(ctx, e, ids)
+	docs, err := c.Source.Read(ctx, e, seq.Map(dropped, func(r Ref) string { return r.ID }))
 	if err != nil {
 		return err
 	}

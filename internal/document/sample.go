@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 const (
@@ -141,11 +142,7 @@ var errEvicted = fault.New(fault.Unavailable, "documents_evicted",
 
 // restore writes documents with losses again.
 func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
-	refs := make([]Ref, len(lost))
-	for i, d := range lost {
-		refs[i] = d.Ref
-	}
-	refs = unique(refs)
+	refs := unique(seq.Map(lost, func(d Difference) Ref { return d.Ref }))
 	return len(refs), s.Projector.Project(ctx, refs, nil)
 }
 

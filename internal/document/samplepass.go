@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 )
 
 // samplePass is a pass of a sampler in progress.
@@ -217,10 +218,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	said := make(map[Ref]Document, len(docs))
-	for _, d := range docs {
-		said[d.Ref()] = d
-	}
+	said := seq.Index(docs, Document.Ref)
 	var again []string
 	waiting, err := p.pendingRefs(ctx)
 	if err != nil {

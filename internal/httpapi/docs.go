@@ -3,9 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	_ "embed" // the page's template and style
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -27,11 +25,7 @@ var docsTemplate string
 //go:embed docs.css
 var docsStyle string
 
-var docsCSP = func() string {
-	sum := sha256.Sum256([]byte(docsStyle))
-	return "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+var docsCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src " + SourceHash(docsStyle)
 
 // docsSection contains the operations of one tag; docsSchema is one type of the contract.
 type (

@@ -224,12 +224,7 @@ func addressIn(s string) netip.Addr {
 
 // oneOf reports whether a network contains the address. The invalid address is in none, so it is never trusted.
 func oneOf(nets []netip.Prefix, a netip.Addr) bool {
-	for _, n := range nets {
-		if n.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nets, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
 // networkOf returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since one
@@ -276,12 +271,9 @@ var purposes = []string{"Sec-Purpose", "Purpose", "X-Moz"}
 
 // Prefetching reports whether the request is a prefetch; header returns a header of the request.
 func Prefetching(header func(name string) string) bool {
-	for _, name := range purposes {
-		if strings.Contains(strings.ToLower(header(name)), "prefetch") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(purposes, func(name string) bool {
+		return strings.Contains(strings.ToLower(header(name)), "prefetch")
+	})
 }
 
 // RefusePrefetch responds to prefetches with ErrPrefetch and passes other requests on.

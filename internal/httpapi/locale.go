@@ -14,8 +14,8 @@ const (
 // Locale returns the locale of have, which lists the available locales by preference, that matches an Accept-Language
 // header best (RFC 4647, lookup): the same tag, else the tag shortened from its end, else another region or script of
 // the same language. It returns the first of have if none matches, and "" if have is empty.
-func Locale(acceptLanguage string, have ...string) string {
-	best, bestQ := "", 0.0
+func Locale[L ~string](acceptLanguage string, have ...L) L {
+	best, bestQ := L(""), 0.0
 	if len(acceptLanguage) > maxAcceptLanguage {
 		acceptLanguage = acceptLanguage[:maxAcceptLanguage]
 	}
@@ -55,20 +55,20 @@ func quality(params string) float64 {
 
 // lookup returns the available locale that matches one tag best, or "". The wildcard * matches none, so that the
 // caller's default applies.
-func lookup(tag string, have []string) string {
+func lookup[L ~string](tag string, have []L) L {
 	if tag == "" {
 		return ""
 	}
 	for prefix := tag; prefix != ""; prefix = shorten(prefix) {
 		for _, h := range have {
-			if strings.EqualFold(h, prefix) {
+			if strings.EqualFold(string(h), prefix) {
 				return h
 			}
 		}
 	}
 	language, _, _ := strings.Cut(tag, "-")
 	for _, h := range have {
-		if l, _, _ := strings.Cut(h, "-"); strings.EqualFold(l, language) {
+		if l, _, _ := strings.Cut(string(h), "-"); strings.EqualFold(l, language) {
 			return h
 		}
 	}

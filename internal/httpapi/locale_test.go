@@ -18,7 +18,7 @@ func TestLocale(t *testing.T) {
 			t.Errorf("%q selects %q, want %q", header, got, want)
 		}
 	}
-	if got := Locale("en"); got != "" {
+	if got := Locale[string]("en"); got != "" {
 		t.Errorf("without a choice it selects %q", got)
 	}
 	if got := Locale("zh", "zh-TW", "zh"); got != "zh" {

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // ByID is the input of an operation on the object of a number.
@@ -45,12 +46,11 @@ func ParseID(s string) (int64, error) {
 	return id, nil
 }
 
-// ParseOptionalID is ParseID with 0 for an id that was left out.
-func ParseOptionalID(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	return ParseID(s)
+// IDOf returns the id of a field whose schema has the pattern of ids, which lets nothing else through. It returns 0 for
+// an id that was left out.
+func IDOf(s string) int64 {
+	id, _ := strconv.ParseInt(s, 10, 64)
+	return id
 }
 
 // OrNull returns a pointer to v, or nil for the zero value, which JSON shows as null.
@@ -113,7 +113,7 @@ type List[T any] struct {
 
 // ListOf returns a list of total items, those of one page or all of them, each as view shows it.
 func ListOf[V, T any](items []V, total int, view func(V) T) List[T] {
-	return List[T]{Views(items, view), total}
+	return List[T]{seq.Map(items, view), total}
 }
 
 // Listed is one page of a list.
@@ -126,16 +126,7 @@ type Listed[T any] struct {
 
 // ListedOf returns a page of a list that has total items, each as view shows it.
 func ListedOf[V, T any](p Paging, page []V, total int64, view func(V) T) Listed[T] {
-	return Listed[T]{Views(page, view), p.Page, p.Size, total}
-}
-
-// Views returns each item as view shows it. The result is never nil, which JSON would show as null.
-func Views[V, T any](items []V, view func(V) T) []T {
-	all := make([]T, len(items))
-	for i, v := range items {
-		all[i] = view(v)
-	}
-	return all
+	return Listed[T]{seq.Map(page, view), p.Page, p.Size, total}
 }
 
 // PageOf returns the requested page of a whole list.

@@ -54,11 +54,11 @@ var pageTemplate = template.Must(template.New("page").Parse(
 	strings.NewReplacer("/* style */", pageStyle, "/* script */", pageScript).Replace(pageText)))
 
 // pageCSP allows the page's own script and style only.
-var pageCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src " + sourceHash(pageStyle) +
-	"; script-src " + sourceHash(pageScript)
+var pageCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src " + SourceHash(pageStyle) +
+	"; script-src " + SourceHash(pageScript)
 
-// sourceHash returns the CSP hash of an inline script or style (Content Security Policy Level 3, section 2.3.1).
-func sourceHash(text string) string {
+// SourceHash returns the CSP hash of an inline script or style (Content Security Policy Level 3, section 2.3.1).
+func SourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

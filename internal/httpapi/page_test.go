@@ -26,7 +26,7 @@ func TestPage_Write_policy(t *testing.T) {
 	for _, tag := range []string{"script", "style"} {
 		_, rest, _ := strings.Cut(body, "<"+tag+">")
 		text, _, _ := strings.Cut(rest, "</"+tag+">")
-		if csp := w.Header().Get("Content-Security-Policy"); text == "" || !strings.Contains(csp, sourceHash(text)) {
+		if csp := w.Header().Get("Content-Security-Policy"); text == "" || !strings.Contains(csp, SourceHash(text)) {
 			t.Errorf("the %s is not allowed by %s: %q", tag, csp, text)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -155,12 +156,7 @@ func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s
 
 // plain reports whether the body is not compressed, since the server does not decompress (RFC 9110, section 8.4).
 func plain(encodings []string) bool {
-	for _, e := range encodings {
-		if e != "" && !strings.EqualFold(e, "identity") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(encodings, func(e string) bool { return e != "" && !strings.EqualFold(e, "identity") })
 }
 
 // isJSON reports whether a Content-Type is JSON. UTF-8 is the only charset (RFC 8259, section 8.1).

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ func Markdown() string {
 	b.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, d := range Declarations() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
-			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), cell(d.Purpose))
+			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, cmp.Or(d.Source, "-"), cmp.Or(d.Rebuild, "-"), cell(d.Purpose))
 	}
 	b.WriteString("\n# Redis channels\n\nProcesses notify each other by pub/sub. Redis stores no messages, and a lost one ")
 	b.WriteString("only delays an update.\nIf Redis uses ACLs, Comanda's user needs these channels (`&name`), with the ")
@@ -32,13 +33,6 @@ func Markdown() string {
 
 // cell escapes bars in a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
 
 // String returns the range in readable form.
 func (t TTL) String() string {

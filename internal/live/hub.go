@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 	"comanda/internal/telemetry"
 	"comanda/internal/worker"
 )
@@ -135,10 +137,7 @@ func (h *Hub) flush(ctx context.Context) {
 	waiting := h.waiting
 	h.waiting = map[int64]*Change{}
 	h.mu.Unlock()
-	changes := make([]Change, 0, len(waiting))
-	for _, c := range waiting {
-		changes = append(changes, *c)
-	}
+	changes := seq.Map(slices.Collect(maps.Values(waiting)), func(c *Change) Change { return *c })
 	for some := range slices.Chunk(changes, branchesPerMessage) {
 		text, err := json.Marshal(message{h.self, some})
 		if err == nil {

@@ -1,6 +1,10 @@
 package live
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // Topic notifies subscribers in this process of changes, by key. A notification carries no content: the subscriber
 // reads the new state, so that notifications in quick succession can share one. The zero value is ready. It is safe for
@@ -55,11 +59,7 @@ func (t *Topic[K]) Notify(keys ...K) {
 func (t *Topic[K]) Keys() []K {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	keys := make([]K, 0, len(t.subscribers))
-	for key := range t.subscribers {
-		keys = append(keys, key)
-	}
-	return keys
+	return slices.Collect(maps.Keys(t.subscribers))
 }
 
 // Subscribed reports whether a key has subscribers.

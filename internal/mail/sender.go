@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/backoff"
 	"comanda/internal/queue"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -151,11 +152,9 @@ func (s *Sender) compose(q QueuedMessage) (Message, error) {
 // the rest of a claimed batch need not wait for the end of the claim.
 func (s *Sender) release(ctx context.Context, messages []QueuedMessage) error {
 	now := s.Now()
-	released := make([]queue.Failure, len(messages))
-	for i, q := range messages {
-		released[i] = queue.Released(q.ID, q.Attempts, now)
-	}
-	return s.Store.RecordFailures(ctx, now, released...)
+	return s.Store.RecordFailures(ctx, now, seq.Map(messages, func(q QueuedMessage) queue.Failure {
+		return queue.Released(q.ID, q.Attempts, now)
+	})...)
 }
 
 // report counts and logs the result of a message. It logs neither its content nor its recipient.

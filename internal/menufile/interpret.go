@@ -1,6 +1,7 @@
 package menufile
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"comanda/internal/money"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -39,10 +41,7 @@ type layout struct {
 
 // label returns the name of a field's column in the file.
 func (l layout) label(field string) string {
-	if s := l.labels[field]; s != "" {
-		return s
-	}
-	return field
+	return cmp.Or(l.labels[field], field)
 }
 
 // interpret finds out the shape of a spreadsheet and reads its dishes.
@@ -65,11 +64,7 @@ func interpret(rows []sheetRow, o Options, pictures map[string][]byte, r *report
 		r.filef(NoRows, "The file has a header and no dishes.")
 	}
 	in := reader{layout: l, options: o, pictures: pictures, report: r, keys: map[string]int{}, categories: map[string]seen{}}
-	out := make([]DishRow, 0, len(l.dishes))
-	for _, d := range l.dishes {
-		out = append(out, in.read(d))
-	}
-	return out
+	return seq.Map(l.dishes, in.read)
 }
 
 // headerOf returns the place of the header, and how to assign its columns. A file without a known header is read as a
@@ -95,11 +90,7 @@ func isPrice(name string) bool { return name == "price" || strings.HasPrefix(nam
 
 // header returns the names of columns in lower case.
 func header(row sheetRow) []string {
-	names := make([]string, len(row.cells))
-	for i, c := range row.cells {
-		names[i] = strings.ToLower(trimSpace(c.text))
-	}
-	return names
+	return seq.Map(row.cells, func(c cell) string { return strings.ToLower(trimSpace(c.text)) })
 }
 
 // assignTemplate assigns the columns of the template.
@@ -444,24 +435,21 @@ func (in *reader) quota(d dish, row *DishRow) {
 
 func (in *reader) image(d dish, row *DishRow) {
 	s, what := in.text(d, "image", text.Line, MaxImage)
-	switch what {
-	case cleared:
+	if what == cleared {
 		row.Image = Clear
+	}
+	if what != given {
 		return
-	case absent, rejected:
-		return
-	case given:
 	}
 	row.Image = s
-	if _, ok := in.pictures[s]; ok {
-		return
-	}
-	if _, ok := in.pictures[path.Base(s)]; ok && !strings.Contains(s, "://") {
+	_, whole := in.pictures[s]
+	_, base := in.pictures[path.Base(s)]
+	switch {
+	case whole:
+	case base && !strings.Contains(s, "://"):
 		row.Image = path.Base(s)
-		return
-	}
 	// An image that is stored already has a path or a URL, and only the store can verify it.
-	if !strings.Contains(s, "/") {
+	case !strings.Contains(s, "/"):
 		in.addf(d, "image", ImageMissing,
 			"There is no picture %q in the archive. Send the file and its pictures in one .zip file.", clip(s))
 	}

@@ -1,6 +1,7 @@
 package menufile
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
@@ -11,43 +12,21 @@ import (
 	"comanda/internal/money"
 )
 
-// symbols are the ways to write a currency beside an amount, in lower case and Unicode NFKC, the longest first. A symbol
-// of several currencies stands for each of them.
+// symbols are the ways to write a currency beside an amount, in lower case and Unicode NFKC. Of two symbols that begin
+// or end alike, the longer stands first. A symbol of several currencies stands for each of them.
 var symbols = []struct {
-	text string
-	of   []money.Currency
+	texts string
+	of    []money.Currency
 }{
-	{"đồng", []money.Currency{money.VND}},
-	{"vnđ", []money.Currency{money.VND}},
-	{"vnd", []money.Currency{money.VND}},
-	{"₫", []money.Currency{money.VND}},
-	{"đ", []money.Currency{money.VND}},
-	{"twd", []money.Currency{money.TWD}},
-	{"nt$", []money.Currency{money.TWD}},
-	{"nt", []money.Currency{money.TWD}},
-	{"us$", []money.Currency{money.USD}},
-	{"usd", []money.Currency{money.USD}},
+	{"đồng vnđ vnd ₫ đ", []money.Currency{money.VND}},
+	{"twd nt$ nt 元 圓", []money.Currency{money.TWD}},
+	{"us$ usd", []money.Currency{money.USD}},
 	{"$", []money.Currency{money.USD, money.TWD}},
-	{"元", []money.Currency{money.TWD}},
-	{"圓", []money.Currency{money.TWD}},
-	{"円", []money.Currency{money.JPY}},
-	{"jpy", []money.Currency{money.JPY}},
-	{"yen", []money.Currency{money.JPY}},
-	{"¥", []money.Currency{money.JPY}},
-	{"eur", []money.Currency{money.EUR}},
-	{"€", []money.Currency{money.EUR}},
-	{"sar", []money.Currency{money.SAR}},
-	{"sr", []money.Currency{money.SAR}},
-	{"ر.س.", []money.Currency{money.SAR}},
-	{"ر.س", []money.Currency{money.SAR}},
-	{"ریال", []money.Currency{money.SAR}},
-	{"thb", []money.Currency{money.THB}},
-	{"บาท", []money.Currency{money.THB}},
-	{"฿", []money.Currency{money.THB}},
-	{"£", nil},
-	{"gbp", nil},
-	{"₩", nil},
-	{"cny", nil},
+	{"円 jpy yen ¥", []money.Currency{money.JPY}},
+	{"eur €", []money.Currency{money.EUR}},
+	{"sar sr ر.س. ر.س ریال", []money.Currency{money.SAR}},
+	{"thb บาท ฿", []money.Currency{money.THB}},
+	{"£ gbp ₩ cny", nil},
 }
 
 // thousands are the suffixes that multiply an amount by a thousand where people leave three zeros out.
@@ -99,17 +78,18 @@ func parsePrice(s string, c money.Currency) (int64, priceProblem) {
 // trimCurrency removes the currency before or after an amount, and refuses another one.
 func trimCurrency(s string, c money.Currency) (string, priceProblem) {
 	for _, y := range symbols {
-		rest, ok := strings.CutSuffix(s, y.text)
-		if !ok {
-			rest, ok = strings.CutPrefix(s, y.text)
+		for symbol := range strings.FieldsSeq(y.texts) {
+			rest, ok := strings.CutSuffix(s, symbol)
+			if !ok {
+				rest, ok = strings.CutPrefix(s, symbol)
+			}
+			switch {
+			case ok && slices.Contains(y.of, c):
+				return strings.TrimSpace(rest), priceProblem{}
+			case ok:
+				return s, priceProblem{PriceCurrency, "This price is not in " + string(c) + ", the branch's currency."}
+			}
 		}
-		if !ok {
-			continue
-		}
-		if slices.Contains(y.of, c) {
-			return strings.TrimSpace(rest), priceProblem{}
-		}
-		return s, priceProblem{PriceCurrency, "This price is not in " + string(c) + ", the branch's currency."}
 	}
 	return s, priceProblem{}
 }
@@ -197,10 +177,7 @@ func amount(whole, fraction string, c money.Currency, factor int64) (int64, pric
 		}
 		fraction = fraction[:d]
 	}
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
-		whole = "0"
-	}
-	plain := whole
+	plain := cmp.Or(strings.TrimLeft(whole, "0"), "0")
 	if fraction != "" {
 		plain += "." + fraction
 	}

@@ -3,8 +3,11 @@ package menufile
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+
+	"comanda/internal/seq"
 )
 
 //go:embed templates/*.csv
@@ -19,11 +22,7 @@ const fallback = "en"
 // TemplateNames returns the names of the embedded templates: menus that a restaurant can start with.
 func TemplateNames() []string {
 	entries, _ := templates.ReadDir("templates") // fails for an unknown name only
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".csv")
-	}
-	return names
+	return seq.Map(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".csv") })
 }
 
 // TemplateRows returns the dishes of an embedded template in a branch's currency and languages. Dishes without a price

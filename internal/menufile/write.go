@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/xuri/excelize/v2"
+
+	"comanda/internal/seq"
 )
 
 // Format is a format that Write writes.
@@ -54,11 +56,8 @@ func unescape(s string) string {
 
 // Write returns dishes as a file of the template.
 func Write(f Format, o Options, rows []DishRow) ([]byte, error) {
-	table := make([][]string, 0, len(rows)+1)
-	table = append(table, columns(o))
-	for _, row := range rows {
-		table = append(table, cellsOf(row, o))
-	}
+	cells := seq.Map(rows, func(row DishRow) []string { return cellsOf(row, o) })
+	table := slices.Insert(cells, 0, columns(o))
 	if f == XLSX {
 		return writeXLSX(table)
 	}

@@ -38,12 +38,8 @@ func readXLSX(raw []byte, r *report) (rows []sheetRow) {
 		return nil
 	}
 	defer func() { _ = book.Close() }()
-	sheets := book.GetSheetList()
-	if len(sheets) == 0 {
-		r.filef(Damaged, sayDamaged)
-		return nil
-	}
-	if rows, err = readCells(book, sheets[0], formulas, r); err != nil {
+	// A workbook without sheets has no first name, under which nothing is found.
+	if rows, err = readCells(book, book.GetSheetName(0), formulas, r); err != nil {
 		r.filef(Damaged, sayDamaged)
 		return nil
 	}

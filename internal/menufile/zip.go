@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +28,7 @@ func isWorkbook(raw []byte) bool {
 	if err != nil {
 		return true // reported as a damaged workbook
 	}
-	for _, f := range z.File {
-		if f.Name == "[Content_Types].xml" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "[Content_Types].xml" })
 }
 
 // archive reads the entries of a ZIP file within limits. It counts the bytes that it unpacks, because the sizes in the
@@ -53,11 +49,9 @@ func (a *archive) open(raw []byte) []*zip.File {
 		a.r.filef(ZipContent, "The archive has more than %d files.", maxParts)
 		return nil
 	}
-	for _, f := range z.File {
-		if unsafeName(f.Name) {
-			a.r.filef(ZipName, "The archive contains a file whose name leads out of it.")
-			return nil
-		}
+	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return unsafeName(f.Name) }) {
+		a.r.filef(ZipName, "The archive contains a file whose name leads out of it.")
+		return nil
 	}
 	return z.File
 }
@@ -66,15 +60,8 @@ func (a *archive) open(raw []byte) []*zip.File {
 // to a disk; such an archive was made to do harm.
 func unsafeName(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
-	if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\x00:") {
-		return true
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == ".." {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\x00:") ||
+		slices.Contains(strings.Split(name, "/"), "..")
 }
 
 // read unpacks an entry of at most limit bytes. ok is false after a report.

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/fault"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -190,11 +191,9 @@ var ErrRetry = &fault.Error{
 // SoldOut returns ErrSoldOut with the lines that exceed the available units. Available is a snapshot: it may be lower
 // when the guest orders again.
 func SoldOut(short []stock.Shortage) error {
-	lines := make([]ShortLine, len(short))
-	for i, s := range short {
-		lines[i] = ShortLine{s.Item, s.Requested, s.Available}
-	}
-	return ErrSoldOut.With("lines", lines)
+	return ErrSoldOut.With("lines", seq.Map(short, func(s stock.Shortage) ShortLine {
+		return ShortLine{s.Item, s.Requested, s.Available}
+	}))
 }
 
 // ShortLine is an order line that exceeds the available units, as clients receive it.

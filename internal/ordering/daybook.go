@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"comanda/internal/event"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -69,9 +70,5 @@ func Tally(events []event.Event) ([]Day, error) {
 	sorted := slices.SortedFunc(maps.Values(days), func(a, b *Day) int {
 		return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date))
 	})
-	all := make([]Day, len(sorted))
-	for i, d := range sorted {
-		all[i] = *d
-	}
-	return all, nil
+	return seq.Map(sorted, func(d *Day) Day { return *d }), nil
 }

@@ -8,6 +8,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -65,10 +66,7 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 		if err != nil || len(ids) == 0 {
 			return total, err
 		}
-		commands := make([]Command, len(ids))
-		for i, id := range ids {
-			commands[i] = &End{OrderID: id, Reason: Expired}
-		}
+		commands := seq.Map(ids, func(id string) Command { return &End{OrderID: id, Reason: Expired} })
 		results, failures := s.Ledger.DoAll(ctx, commands)
 		for i := range results {
 			// A conflict is not a failure: the order was paid in the meantime.

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -54,9 +55,7 @@ type Receipt struct {
 // and concurrent requests share one execution. After an error of kind Unavailable the outcome is unknown; a retry
 // with the same clientTxnId returns it (I5).
 func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error) {
-	if r.VisitID == "" {
-		r.VisitID = g.VisitID
-	}
+	r.VisitID = cmp.Or(r.VisitID, g.VisitID)
 	if err := s.CheckRequest(g, r); err != nil {
 		return Receipt{}, err
 	}

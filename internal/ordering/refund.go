@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/fault"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -142,10 +144,7 @@ func (c *Refund) decide(b *Batch) Result {
 	a, ok := b.paidAttempt(o)
 	// The remaining amount bounds the sum of all refunds by the staff, not only each of them.
 	left := o.Total - o.Refunded
-	amount := c.Amount
-	if amount == 0 {
-		amount = left
-	}
+	amount := cmp.Or(c.Amount, left)
 	if o.PaymentStatus != Paid || !ok || amount <= 0 || amount > left {
 		return Result{Order: *o, Err: ErrNotRefundable.With("refundable", max(left, 0))}
 	}
@@ -353,17 +352,12 @@ func exhaustedOutcome(r payment.Refund) payment.RefundOutcome {
 
 // refundRequest returns the gateway request for a refund, with the other refunds of the same attempt.
 func refundRequest(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
-	p := payment.RefundRequest{
+	return payment.RefundRequest{
 		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount,
 		By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
 		Sent: r.Sent, PriorRefunds: r.PriorRefunds, Code: r.Code,
+		OtherRefunds: seq.Filter(all, func(o payment.Refund) bool { return o.AttemptID == a.ID && o.ID != r.ID }),
 	}
-	for _, other := range all {
-		if other.AttemptID == a.ID && other.ID != r.ID {
-			p.OtherRefunds = append(p.OtherRefunds, other)
-		}
-	}
-	return p
 }
 
 // submitRefund sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists

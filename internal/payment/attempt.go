@@ -5,6 +5,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 )
 
 // Method is a payment method. Its values are stored with orders and are part of the API, so a value never changes its
@@ -243,13 +244,7 @@ type AmountMismatch struct {
 type Methods struct{ offered map[Method]bool }
 
 // NewMethods returns the given methods and the counter, which is always offered.
-func NewMethods(others ...Method) Methods {
-	m := Methods{map[Method]bool{Counter: true}}
-	for _, o := range others {
-		m.offered[o] = true
-	}
-	return m
-}
+func NewMethods(others ...Method) Methods { return Methods{seq.Set(append(others, Counter))} }
 
 // Check returns ErrMethod for a method that is not offered.
 func (m Methods) Check(method Method) error {

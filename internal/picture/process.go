@@ -10,6 +10,7 @@ import (
 	stddraw "image/draw"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"time"
 
 	"golang.org/x/image/draw"
@@ -37,28 +38,16 @@ var (
 // format is an accepted file format. Its functions take the whole file, because an upload is in memory already.
 type format struct {
 	magic  string // ? is any byte
-	config func(raw []byte) (image.Config, error)
-	decode func(raw []byte) (image.Image, error)
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
 	exif   func(raw []byte) []byte // returns the file's EXIF data; nil if none
 }
 
 // formats are those of telephones and scanners.
 var formats = []format{
-	{
-		"\xff\xd8\xff",
-		func(raw []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(raw)) },
-		func(raw []byte) (image.Image, error) { return jpeg.Decode(bytes.NewReader(raw)) }, jpegExif,
-	},
-	{
-		"\x89PNG\r\n\x1a\n",
-		func(raw []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(raw)) },
-		func(raw []byte) (image.Image, error) { return png.Decode(bytes.NewReader(raw)) }, pngExif,
-	},
-	{
-		"RIFF????WEBP",
-		func(raw []byte) (image.Config, error) { return webp.DecodeConfig(bytes.NewReader(raw)) },
-		func(raw []byte) (image.Image, error) { return webp.Decode(bytes.NewReader(raw)) }, webpExif,
-	},
+	{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpegExif},
+	{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, pngExif},
+	{"RIFF????WEBP", webp.DecodeConfig, webp.Decode, webpExif},
 }
 
 // matches reports whether a file begins like this format. The content type of an upload is not used: browsers take it
@@ -121,7 +110,7 @@ func decode(raw []byte) (image.Image, rotation, error) {
 	if err != nil {
 		return nil, straight, err
 	}
-	src, err := f.decode(raw)
+	src, err := f.decode(bytes.NewReader(raw))
 	if err != nil {
 		return nil, straight, ErrUnreadable.Because(err)
 	}
@@ -158,7 +147,7 @@ func check(raw []byte) (format, error) {
 		if !f.matches(raw) {
 			continue
 		}
-		c, err := f.config(raw)
+		c, err := f.config(bytes.NewReader(raw))
 		switch {
 		case err != nil:
 			return f, ErrUnreadable.Because(err)
@@ -178,7 +167,7 @@ func Dimensions(raw []byte) (width, height int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	c, err := f.config(raw)
+	c, err := f.config(bytes.NewReader(raw))
 	return c.Width, c.Height, err
 }
 

@@ -22,13 +22,8 @@ func (p Percent) millionths() (n int64, ok bool) {
 		return 0, false
 	}
 	digits := integer + fraction + strings.Repeat("0", decimals-len(fraction))
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return 0, false
-		}
-	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return n, err == nil && n <= whole
+	return n, err == nil && n <= whole && strings.Trim(digits, "0123456789") == ""
 }
 
 // percentOf is the inverse of millionths, without trailing zeros.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"comanda/internal/money"
+	"comanda/internal/seq"
 )
 
 // Quote computes what an order or a bill costs. It returns an Invalid fault that names every wrong field if the input
@@ -238,10 +239,4 @@ func gross(l *line) int64   { return l.gross }
 func service(l *line) int64 { return l.service }
 
 // amounts returns one amount of each line.
-func (b *bill) amounts(of func(*line) int64) []int64 {
-	all := make([]int64, len(b.lines))
-	for i, l := range b.lines {
-		all[i] = of(l)
-	}
-	return all
-}
+func (b *bill) amounts(of func(*line) int64) []int64 { return seq.Map(b.lines, of) }

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -157,18 +158,14 @@ func check(in Input) (*bill, error) {
 	oneOf(c, "priceMode", in.PriceMode, Inclusive, Exclusive)
 	oneOf(c, "taxScope", in.TaxScope, PerBill, PerLine)
 	oneOf(c, "taxRounding", in.TaxRounding, roundings...)
-	if in.DiscountRounding == "" {
-		in.DiscountRounding = HalfUp
-	}
+	in.DiscountRounding = cmp.Or(in.DiscountRounding, HalfUp)
 	oneOf(c, "discountRounding", in.DiscountRounding, roundings...)
 	c.amount("cashRounding", in.CashRounding, 0)
 	b := &bill{Input: in, lines: c.lines(in.Lines), discounts: c.discounts("discounts", in.Discounts)}
 	c.count("serviceCharges", len(in.ServiceCharges), MaxEntries)
 	for i, s := range in.ServiceCharges {
 		at := fmt.Sprintf("serviceCharges[%d]", i)
-		if s.Base == "" {
-			s.Base = AfterDiscounts
-		}
+		s.Base = cmp.Or(s.Base, AfterDiscounts)
 		oneOf(c, at+".base", s.Base, AfterDiscounts, BeforeDiscounts)
 		b.charges = append(b.charges, charge{c.share(at, s.Percent, s.Amount), s.Base, s.Taxed})
 	}

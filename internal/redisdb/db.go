@@ -37,41 +37,14 @@ type DB struct {
 // starts down and comes up when the server does. An old version, an invalid configuration and a data directory that is
 // in use are errors. The context applies to Open only.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
-	db := &DB{cfg: cfg.withDefaults()}
-	db.UseSealKey(newSealKey())
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	if err := db.choose(); err != nil {
-		return nil, err
-	}
-	if _, err := db.begin(ctx); err != nil {
-		return nil, err
-	}
-	return db, nil
+	db, _, err := open(ctx, cfg, (*DB).choose)
+	return db, err
 }
 
 // Attach connects a command-line tool to the configured server, or to the embedded store of the process that uses the
 // data directory. An unreachable server is an error, ErrNotRunning or ErrDown.
 func Attach(ctx context.Context, cfg Config) (*DB, error) {
-	db := &DB{cfg: cfg.withDefaults()}
-	db.UseSealKey(newSealKey())
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	if cfg.embedded() {
-		path, err := liveSocket(cfg.Dir)
-		if err != nil {
-			return nil, err
-		}
-		db.embedded = true
-		db.option = db.cfg.embeddedOption(func(ctx context.Context) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		})
-	} else if err := db.choose(); err != nil {
-		return nil, err
-	}
-	why, err := db.begin(ctx)
+	db, why, err := open(ctx, cfg, (*DB).find)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +53,35 @@ func Attach(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, fmt.Errorf("redisdb: attach: %w", ErrDown.Because(why))
 	}
 	return db, nil
+}
+
+// open connects to the server that prepare has set up. down is the reason why it is unreachable.
+func open(ctx context.Context, cfg Config, prepare func(*DB) error) (db *DB, down, err error) {
+	db = &DB{cfg: cfg.withDefaults()}
+	db.UseSealKey(newSealKey())
+	if err := cfg.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := prepare(db); err != nil {
+		return nil, nil, err
+	}
+	if down, err = db.begin(ctx); err != nil {
+		return nil, nil, err
+	}
+	return db, down, nil
+}
+
+// find prepares the client options for the embedded store of another process, or for the configured server.
+func (db *DB) find() error {
+	if !db.cfg.embedded() {
+		return db.choose()
+	}
+	path, err := liveSocket(db.cfg.Dir)
+	db.embedded = true
+	db.option = db.cfg.embeddedOption(func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	})
+	return err
 }
 
 // choose prepares the client options and, if no server is configured, starts the embedded store.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -64,27 +65,21 @@ func classify(err error) kind {
 // classifyReply returns the kind of an error reply. These prefixes concern every call, so they count as an outage. All
 // others concern one command and leave the breaker alone.
 func classifyReply(text string) kind {
-	for _, prefix := range []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS"} {
-		if strings.HasPrefix(text, prefix) {
-			return refusing
-		}
+	if beginsWith(text, "LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS") {
+		return refusing
 	}
 	return reply
+}
+
+func beginsWith(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 // takesNoWrites reports whether the server is full, cannot save, is busy with a script, or denies this user access,
 // instead of refusing this particular command.
 func takesNoWrites(err error) bool {
-	var answer *rueidis.RedisError
-	if !errors.As(err, &answer) {
-		return false
-	}
-	for _, prefix := range []string{"OOM", "MISCONF", "BUSY", "NOAUTH", "NOPERM", "WRONGPASS"} {
-		if strings.HasPrefix(answer.Error(), prefix) {
-			return true
-		}
-	}
-	return false
+	answer, ok := errors.AsType[*rueidis.RedisError](err)
+	return ok && beginsWith(answer.Error(), "OOM", "MISCONF", "BUSY", "NOAUTH", "NOPERM", "WRONGPASS")
 }
 
 // translate turns an error of the client library into an error of this package. All calls use it. Callers see ErrDown

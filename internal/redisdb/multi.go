@@ -10,6 +10,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 )
 
 // Command returns a call of the script for DoMulti. R3 applies to each call separately.
@@ -75,21 +76,15 @@ func (db *DB) Texts(ctx context.Context, keys []keyspace.Key) ([]string, error) 
 }
 
 func (db *DB) textsOneByOne(ctx context.Context, keys []keyspace.Key) ([]string, error) {
-	cmds := make([]Cmd, len(keys))
-	for i, k := range keys {
-		cmds[i] = Command("GET", k)
-	}
+	cmds := seq.Map(keys, func(k keyspace.Key) Cmd { return Command("GET", k) })
 	replies, err := db.DoMulti(ctx, cmds...)
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(keys))
-	for i, r := range replies {
-		if texts[i], _, err = r.Text(); err != nil {
-			return nil, err
-		}
-	}
-	return texts, nil
+	return seq.TryMap(replies, func(r Reply) (string, error) {
+		text, _, err := r.Text()
+		return text, err
+	})
 }
 
 // Slot returns the slot of a key with its namespace.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"comanda/internal/keyspace"
@@ -18,8 +19,7 @@ const sealBytes = 16
 // UseSealKey sets the HMAC key of seals: at least 32 bytes that are not stored in Redis. All processes of an
 // installation share it. Without it a DB generates its own key and rejects seals of other processes.
 func (db *DB) UseSealKey(key []byte) {
-	kept := append([]byte(nil), key...)
-	db.sealKey.Store(&kept)
+	db.sealKey.Store(new(slices.Clone(key)))
 }
 
 // Seal returns a message authentication code of the parts and the key's name. Values that grant access, or that money

@@ -1,6 +1,7 @@
 package redisdb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 )
 
 // scanCount is the COUNT of SCAN calls: enough to fill a packet, few enough to block the server for less than a
@@ -55,16 +57,14 @@ func (m *Master) Size(ctx context.Context) (int64, error) {
 // Memory returns the bytes that keys occupy, including the server's overhead; 0 for a missing key, and if the server
 // does not support the command.
 func (m *Master) Memory(ctx context.Context, keys []string) ([]int64, error) {
-	cmds := make([]rueidis.Completed, len(keys))
-	for i, key := range keys {
-		cmds[i] = m.conn.B().MemoryUsage().Key(m.namespace.Raw(key)).Build()
-	}
+	cmds := seq.Map(keys, func(key string) rueidis.Completed {
+		return m.conn.B().MemoryUsage().Key(m.namespace.Raw(key)).Build()
+	})
 	results, err := m.send(ctx, "MEMORY", cmds)
-	sizes := make([]int64, len(results))
-	for i, r := range results {
-		sizes[i], _ = r.AsInt64()
-	}
-	return sizes, err
+	return seq.Map(results, func(r rueidis.RedisResult) int64 {
+		size, _ := r.AsInt64()
+		return size
+	}), err
 }
 
 // Lookup selects what a walk reads about a key.
@@ -135,11 +135,8 @@ func (m *Master) Walk(ctx context.Context, match string, lookup func(key string)
 }
 
 func (m *Master) scan(ctx context.Context, cursor uint64, match string) (rueidis.ScanEntry, error) {
-	if match == "" {
-		match = "*"
-	}
 	words := []string{"SCAN", strconv.FormatUint(cursor, 10), "COUNT", scanPage}
-	if match = m.namespace.Raw(match); match != "*" {
+	if match = m.namespace.Raw(cmp.Or(match, "*")); match != "*" {
 		words = append(words, "MATCH", match)
 	}
 	results, err := m.send(ctx, "SCAN", []rueidis.Completed{m.conn.B().Arbitrary(words...).Build()})
@@ -175,11 +172,7 @@ func (m *Master) look(ctx context.Context, keys []string, lookup func(string) Lo
 			unknown = append(unknown, i)
 		}
 	}
-	again := make([]string, len(unknown))
-	for i, at := range unknown {
-		again[i] = page[at].Key
-	}
-	states, err := m.States(ctx, again)
+	states, err := m.States(ctx, seq.Map(unknown, func(at int) string { return page[at].Key }))
 	if err != nil {
 		return nil, err
 	}

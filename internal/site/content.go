@@ -12,6 +12,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 )
 
 // week is the days in the order in which the pages list them.
@@ -65,11 +66,9 @@ func (p page) hours(b catalog.Branch) []hoursView {
 	if len(b.Hours.Weekly) == 0 {
 		return nil
 	}
-	var all []hoursView
-	for _, d := range week {
-		all = append(all, hoursView{Day: p.t.Days[d], Times: p.times(b.Hours.Weekly[keyOf(d)])})
-	}
-	return all
+	return seq.Map(week, func(d time.Weekday) hoursView {
+		return hoursView{Day: p.t.Days[d], Times: p.times(b.Hours.Weekly[keyOf(d)])}
+	})
 }
 
 // times says when a branch is open on a day.
@@ -94,23 +93,16 @@ const specialDays = 14
 func (p page) special(b catalog.Branch) []catalog.HoursException {
 	today := p.Now().In(zoneOf(b))
 	from, until := today.Format(time.DateOnly), today.AddDate(0, 0, specialDays).Format(time.DateOnly)
-	var all []catalog.HoursException
-	for _, e := range b.Hours.Exceptions {
-		if e.Date >= from && e.Date <= until {
-			all = append(all, e)
-		}
-	}
+	all := seq.Filter(b.Hours.Exceptions, func(e catalog.HoursException) bool { return e.Date >= from && e.Date <= until })
 	slices.SortFunc(all, func(x, y catalog.HoursException) int { return strings.Compare(x.Date, y.Date) })
 	return all
 }
 
 // specialHours lists the dates with other hours.
 func (p page) specialHours(b catalog.Branch) []hoursView {
-	var all []hoursView
-	for _, e := range p.special(b) {
-		all = append(all, hoursView{p.date(e.Date), p.times(e.Periods), e.Note})
-	}
-	return all
+	return seq.Map(p.special(b), func(e catalog.HoursException) hoursView {
+		return hoursView{p.date(e.Date), p.times(e.Periods), e.Note}
+	})
 }
 
 // date writes a date in words: Thursday, 24 December.

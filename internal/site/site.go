@@ -9,9 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed" // the template, style and texts of the pages
-	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -26,6 +24,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 	"comanda/internal/web"
 )
@@ -77,10 +76,12 @@ var texts = func() (all map[string]words) {
 }()
 
 // languages are those of the guest app, as BCP 47 tags, with the locale that the catalogue has for each.
-var languages = []struct {
+var languages = []language{{"en", catalog.English}, {"vi", catalog.Vietnamese}, {"zh-Hant", catalog.Chinese}}
+
+type language struct {
 	tag    string
 	locale catalog.Locale
-}{{"en", catalog.English}, {"vi", catalog.Vietnamese}, {"zh-Hant", catalog.Chinese}}
+}
 
 // PublicPages serves the pages. It is safe for concurrent use if its functions are.
 type PublicPages struct {
@@ -157,16 +158,11 @@ func (s *PublicPages) page(r *http.Request) (page, error) {
 	}
 	p.all = all
 	// The first language is that of visitors who ask for none of them: the first one of the first branch.
-	have := []string{}
+	have := seq.Map(languages, func(l language) string { return l.tag })
 	if len(all) > 0 {
-		for _, l := range languages {
-			if l.locale == all[0].Locales[0] {
-				have = append(have, l.tag)
-			}
+		if i := slices.IndexFunc(languages, func(l language) bool { return l.locale == all[0].Locales[0] }); i >= 0 {
+			have = append([]string{languages[i].tag}, have...)
 		}
-	}
-	for _, l := range languages {
-		have = append(have, l.tag)
 	}
 	p.tag = r.URL.Query().Get("lang")
 	p.named = slices.Contains(have, p.tag)
@@ -296,11 +292,10 @@ func (v view) write(w http.ResponseWriter, r *http.Request) error {
 	if err := pageTemplate.Execute(&body, v); err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(v.CSS))
 	web.Rendered{
 		MediaType: "text/html; charset=utf-8", Vary: "Accept-Encoding, Accept-Language", Body: body.Bytes(),
 		Policy: "default-src 'none'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
-			"frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+			"frame-ancestors 'none'; style-src " + httpapi.SourceHash(string(v.CSS)),
 	}.ServeHTTP(w, r)
 	return nil
 }

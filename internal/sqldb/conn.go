@@ -113,6 +113,18 @@ func IntoMap[K comparable, V any](m map[K]V) func(Rows) error {
 	}
 }
 
+// Grouped runs a query for two columns and returns the values of the second by the first, in the order of the rows.
+func Grouped[K comparable, V any](ctx context.Context, c Reader, q *Stmt, args ...any) (map[K][]V, error) {
+	all := map[K][]V{}
+	return all, Each(ctx, c, func(r Rows) error {
+		var k K
+		var v V
+		err := r.Scan(&k, &v)
+		all[k] = append(all[k], v)
+		return err
+	}, q, args...)
+}
+
 // Scanned returns a function that scans a row and passes it to use, for Each and Tx.QueueQuery.
 func Scanned[T any](scan func(Rows) (T, error), use func(T)) func(Rows) error {
 	return func(r Rows) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"testing/fstest"
@@ -50,52 +51,47 @@ type migrator struct {
 // wait, for an advisory lock on PostgreSQL, for the lock of the file on SQLite. Every process calls it at its start, so
 // a new release needs no separate step.
 func (db *DB) Migrate(ctx context.Context) error {
-	m, err := db.driver.migrate(ctx)
-	if err != nil {
+	return db.withMigrator(ctx, "migrate", func(m migrator) error {
+		_, err := m.Up(ctx)
 		return err
-	}
-	defer m.release()
-	_, err = m.Up(ctx)
-	return translate("migrate", err)
+	})
 }
 
 // MigrateDown reverts the newest migration. All data in its tables is lost.
 func (db *DB) MigrateDown(ctx context.Context) error {
+	return db.withMigrator(ctx, "migrate down", func(m migrator) error {
+		_, err := m.Down(ctx)
+		return err
+	})
+}
+
+// Migrations returns all migrations, applied or not.
+func (db *DB) Migrations(ctx context.Context) (all []Migration, err error) {
+	err = db.withMigrator(ctx, "migration status", func(m migrator) error {
+		states, err := m.Status(ctx)
+		for _, s := range states {
+			all = append(all, Migration{s.Source.Version, s.Source.Path, s.State == goose.StateApplied})
+		}
+		return err
+	})
+	return all, err
+}
+
+// withMigrator calls use with a migrator, and releases it.
+func (db *DB) withMigrator(ctx context.Context, name string, use func(migrator) error) error {
 	m, err := db.driver.migrate(ctx)
 	if err != nil {
 		return err
 	}
 	defer m.release()
-	_, err = m.Down(ctx)
-	return translate("migrate down", err)
-}
-
-// Migrations returns all migrations, applied or not.
-func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
-	m, err := db.driver.migrate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer m.release()
-	states, err := m.Status(ctx)
-	if err != nil {
-		return nil, translate("migration status", err)
-	}
-	all := make([]Migration, len(states))
-	for i, s := range states {
-		all[i] = Migration{s.Source.Version, s.Source.Path, s.State == goose.StateApplied}
-	}
-	return all, nil
+	return translate(name, use(m))
 }
 
 // SchemaHash returns a hash of all migrations. Databases migrated under the same hash have the same schema.
 func SchemaHash() string {
 	h := sha256.New()
 	for _, e := range []Engine{SQLite, Postgres} {
-		files, err := spelled(e)
-		if err != nil {
-			panic(err) // the files are embedded
-		}
+		files := spelled(e)
 		names, _ := fs.Glob(files, "*") // the pattern is well-formed
 		for _, name := range names {
 			text, _ := fs.ReadFile(files, name) // from memory
@@ -106,30 +102,20 @@ func SchemaHash() string {
 }
 
 // spelled returns the migrations in the SQL of one engine.
-func spelled(e Engine) (fs.FS, error) {
+func spelled(e Engine) fs.FS {
 	out := fstest.MapFS{} // the standard library's only file system in memory
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
 	mark := map[Engine]string{Postgres: "pg", SQLite: "sqlite"}[e]
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is well-formed
 	for _, name := range names {
-		text, err := fs.ReadFile(migrationFiles, name)
-		if err != nil {
-			return nil, err
-		}
+		text, _ := fs.ReadFile(migrationFiles, name) // embedded
 		written := choose(spelling[e].Replace(string(text)), mark)
 		out[strings.TrimPrefix(name, "migrations/")] = &fstest.MapFile{Data: []byte(written)}
 	}
-	return out, nil
+	return out
 }
 
 // migrate opens a pool without statement and transaction time-outs, because a step may rewrite large tables.
 func (p *postgres) migrate(ctx context.Context) (migrator, error) {
-	files, err := spelled(Postgres)
-	if err != nil {
-		return migrator{}, err
-	}
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return migrator{}, err
@@ -146,7 +132,7 @@ func (p *postgres) migrate(ctx context.Context) (migrator, error) {
 		_ = std.Close()
 		pool.Close()
 	}
-	g, err := goose.NewProvider(goose.DialectPostgres, std, files,
+	g, err := goose.NewProvider(goose.DialectPostgres, std, spelled(Postgres),
 		goose.WithSessionLocker(locker), goose.WithSlog(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		release()
@@ -158,10 +144,6 @@ func (p *postgres) migrate(ctx context.Context) (migrator, error) {
 // migrate opens a connection of its own while it holds the writer: goose needs a pool, and the writer's only connection
 // is always taken.
 func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
-	files, err := spelled(SQLite)
-	if err != nil {
-		return migrator{}, err
-	}
 	// The turn keeps this process's own transactions out until release; busy_timeout handles other processes.
 	if err := s.take(ctx); err != nil {
 		return migrator{}, err
@@ -175,7 +157,8 @@ func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
 		_ = pool.Close()
 		s.leave()
 	}
-	g, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithSlog(slog.New(slog.DiscardHandler)))
+	g, err := goose.NewProvider(goose.DialectSQLite3, pool, spelled(SQLite),
+		goose.WithSlog(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		release()
 		return migrator{}, fmt.Errorf("sqldb: %w", err)
@@ -280,12 +263,7 @@ func older(v, least string) bool {
 	var a, b [3]int
 	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // a missing part counts as zero
 	_, _ = fmt.Sscanf(least, "%d.%d.%d", &b[0], &b[1], &b[2])
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
+	return slices.Compare(a[:], b[:]) < 0
 }
 
 // Durable returns an error if the engine acknowledges commits before they are on disk. Serve refuses to start then: an

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"comanda/internal/event"
+	"comanda/internal/seq"
 )
 
 // CommandBatch decides commands in order of arrival against its balances and collects the resulting writes. It does
@@ -151,10 +152,7 @@ func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	r.tombstone(d, ReasonRefused)
 	r.queueOp(OpCancel, d.Hold)
 	if d.Message {
-		short := make([]event.Shortage, len(lines))
-		for i, l := range lines {
-			short[i] = event.Shortage(l)
-		}
+		short := seq.Map(lines, func(l SKUShortage) event.Shortage { return event.Shortage(l) })
 		r.publish(refusal(r.Now, d, 1, ErrInsufficientStock.Code, short))
 	}
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrInsufficientStock.With("lines", lines)}
@@ -304,11 +302,7 @@ func amounts(lines []SKULine) []event.ItemQuantity {
 
 // skuShortages converts shortages to the SKUs that the owner uses.
 func (r *CommandBatch) skuShortages(skuShortages []Shortage) []SKUShortage {
-	lines := make([]SKUShortage, len(skuShortages))
-	for i, s := range skuShortages {
-		lines[i] = SKUShortage{s.SKU, s.Requested, s.Available}
-	}
-	return lines
+	return seq.Map(skuShortages, func(s Shortage) SKUShortage { return SKUShortage{s.SKU, s.Requested, s.Available} })
 }
 
 // availability returns what is available now of the items of a refused id.

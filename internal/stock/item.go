@@ -10,6 +10,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // Item is a stock item of a branch, counted over days. Its owner identifies it by SKU, our tables by number. Neither
@@ -57,13 +58,11 @@ func (b *Balances) LowStockEvents(now time.Time) []event.Event {
 		}
 	}
 	slices.SortFunc(low, func(a, b *Counter) int { return cmp.Compare(a.Item, b.Item) })
-	events := make([]event.Event, len(low))
-	for i, c := range low {
-		events[i] = event.InventoryLow.New(now, c.item.SKU, 0, c.item.Branch, event.Low{
+	return seq.Map(low, func(c *Counter) event.Event {
+		return event.InventoryLow.New(now, c.item.SKU, 0, c.item.Branch, event.Low{
 			ItemID: c.item.SKU, BranchID: c.item.Branch, Available: c.Left(), Threshold: c.item.LowAt,
 		})
-	}
-	return events
+	})
 }
 
 // ItemStore changes and reads stock levels; stocksql.Reservations implements it. Each change is one transaction that

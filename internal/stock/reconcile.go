@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"comanda/internal/seq"
 )
 
 // Limits of the loops.
@@ -110,29 +112,20 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 	look := func(ctx context.Context) ([]HoldState, error) { return k.cfg.Store.TombstoneProvisional(ctx, due, now) }
 	if s.IsStock() {
 		look = func(ctx context.Context) ([]HoldState, error) {
-			ids := make([]string, len(due))
-			for i, h := range due {
-				ids[i] = h.ID
-			}
-			return k.cfg.Store.Holds(ctx, ids)
+			return k.cfg.Store.Holds(ctx, seq.Map(due, func(h Hold) string { return h.ID }))
 		}
 	}
 	states, err := look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	is := make(map[string]State, len(states))
-	for _, h := range states {
-		is[h.Hold.ID] = h.State
-	}
+	is := seq.Index(states, func(h HoldState) string { return h.Hold.ID })
 	// The empty state is a hold that SQL does not have. Only reservations can be in it, because orders have a tombstone by
 	// now.
 	kinds := map[State]OpKind{"": OpForget, Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}
-	entries := make([]OutboxEntry, len(due))
-	for i, h := range due {
-		entries[i] = OutboxEntry{Scope: h.Scope, Ops: []Op{{Kind: kinds[is[h.ID]], Hold: h}}}
-	}
-	return entries, nil
+	return seq.Map(due, func(h Hold) OutboxEntry {
+		return OutboxEntry{Scope: h.Scope, Ops: []Op{{Kind: kinds[is[h.ID].State], Hold: h}}}
+	}), nil
 }
 
 // scopes returns the scopes to be maintained, with the epochs that the cache must show. Nothing is sold from an older
@@ -198,10 +191,7 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 // Difference compares the counters in SQL with those of the cache: the number of differing units, and a description,
 // empty when they agree. A different cap is in the description but counts no units, because no hold explains it.
 func Difference(ledger, cache []Count) (units int64, text string) {
-	known := make(map[int64]Count, len(cache))
-	for _, c := range cache {
-		known[c.Item] = c
-	}
+	known := seq.Index(cache, func(c Count) int64 { return c.Item })
 	var b strings.Builder
 	for _, want := range ledger {
 		got, ok := known[want.Item]

@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/backoff"
 	"comanda/internal/queue"
+	"comanda/internal/seq"
 )
 
 // Limits of the replay.
@@ -134,10 +135,9 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 // in what can be sold, because SQL has the change. It is kept so that an operator sees the cause.
 func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
 	now, dead := k.cfg.Now(), 0
-	failures := make([]queue.Failure, len(rejected))
-	for i, e := range rejected {
-		failures[i] = retries.Failed(e.ID, e.Attempts, e.Attempts+1, now, e.cause)
-	}
+	failures := seq.Map(rejected, func(e rejectedEntry) queue.Failure {
+		return retries.Failed(e.ID, e.Attempts, e.Attempts+1, now, e.cause)
+	})
 	if err := k.cfg.Store.RecordFailures(ctx, now, failures...); err != nil {
 		return err
 	}

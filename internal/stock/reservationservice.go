@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/cache"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // ReservationStore runs commands and finds reservations; stocksql.Reservations implements it. It is safe for concurrent
@@ -135,12 +137,9 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 		}
 		lines[i] = Line{id, it.Qty}
 	}
-	ttl := r.TTL
-	if ttl == 0 {
-		ttl = DefaultTTL
-	}
 	merged, err := MergeLines(lines)
-	return Hold{ID: HoldID(r.ID), Scope: StockScope(r.Branch), Lines: merged, Until: now.Add(ttl)}, err
+	until := now.Add(cmp.Or(r.TTL, DefaultTTL))
+	return Hold{ID: HoldID(r.ID), Scope: StockScope(r.Branch), Lines: merged, Until: until}, err
 }
 
 // Confirm turns a reservation into a sale. Repeating it is not an error, and neither is it for Cancel and Return.
@@ -196,10 +195,7 @@ func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		commands := make([]Command, len(ids))
-		for i, id := range ids {
-			commands[i] = Command{Action: Expire, ID: id}
-		}
+		commands := seq.Map(ids, func(id string) Command { return Command{Action: Expire, ID: id} })
 		_, failures := s.Store.DoAll(ctx, commands)
 		if err := errors.Join(failures...); err != nil || len(ids) < expireBatch {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // LevelSnapshot is the available units of a stock item at an instant, for displays.
@@ -140,11 +141,7 @@ func (w *SnapshotService) read(ctx context.Context, branch int64, skus []string)
 }
 
 func snapshotsOf(levels []Level, at time.Time) []LevelSnapshot {
-	all := make([]LevelSnapshot, len(levels))
-	for i, l := range levels {
-		all[i] = LevelSnapshot{l.Branch, l.SKU, l.Available, at}
-	}
-	return all
+	return seq.Map(levels, func(l Level) LevelSnapshot { return LevelSnapshot{l.Branch, l.SKU, l.Available, at} })
 }
 
 // writeCache caches snapshots. Failures are ignored: the next request reads SQL again.
@@ -177,11 +174,10 @@ func (w *SnapshotService) FlushReads(ctx context.Context) error {
 	counted := w.reads
 	w.reads = nil
 	w.mu.Unlock()
-	reads := make([]ReadCount, 0, len(counted))
-	for _, key := range slices.SortedFunc(maps.Keys(counted), itemKey.compare) {
-		reads = append(reads, ReadCount{key.branch, key.sku, counted[key]})
-	}
-	return w.Store.Rank(ctx, reads)
+	keys := slices.SortedFunc(maps.Keys(counted), itemKey.compare)
+	return w.Store.Rank(ctx, seq.Map(keys, func(key itemKey) ReadCount {
+		return ReadCount{key.branch, key.sku, counted[key]}
+	}))
 }
 
 func (k itemKey) compare(other itemKey) int {

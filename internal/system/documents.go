@@ -14,6 +14,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/uid"
 )
 
@@ -114,10 +115,7 @@ func (s *Service) Export(
 		return n, err
 	}
 	// The audit log names the exported entities, not their content.
-	names := make([]string, len(entities))
-	for i, e := range entities {
-		names[i] = e.Name
-	}
+	names := seq.Map(entities, func(e *document.Entity) string { return e.Name })
 	return n, s.record(ctx, authz.System(), audit.ActionExported, "documents", strconv.Itoa(n), names)
 }
 

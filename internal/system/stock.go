@@ -14,6 +14,7 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
@@ -69,15 +70,12 @@ func (s *Service) StockToday(ctx context.Context, branch int64) ([]StockLine, er
 // stockLines returns the stock items of a branch. Their cap is all that is or was there: available, reserved and sold.
 func (s *Service) stockLines(ctx context.Context, branch int64) ([]StockLine, error) {
 	levels, _, err := stocksql.New(s.DB).Levels(ctx, stock.LevelFilter{Branch: branch, Limit: math.MaxInt32})
-	lines := make([]StockLine, len(levels))
-	for i, l := range levels {
-		all := l.Available + l.Reserved + l.Sold
-		lines[i] = StockLine{
-			Kind: stockKind, BranchID: l.Branch, ItemID: l.SKU, Name: l.Name, Cap: &all, Held: l.Reserved, Used: l.Sold,
-			Left: &l.Available, Low: l.Low(),
+	return seq.Map(levels, func(l stock.Level) StockLine {
+		return StockLine{
+			Kind: stockKind, BranchID: l.Branch, ItemID: l.SKU, Name: l.Name, Cap: new(l.Available + l.Reserved + l.Sold),
+			Held: l.Reserved, Used: l.Sold, Left: &l.Available, Low: l.Low(),
 		}
-	}
-	return lines, err
+	}), err
 }
 
 // quotaLines returns the items of a branch's published menu with the counters of its current business date.
@@ -91,10 +89,7 @@ func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b cat
 	if err != nil {
 		return nil, err
 	}
-	byItem := map[int64]stock.Count{}
-	for _, c := range counts {
-		byItem[c.Item] = c
-	}
+	byItem := seq.Index(counts, func(c stock.Count) int64 { return c.Item })
 	lines := make([]StockLine, len(content.Edition.Items))
 	for i, it := range content.Edition.Items {
 		c, counted := byItem[it.ID]
@@ -110,8 +105,7 @@ func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b cat
 			Name: it.Names.In(b.Locales...), Held: c.Held, Used: c.Used,
 		}
 		if c.Cap != stock.Unlimited {
-			limit, left := c.Cap, c.Left()
-			lines[i].Cap, lines[i].Left = &limit, &left
+			lines[i].Cap, lines[i].Left = new(c.Cap), new(c.Left())
 		}
 	}
 	return lines, nil

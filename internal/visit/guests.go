@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"comanda/internal/cache"
+	"comanda/internal/seq"
+	"comanda/internal/text"
 )
 
 const (
@@ -171,10 +173,7 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 	if len(visits) == 0 {
 		return nil
 	}
-	closed := make(map[string]bool, len(visits))
-	for _, v := range visits {
-		closed[v] = true
-	}
+	closed := seq.Set(visits)
 	s.mu.Lock()
 	// Raised before Redis is written, so that a bind that runs now notices.
 	s.generation++
@@ -235,14 +234,5 @@ func HashToken(token string) string {
 
 // wellFormed reports whether a text can be a token of n random bytes. Other texts are refused without a query.
 func wellFormed(token string, n int) bool {
-	if len(token) != base64.RawURLEncoding.EncodedLen(n) {
-		return false
-	}
-	for i := range len(token) {
-		c := token[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
+	return text.IsToken(token, base64.RawURLEncoding.EncodedLen(n))
 }

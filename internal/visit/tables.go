@@ -8,6 +8,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -126,10 +127,7 @@ func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []i
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
-	printed := make([]int64, len(chosen))
-	for i, t := range chosen {
-		printed[i] = t.ID
-	}
+	printed := seq.Map(chosen, func(t Table) int64 { return t.ID })
 	return b, chosen, f.Store.RecordPrinted(ctx, by, branch, printed, f.Now())
 }
 

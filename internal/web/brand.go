@@ -2,13 +2,13 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
 	"io/fs"
 	"strings"
+
+	"comanda/internal/httpapi"
 )
 
 // PageBrand is the restaurant's brand as pages carry it. The zero PageBrand leaves the app's own colours and icons.
@@ -79,9 +79,7 @@ func (b PageBrand) policy() string {
 	if b.Style == "" {
 		return contents
 	}
-	sum := sha256.Sum256([]byte(b.Style))
-	hash := " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	return strings.Replace(contents, "style-src 'self'", "style-src 'self'"+hash, 1)
+	return strings.Replace(contents, "style-src 'self'", "style-src 'self' "+httpapi.SourceHash(b.Style), 1)
 }
 
 // newManifest returns the manifest by which phones install the guest app; nil if the build has none.

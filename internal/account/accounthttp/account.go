@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/account"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 // Account is a user as the owner and the staff see it. It never contains the password or tokens.
@@ -49,7 +50,7 @@ func accountOf(u account.User) Account {
 		DeviceID: httpapi.OrNull(u.DeviceID), GoogleID: httpapi.OrNull(u.GoogleID),
 		Geolocation: httpapi.OrNull(u.Geolocation), Profile: u.Extra, AccountStatus: string(u.Status),
 		TrustScore: u.TrustScore, Registered: u.Registered, RoleID: httpapi.FormatID(u.RoleID), Role: u.Role,
-		BranchIDs: httpapi.Views(u.Branches, httpapi.FormatID), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		BranchIDs: seq.Map(u.Branches, httpapi.FormatID), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 		CreatedBy: httpapi.OrNull(u.CreatedBy), UpdatedBy: httpapi.OrNull(u.UpdatedBy), Version: u.Version,
 	}
 	// Never null in JSON, so that clients need no check.

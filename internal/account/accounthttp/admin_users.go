@@ -6,6 +6,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 	"comanda/internal/telemetry"
 )
 
@@ -60,17 +61,8 @@ type postBody struct {
 }
 
 func (p postBody) post() (account.Assignment, error) {
-	role, err := httpapi.ParseID(p.RoleID)
-	if err != nil {
-		return account.Assignment{}, err
-	}
-	post := account.Assignment{RoleID: role, Branches: make([]int64, len(p.Branches))}
-	for i, b := range p.Branches {
-		if post.Branches[i], err = httpapi.ParseID(b); err != nil {
-			return account.Assignment{}, err
-		}
-	}
-	return post, nil
+	branches, err := seq.TryMap(p.Branches, httpapi.ParseID)
+	return account.Assignment{RoleID: httpapi.IDOf(p.RoleID), Branches: branches}, err
 }
 
 type hireIn struct {

@@ -2,7 +2,6 @@ package accounthttp
 
 import (
 	"context"
-	"strconv"
 
 	"comanda/internal/account"
 	"comanda/internal/authz"
@@ -61,10 +60,7 @@ type takeOverIn struct {
 
 // takeOver needs the session of the colleague who is logged in; the new session does not end that one.
 func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, error) {
-	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
-	if err != nil {
-		return grant{}, account.ErrPin
-	}
+	user := httpapi.IDOf(in.Body.UserID)
 	g, err := m.accounts.TakeOver(ctx, authz.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
 	return grantOf(g), err
 }

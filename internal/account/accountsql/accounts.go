@@ -150,24 +150,14 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l account.Email) error {
 
 // scanUser reads the columns of account_select. The password hash is among them: never log a User.
 func scanUser(r sqldb.Rows) (u account.User, err error) {
-	var age *int64
 	var profile, branches string
-	var registered, from, created, updated int64
 	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,
-		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &age, &u.Occupation, &u.Province, &u.City,
-		&u.Geolocation, &u.TrustScore, &profile, &registered, &from, &u.Failures, &created, &updated, &u.CreatedBy,
-		&u.UpdatedBy, &u.Version, &branches)
-	if age != nil {
-		years := int(*age)
-		u.Age = &years
-	}
+		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &u.Age, &u.Occupation, &u.Province, &u.City,
+		&u.Geolocation, &u.TrustScore, &profile, sqldb.Bool(&u.Registered), sqldb.Time(&u.ValidFrom), &u.Failures,
+		sqldb.Time(&u.CreatedAt), sqldb.Time(&u.UpdatedAt), &u.CreatedBy, &u.UpdatedBy, &u.Version, &branches)
 	if profile != "{}" {
 		u.Extra = json.RawMessage(profile)
 	}
-	if u.Registered = registered == 1; from > 0 {
-		u.ValidFrom = sqldb.Instant(from)
-	}
-	u.CreatedAt, u.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
 	u.Branches = idList(branches)
 	return u, err
 }
@@ -189,11 +179,7 @@ func extra(u account.User) string {
 }
 
 // idList parses ids joined by commas.
-func idList(s string) []int64 {
-	if s == "" {
-		return nil
-	}
-	var ids []int64
+func idList(s string) (ids []int64) {
 	for part := range strings.SplitSeq(s, ",") {
 		id, err := strconv.ParseInt(part, 10, 64)
 		if err == nil {

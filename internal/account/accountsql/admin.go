@@ -49,10 +49,13 @@ func pattern(text string) string {
 // adminTx is the transaction of one administrative change of accounts.
 type adminTx struct{ *authzsql.Change }
 
-// beginAdmin locks the roles and reads the principal with its current permissions.
-func beginAdmin(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (adminTx, error) {
-	c, err := authzsql.BeginChange(ctx, tx, by, now)
-	return adminTx{c}, err
+// change runs an administrative change under the lock of the roles.
+func (s *UserAdmin) change(
+	ctx context.Context, by authz.Actor, now time.Time, run func(context.Context, sqldb.Tx, adminTx) error,
+) error {
+	return authzsql.WriteChange(ctx, s.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *authzsql.Change) error {
+		return run(ctx, tx, adminTx{c})
+	})
 }
 
 // target locks the account to be changed, if the principal may change it.
@@ -132,11 +135,7 @@ type auditedUser struct {
 func (s *UserAdmin) Create(
 	ctx context.Context, by authz.Actor, u account.User, pinHash string, p account.Assignment,
 ) (made account.User, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, u.CreatedAt)
-		if err != nil {
-			return err
-		}
+	err = s.change(ctx, by, u.CreatedAt, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		r, branches, err := d.assignable(ctx, p)
 		if err != nil {
 			return err
@@ -166,11 +165,7 @@ func (s *UserAdmin) Update(
 	ctx context.Context, by authz.Actor, id int64, now time.Time,
 	change func(account.Profile) (account.Profile, error),
 ) (u account.User, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		if u, err = d.target(ctx, id); err != nil {
 			return err
 		}
@@ -189,11 +184,7 @@ func (s *UserAdmin) Update(
 func (s *UserAdmin) Assign(
 	ctx context.Context, by authz.Actor, id int64, p account.Assignment, now time.Time,
 ) (u account.User, ended []string, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		was, err := d.target(ctx, id)
 		if err != nil {
 			return err
@@ -226,12 +217,8 @@ func (s *UserAdmin) Assign(
 func (s *UserAdmin) SetStatus(
 	ctx context.Context, by authz.Actor, id int64, to account.Status, now time.Time,
 ) (u account.User, ended []string, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		ended = nil // the transaction may be retried
-		d, err := beginAdmin(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
 		// Returning here writes neither an entry nor a revocation, so a repeated request changes nothing.
 		if u, err = d.target(ctx, id); err != nil || u.Status == to {
 			return err
@@ -261,11 +248,7 @@ func (s *UserAdmin) SetStatus(
 func (s *UserAdmin) ResetPin(
 	ctx context.Context, by authz.Actor, id int64, hash string, now time.Time,
 ) (u account.User, ended []string, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := beginAdmin(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		was, err := d.target(ctx, id)
 		switch {
 		case err != nil:

@@ -34,17 +34,13 @@ func Keys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
 
 // ReadKeys returns the installation's current keys. They were created at its first start.
 func ReadKeys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
-	all, err := sqldb.Collect(ctx, db, sqldb.Row(func(s *[2]string) []any {
-		return []any{&s[0], &s[1]}
-	}), stmt("secret_list"))
+	all, err := sqldb.Map[string, string](ctx, db, stmt("secret_list"))
 	if err != nil {
 		return account.Keys{}, err
 	}
 	byName := map[string]account.Key{}
-	for _, s := range all {
-		byName[s[0]], _ = base64.StdEncoding.DecodeString(s[1]) // the length check below catches a bad one
-	}
 	for _, n := range keyNames {
+		byName[n], _ = base64.StdEncoding.DecodeString(all[n]) // the length check catches a bad one
 		if len(byName[n]) != account.KeyBytes {
 			return account.Keys{}, fmt.Errorf("accountsql: the installation's key %q is damaged", n)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"comanda/internal/account"
@@ -13,6 +14,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -203,11 +205,9 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 	if len(ids) == 0 {
 		return
 	}
-	all := make([]authz.Revocation, len(ids))
-	for i, id := range ids {
-		all[i] = authz.Revocation{ID: id, Kind: authz.RevokeSession, Subject: id, At: now}
-	}
-	authzsql.QueueRevocations(tx, all...)
+	authzsql.QueueRevocations(tx, seq.Map(ids, func(id string) authz.Revocation {
+		return authz.Revocation{ID: id, Kind: authz.RevokeSession, Subject: id, At: now}
+	})...)
 }
 
 // ActiveSession returns a live session of an active account.
@@ -231,12 +231,8 @@ func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]authz.Re
 
 // SaveLastSeen updates the last activity of live sessions. It never moves one back.
 func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) error {
-	slices.SortFunc(all, func(a, b account.LastSeen) int { // one order of row locks, against deadlocks
-		if a.Session < b.Session {
-			return -1
-		}
-		return 1
-	})
+	// One order of row locks, against deadlocks.
+	slices.SortFunc(all, func(a, b account.LastSeen) int { return strings.Compare(a.Session, b.Session) })
 	_, err := s.db.Exec(ctx, stmt("session_seen"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].Session }).
 		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }).
@@ -245,13 +241,10 @@ func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) err
 }
 
 // scanSession reads a session. A live one has no end, which leaves EndedAt zero.
-func scanSession(r sqldb.Rows) (s account.Session, err error) {
-	var ended *int64
-	err = r.Scan(&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, sqldb.Time(&s.RotatedAt), &s.Device,
-		&s.Address, sqldb.Time(&s.CreatedAt), sqldb.Time(&s.LastSeenAt), sqldb.Time(&s.IdleUntil), sqldb.Time(&s.ExpiresAt),
-		&ended)
-	if ended != nil {
-		s.EndedAt = sqldb.Instant(*ended)
+var scanSession = sqldb.Row(func(s *account.Session) []any {
+	return []any{
+		&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, sqldb.Time(&s.RotatedAt), &s.Device, &s.Address,
+		sqldb.Time(&s.CreatedAt), sqldb.Time(&s.LastSeenAt), sqldb.Time(&s.IdleUntil), sqldb.Time(&s.ExpiresAt),
+		sqldb.Time(&s.EndedAt),
 	}
-	return s, err
-}
+})

@@ -95,7 +95,7 @@ func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock 
 	h := &Env{DB: db, Store: store, Clock: clock, Events: heard, Service: &account.Service{
 		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: account.NewHasher(FastParams, 2), Tokens: tokens, Keys: keys,
 		Cache: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
-		Authenticator: account.NewAuthenticator(tokens, store, memory, clock.Now, nil),
+		Authenticator: account.NewAuthenticator(tokens, store, memory, clock.Now),
 		Observer: account.Observer{
 			Login: func(r string) { heard.add("login." + r) }, Code: func(e string) { heard.add("code." + e) },
 			Reused: func() { heard.add("reused") },

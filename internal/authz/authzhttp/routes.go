@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 // roleRoutes are the routes of roles and permissions.
@@ -42,7 +43,7 @@ type role struct {
 func roleOf(r authz.Role) role {
 	return role{
 		ID: httpapi.FormatID(r.ID), Name: r.Name, Description: r.Description, IsDelivered: authz.IsDelivered(r.Name),
-		PermissionIDs: httpapi.Views(r.Permissions, httpapi.FormatID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		PermissionIDs: seq.Map(r.Permissions, httpapi.FormatID), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		Version: r.Version,
 	}
 }
@@ -101,12 +102,9 @@ type rolePermissionsIn struct {
 }
 
 func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (role, error) {
-	ids := make([]int64, len(in.Body.PermissionIDs))
-	for i, s := range in.Body.PermissionIDs {
-		var err error
-		if ids[i], err = httpapi.ParseID(s); err != nil {
-			return role{}, err
-		}
+	ids, err := seq.TryMap(in.Body.PermissionIDs, httpapi.ParseID)
+	if err != nil {
+		return role{}, err
 	}
 	return roleResult(m.roles.SetPermissions(ctx, authz.ActorOf(ctx), in.ID, ids))
 }
@@ -147,5 +145,5 @@ type ownPermissions struct {
 
 func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (ownPermissions, error) {
 	held, err := m.roles.PermittedRoutes(ctx, authz.ActorOf(ctx))
-	return ownPermissions{httpapi.Views(held, func(k authz.RouteKey) string { return k.Method + " " + k.Path })}, err
+	return ownPermissions{seq.Map(held, func(k authz.RouteKey) string { return k.Method + " " + k.Path })}, err
 }

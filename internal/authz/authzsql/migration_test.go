@@ -81,7 +81,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 		after, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range after {
 			if changed := v - versions[id]; changed == 1 && kitchen == "" {
-				kitchen = decimals([]int64{id})[0]
+				kitchen = decimal(id)
 			} else if changed != 0 || err != nil {
 				t.Errorf("role %d has version %d, and had %d; %v", id, v, versions[id], err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -78,11 +79,8 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 	if err != nil {
 		return err
 	}
-	known := map[authz.RouteKey]authz.Permission{}
-	for _, p := range had {
-		// Routes are compared by method and path; the rest of known after the loop has vanished.
-		known[p.Key()] = p
-	}
+	// Routes are compared by method and path; the rest of known after the loop has vanished.
+	known := seq.Index(had, authz.Permission.Key)
 	var fresh, renamed []authz.Permission
 	own := map[authz.RouteKey]bool{}
 	for _, p := range routes {
@@ -197,13 +195,7 @@ func bumpRoles(tx sqldb.Tx, now time.Time, by authz.Actor, ids ...int64) {
 		return
 	}
 	tx.Queue(stmt("role_touch"), sqldb.IDs(ids), now.UnixMilli(), by.String())
-	documentsql.Changed(tx, now, "role", decimals(ids)...)
+	documentsql.Changed(tx, now, "role", seq.Map(ids, decimal)...)
 }
 
-func decimals(ids []int64) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = strconv.FormatInt(id, 10)
-	}
-	return all
-}
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }

@@ -25,12 +25,7 @@ func NewRoles(db *sqldb.DB) *Roles { return &Roles{db} }
 
 // RoleVersions returns the version of every role.
 func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
-	pairs, err := sqldb.Collect(ctx, b.db, sqldb.Pair, stmt("role_versions"))
-	versions := make(map[int64]int64, len(pairs))
-	for _, p := range pairs {
-		versions[p[0]] = p[1]
-	}
-	return versions, err
+	return sqldb.Map[int64, int64](ctx, b.db, stmt("role_versions"))
 }
 
 // Grants returns the routes that each role may use.
@@ -102,12 +97,7 @@ func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]authz.Permission
 
 // selectHolders returns the permission ids of each role, ascending.
 func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
-	pairs, err := sqldb.Collect(ctx, conn, sqldb.Pair, stmt("permission_holders"))
-	held := map[int64][]int64{}
-	for _, p := range pairs {
-		held[p[0]] = append(held[p[0]], p[1])
-	}
-	return held, err
+	return sqldb.Grouped[int64, int64](ctx, conn, stmt("permission_holders"))
 }
 
 // auditedRole is what the audit log stores of a role.
@@ -129,9 +119,22 @@ type Change struct {
 	Now       time.Time
 }
 
-// BeginChange locks the roles and reads the principal, so that its permissions cannot change before the commit. It
-// returns authz.ErrForbidden if the principal's account is not active.
-func BeginChange(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (*Change, error) {
+// WriteChange runs a change in a transaction that has locked the roles and read the principal, so that its permissions
+// cannot change before the commit. It returns authz.ErrForbidden if the principal's account is not active.
+func WriteChange(
+	ctx context.Context, db *sqldb.DB, by authz.Actor, now time.Time,
+	run func(ctx context.Context, tx sqldb.Tx, c *Change) error,
+) error {
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := beginChange(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		return run(ctx, tx, c)
+	})
+}
+
+func beginChange(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (*Change, error) {
 	if err := LockRoles(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -168,11 +171,7 @@ func (c *Change) roleEntry(action string, id int64) audit.Entry {
 func (b *Roles) CreateRole(
 	ctx context.Context, by authz.Actor, r authz.Role, now time.Time,
 ) (made authz.Role, err error) {
-	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		c, err := BeginChange(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = WriteChange(ctx, b.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *Change) error {
 		own, err := memberPermissions(ctx, tx)
 		if err != nil {
 			return err
@@ -221,11 +220,7 @@ func roleNameError(err error) error {
 func (b *Roles) UpdateRole(
 	ctx context.Context, by authz.Actor, id int64, now time.Time, change func(authz.Role) (authz.Role, error),
 ) (r authz.Role, err error) {
-	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		c, err := BeginChange(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = WriteChange(ctx, b.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *Change) error {
 		was, err := SelectRole(ctx, tx, id)
 		if err != nil {
 			return err
@@ -251,11 +246,7 @@ func (b *Roles) UpdateRole(
 
 // DeleteRole deletes a custom role that no account has.
 func (b *Roles) DeleteRole(ctx context.Context, by authz.Actor, id int64, now time.Time) error {
-	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		c, err := BeginChange(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	return WriteChange(ctx, b.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *Change) error {
 		r, err := SelectRole(ctx, tx, id)
 		if err != nil {
 			return err
@@ -283,11 +274,7 @@ func (b *Roles) SetPermissions(
 	ctx context.Context, by authz.Actor, id int64, permissions []int64, now time.Time,
 ) (r authz.Role, err error) {
 	to := slices.Compact(slices.Sorted(slices.Values(permissions)))
-	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		c, err := BeginChange(ctx, tx, by, now)
-		if err != nil {
-			return err
-		}
+	err = WriteChange(ctx, b.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *Change) error {
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}

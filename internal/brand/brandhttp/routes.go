@@ -17,11 +17,13 @@ type routes struct{ service *brand.Service }
 func Register(a *httpapi.API, service *brand.Service) {
 	r := routes{service}
 	ops := a.Operations("Settings", httpapi.Admin)
-	httpapi.Register(ops, "brand", "GET /api/brand", "View the brand", r.get)
-	httpapi.Register(ops, "brand-change", "PATCH /api/brand", "Edit the name, colour and texts of the brand", r.change)
+	// The brand applies to every branch.
+	httpapi.Register(ops, "brand", "GET /api/brand", "View the brand", authz.Everywhere(r.get))
+	httpapi.Register(ops, "brand-change", "PATCH /api/brand",
+		"Edit the name, colour and texts of the brand", authz.Everywhere(r.change))
 	httpapi.Register(ops, "brand-palette", "GET /api/brand/palette", "Derive the shades of a colour", r.palette)
 	httpapi.Register(ops, "brand-picture-remove", "DELETE /api/brand/{picture}",
-		"Remove the logo or the cover picture", r.remove)
+		"Remove the logo or the cover picture", authz.Everywhere(r.remove))
 	a.HandleImages(httpapi.Route{
 		Pattern: "PUT /api/brand/{picture}", Policy: httpapi.Admin, Module: "SETTINGS",
 		Name: "Upload the logo or the cover picture",
@@ -81,8 +83,7 @@ func viewOf(b brand.Brand) brandView {
 		WelcomeTitle: textsOf(b.Title), WelcomeText: textsOf(b.Text),
 	}
 	if p, ok := b.Palette(); ok {
-		shown := paletteOf(p)
-		v.Palette = &shown
+		v.Palette = new(paletteOf(p))
 	}
 	return v
 }
@@ -95,19 +96,7 @@ func textsOf(t catalog.Texts) catalog.Texts {
 	return t
 }
 
-// allowed refuses accounts that are restricted to some branches: the brand applies to every branch.
-func allowed(ctx context.Context) (authz.Actor, error) {
-	by := authz.ActorOf(ctx)
-	if !by.AllBranches {
-		return by, authz.ErrForbidden
-	}
-	return by, nil
-}
-
 func (r routes) get(ctx context.Context, _ *struct{}) (brandView, error) {
-	if _, err := allowed(ctx); err != nil {
-		return brandView{}, err
-	}
 	b, err := r.service.Get(ctx)
 	return viewOf(b), err
 }
@@ -136,11 +125,7 @@ type changeIn struct {
 }
 
 func (r routes) change(ctx context.Context, in *changeIn) (brandView, error) {
-	by, err := allowed(ctx)
-	if err != nil {
-		return brandView{}, err
-	}
-	b, err := r.service.Change(ctx, by, brand.Change{
+	b, err := r.service.Change(ctx, authz.ActorOf(ctx), brand.Change{
 		Name: in.Body.Name, Accent: in.Body.Accent, Address: in.Body.Address, Phone: in.Body.Phone,
 		Title: in.Body.WelcomeTitle, Text: in.Body.WelcomeText,
 	})
@@ -148,9 +133,9 @@ func (r routes) change(ctx context.Context, in *changeIn) (brandView, error) {
 }
 
 func (r routes) upload(req *http.Request, raw []byte) (any, error) {
-	by, err := allowed(req.Context())
-	if err != nil {
-		return nil, err
+	by := authz.ActorOf(req.Context())
+	if !by.AllBranches {
+		return nil, authz.ErrForbidden
 	}
 	b, err := r.service.SetPicture(req.Context(), by, brand.Slot(req.PathValue("picture")), raw)
 	return viewOf(b), err
@@ -161,10 +146,6 @@ type removeIn struct {
 }
 
 func (r routes) remove(ctx context.Context, in *removeIn) (brandView, error) {
-	by, err := allowed(ctx)
-	if err != nil {
-		return brandView{}, err
-	}
-	b, err := r.service.RemovePicture(ctx, by, brand.Slot(in.Picture))
+	b, err := r.service.RemovePicture(ctx, authz.ActorOf(ctx), brand.Slot(in.Picture))
 	return viewOf(b), err
 }

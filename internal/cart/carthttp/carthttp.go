@@ -8,6 +8,7 @@ import (
 	"comanda/internal/cart"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 type routes struct{ carts *cart.Service }
@@ -27,12 +28,8 @@ func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {
 	if chosen := catalog.Locale(l.Locale); chosen.Valid() {
 		return append([]catalog.Locale{chosen}, b.Locales...)
 	}
-	have := make([]string, len(b.Locales))
-	for i, locale := range b.Locales {
-		have[i] = string(locale)
-	}
-	if best := httpapi.Locale(l.AcceptLanguage, have...); best != "" {
-		return append([]catalog.Locale{catalog.Locale(best)}, b.Locales...)
+	if best := httpapi.Locale(l.AcceptLanguage, b.Locales...); best != "" {
+		return append([]catalog.Locale{best}, b.Locales...)
 	}
 	return b.Locales
 }
@@ -68,7 +65,7 @@ func viewOf(v cart.View, l httpapi.Language) view {
 	return view{
 		ID: httpapi.IDOrNull(v.ID), BranchID: httpapi.FormatID(v.Branch.ID),
 		MenuVersionID: httpapi.FormatID(v.MenuVersionID), Currency: string(v.Currency),
-		Items: httpapi.Views(v.Items, func(it cart.Item) item { return itemOf(v, it, l) }), TotalPrice: v.Total,
+		Items: seq.Map(v.Items, func(it cart.Item) item { return itemOf(v, it, l) }), TotalPrice: v.Total,
 		Version: v.Version,
 	}
 }
@@ -92,11 +89,7 @@ type getInput struct {
 }
 
 func (r routes) get(ctx context.Context, in *getInput) (view, error) {
-	branch, err := httpapi.ParseOptionalID(in.BranchID)
-	if err != nil {
-		return view{}, err
-	}
-	v, err := r.carts.Get(ctx, authz.ActorOf(ctx), branch)
+	v, err := r.carts.Get(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.BranchID))
 	return viewOf(v, in.Language), err
 }
 
@@ -110,14 +103,7 @@ type addInput struct {
 }
 
 func (r routes) add(ctx context.Context, in *addInput) (item, error) {
-	dish, err := httpapi.ParseOptionalID(in.Body.DishID)
-	if err != nil {
-		return item{}, err
-	}
-	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
-	if err != nil {
-		return item{}, err
-	}
+	dish, branch := httpapi.IDOf(in.Body.DishID), httpapi.IDOf(in.Body.BranchID)
 	v, it, err := r.carts.Add(ctx, authz.ActorOf(ctx), dish, in.Body.Quantity, branch)
 	return itemOf(v, it, in.Language), err
 }
@@ -131,11 +117,7 @@ type setInput struct {
 }
 
 func (r routes) set(ctx context.Context, in *setInput) (item, error) {
-	id, err := httpapi.ParseOptionalID(in.ID)
-	if err != nil {
-		return item{}, err
-	}
-	v, it, err := r.carts.SetQuantity(ctx, authz.ActorOf(ctx), id, in.Body.Quantity)
+	v, it, err := r.carts.SetQuantity(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.ID), in.Body.Quantity)
 	return itemOf(v, it, in.Language), err
 }
 
@@ -145,11 +127,7 @@ type removeInput struct {
 }
 
 func (r routes) remove(ctx context.Context, in *removeInput) (view, error) {
-	id, err := httpapi.ParseOptionalID(in.ID)
-	if err != nil {
-		return view{}, err
-	}
-	v, err := r.carts.Remove(ctx, authz.ActorOf(ctx), id)
+	v, err := r.carts.Remove(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.ID))
 	return viewOf(v, in.Language), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 // GuestFinder returns the guest of a customer token while the visit is open.
@@ -50,7 +51,7 @@ type sharedLine struct {
 
 func sharedViewOf(v cart.SharedView, l httpapi.Language) sharedView {
 	locales := preferred(l, catalog.Branch{Locales: v.Locales})
-	return sharedView{v.Version, httpapi.Views(v.Items, func(it cart.SharedItem) sharedLine {
+	return sharedView{v.Version, seq.Map(v.Items, func(it cart.SharedItem) sharedLine {
 		return sharedLine{
 			it.ID, it.Phone, it.Mine, httpapi.FormatID(it.ItemID), it.Names.In(locales...), it.Quantity, it.Notes,
 		}
@@ -104,16 +105,12 @@ type putInput struct {
 }
 
 func (r sharedRoutes) put(ctx context.Context, in *putInput) (sharedView, error) {
-	item, err := httpapi.ParseID(in.Body.ItemID)
-	if err != nil {
-		return sharedView{}, err
-	}
 	g, err := r.writer(ctx, sharedInput{in.GuestHeader, in.Language, in.VisitID})
 	if err != nil {
 		return sharedView{}, err
 	}
 	v, err := r.carts.Put(ctx, g, cart.SharedLine{
-		ID: in.LineID, ItemID: item, Quantity: in.Body.Qty, Notes: in.Body.Notes,
+		ID: in.LineID, ItemID: httpapi.IDOf(in.Body.ItemID), Quantity: in.Body.Qty, Notes: in.Body.Notes,
 	})
 	return sharedViewOf(v, in.Language), err
 }

@@ -6,11 +6,10 @@
 package cartsql
 
 import (
+	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -85,32 +84,27 @@ func (s *Store) Cart(ctx context.Context, user int64) (cart.Cart, error) {
 // Change implements cart.Store.
 func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, int64, error) {
 	r, err := s.changes.Do(ctx, c)
-	switch {
-	case err == nil:
-		err = r.err
-	case errors.Is(err, sqldb.ErrRetry):
-		err = cart.ErrRetry.Because(err)
+	return r.cart, r.dish, outcome(err, r.err)
+}
+
+// outcome returns the error of a batch, or else of one of its changes.
+func outcome(batch, change error) error {
+	if errors.Is(batch, sqldb.ErrRetry) {
+		return cart.ErrRetry.Because(batch)
 	}
-	return r.cart, r.dish, err
+	return cmp.Or(batch, change)
 }
 
 // DishNames implements cart.Store.
 func (s *Store) DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error) {
 	names := map[int64]catalog.Texts{}
-	err := sqldb.Each(ctx, s.db, func(rows sqldb.Rows) error {
+	return names, sqldb.Each(ctx, s.db, func(rows sqldb.Rows) error {
 		var id int64
-		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return err
-		}
 		var t catalog.Texts
-		if err := json.Unmarshal([]byte(text), &t); err != nil {
-			return fmt.Errorf("cartsql: names of dish %d: %w", id, err)
-		}
+		err := rows.Scan(&id, sqldb.JSON(&t))
 		names[id] = t
-		return nil
+		return err
 	}, stmt("dish_names"), sqldb.IDs(dishes))
-	return names, err
 }
 
 // cachedBranch is a result of FirstBranch, which every read of a cart without a branch needs.

@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/cart"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -146,11 +147,9 @@ func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
 		return nil
 	}
 	tx.Queue(stmt("line_delete"), sqldb.NewRowSet(len(removed)).Int("id", func(i int) int64 { return removed[i].ID }))
-	dead := make([]documentsql.Deletion, len(removed))
-	for i, l := range removed {
-		dead[i] = documentsql.Deletion{ID: decimal(l.ID), Version: l.Version}
-	}
-	return dead
+	return seq.Map(removed, func(l cart.Line) documentsql.Deletion {
+		return documentsql.Deletion{ID: decimal(l.ID), Version: l.Version}
+	})
 }
 
 // writeLines writes new and changed lines. It flushes only if there are new ones, to get their ids.

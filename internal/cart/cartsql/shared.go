@@ -3,12 +3,12 @@ package cartsql
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"comanda/internal/cart"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -34,31 +34,15 @@ func (s *Store) SharedVersion(ctx context.Context, visit string) (int64, error) 
 
 // readVersions returns the versions of the carts of visits, in their order.
 func readVersions(ctx context.Context, db sqldb.Conn, visits []string) ([]int64, error) {
-	found := make(map[string]int64, len(visits))
-	err := sqldb.Each(ctx, db, func(rows sqldb.Rows) error {
-		var id string
-		var version int64
-		err := rows.Scan(&id, &version)
-		found[id] = version
-		return err
-	}, stmt("shared_version"), sqldb.IDs(slices.Compact(slices.Sorted(slices.Values(visits)))))
-	all := make([]int64, len(visits))
-	for i, v := range visits {
-		all[i] = found[v]
-	}
-	return all, err
+	found, err := sqldb.Map[string, int64](ctx, db, stmt("shared_version"),
+		sqldb.IDs(slices.Compact(slices.Sorted(slices.Values(visits)))))
+	return seq.Map(visits, func(v string) int64 { return found[v] }), err
 }
 
 // ChangeShared implements cart.SharedStore. Concurrent changes share a transaction.
 func (s *Store) ChangeShared(ctx context.Context, c cart.SharedChange) (cart.Shared, error) {
 	r, err := s.shared.Do(ctx, c)
-	switch {
-	case err == nil:
-		err = r.err
-	case errors.Is(err, sqldb.ErrRetry):
-		err = cart.ErrRetry.Because(err)
-	}
-	return r.cart, err
+	return r.cart, outcome(err, r.err)
 }
 
 type sharedResult struct {
@@ -182,15 +166,9 @@ const maxPurged = 200
 func (s *Store) PurgeShared(ctx context.Context, closedBefore time.Time) error {
 	for {
 		var over []string
-		err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-			over = nil
-			tx.QueueQuery(func(rows sqldb.Rows) error {
-				var visit string
-				err := rows.Scan(&visit)
-				over = append(over, visit)
-				return err
-			}, stmt("shared_over"), closedBefore.UnixMilli(), maxPurged)
-			if err := tx.Flush(ctx); err != nil || len(over) == 0 {
+		err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+			over, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("shared_over"), closedBefore.UnixMilli(), maxPurged)
+			if err != nil || len(over) == 0 {
 				return err
 			}
 			tx.Queue(stmt("shared_purge_lines"), sqldb.IDs(over))

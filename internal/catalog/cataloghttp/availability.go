@@ -7,6 +7,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 func (s *staff) registerOffItems(ops httpapi.Operations) {
@@ -110,13 +111,10 @@ func (s *staff) availability(ctx context.Context, in *httpapi.ByID) (branchAvail
 		BranchID: httpapi.FormatID(c.BranchID), MenuVersionID: httpapi.FormatID(c.VersionID), BizDate: c.Date,
 		Paused: pausedOf(c.Pause), Items: make([]itemAvailability, len(c.Items)), Total: len(c.Items),
 	}
-	categories := make(map[int64]catalog.Texts, len(c.Categories))
-	for _, c := range c.Categories {
-		categories[c.ID] = c.Names
-	}
+	categories := seq.Index(c.Categories, func(c catalog.Category) int64 { return c.ID })
 	for i := range c.Items {
 		it := &c.Items[i]
-		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID], it)
+		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID].Names, it)
 	}
 	return out, nil
 }

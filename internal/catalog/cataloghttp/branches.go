@@ -39,23 +39,22 @@ type pausedBranch struct {
 	By         string        `json:"by"`
 }
 
+func pausedOf(p *catalog.Pause) *pausedBranch {
+	if p == nil {
+		return nil
+	}
+	return &pausedBranch{
+		ReasonCode: httpapi.OrNull(string(p.Code)), Reasons: textsOrEmpty(p.Texts), Since: p.Since,
+		Until: httpapi.TimeOrNull(p.Until), By: p.By,
+	}
+}
+
 // textsOrEmpty returns an empty map for nil, so that JSON has {} and not null.
 func textsOrEmpty(t catalog.Texts) catalog.Texts {
 	if t == nil {
 		return catalog.Texts{}
 	}
 	return t
-}
-
-func pausedOf(p *catalog.Pause) *pausedBranch {
-	if p == nil {
-		return nil
-	}
-	out := &pausedBranch{Reasons: textsOrEmpty(p.Texts), Since: p.Since, Until: httpapi.TimeOrNull(p.Until), By: p.By}
-	if p.Code != "" {
-		out.ReasonCode = new(string(p.Code))
-	}
-	return out
 }
 
 // branchResponse wraps a branch as a response.

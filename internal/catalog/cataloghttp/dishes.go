@@ -86,17 +86,11 @@ type dish struct {
 }
 
 func dishInfoOf(d catalog.Dish) dish {
-	out := dish{
+	return dish{
 		ID: httpapi.FormatID(d.ID), CategoryID: httpapi.FormatID(d.CategoryID), Names: d.Names,
-		Descriptions: textsOrEmpty(d.Descriptions), OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
+		Descriptions: textsOrEmpty(d.Descriptions), ImageID: httpapi.OrNull(catalog.ImageIDOf(d.ImageURL)),
+		ImageURL: httpapi.OrNull(d.ImageURL), OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
 	}
-	if d.ImageURL != "" {
-		out.ImageURL = &d.ImageURL
-	}
-	if id := catalog.ImageIDOf(d.ImageURL); id != "" {
-		out.ImageID = &id
-	}
-	return out
 }
 
 type dishesIn struct {
@@ -141,17 +135,16 @@ func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (dish
 }
 
 func (s *staff) addDish(ctx context.Context, in *dishAddIn) (dish, error) {
-	category, _ := parseID(in.Body.CategoryID) // the pattern lets nothing else through
 	return s.putDish(ctx, 0, catalog.DishEdit{
-		CategoryID: &category, Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: &in.Body.ImageID,
+		CategoryID: new(httpapi.IDOf(in.Body.CategoryID)), Names: in.Body.Names, Descriptions: in.Body.Descriptions,
+		Image: &in.Body.ImageID,
 	})
 }
 
 func (s *staff) editDish(ctx context.Context, in *dishEditIn) (dish, error) {
 	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
 	if in.Body.CategoryID != nil {
-		category, _ := parseID(*in.Body.CategoryID)
-		e.CategoryID = &category
+		e.CategoryID = new(httpapi.IDOf(*in.Body.CategoryID))
 	}
 	return s.putDish(ctx, in.ID, e)
 }

@@ -105,14 +105,7 @@ func choose(b catalog.Branch, named, acceptLanguage string) catalog.Locale {
 	if l := catalog.Locale(named); b.Offers(l) {
 		return l
 	}
-	if acceptLanguage == "" {
-		return b.Locales[0]
-	}
-	have := make([]string, len(b.Locales))
-	for i, l := range b.Locales {
-		have[i] = string(l)
-	}
-	return catalog.Locale(httpapi.Locale(acceptLanguage, have...))
+	return httpapi.Locale(acceptLanguage, b.Locales...)
 }
 
 // answer returns the page, or 304 if the client has it. RFC 9110, section 13.1.2, asks for 412 to a POST, but this POST

@@ -94,10 +94,7 @@ func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
 func itemOf(b *catalog.LiveMenu, it *catalog.Item, preferred []catalog.Locale) item {
 	shown := item{
 		ItemID: httpapi.FormatID(it.ID), DishID: httpapi.FormatID(it.DishID), Price: it.Price, IsActive: it.Active,
-		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...),
-	}
-	if it.ImageURL != "" {
-		shown.ImageURL = &it.ImageURL
+		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...), ImageURL: httpapi.OrNull(it.ImageURL),
 	}
 	if left, limited := b.Left(it.ID); limited {
 		shown.Remaining, shown.IsSoldOut = &left, left == 0

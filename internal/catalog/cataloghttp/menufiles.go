@@ -16,6 +16,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/menufile"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 )
 
 // The limits of an import. An archive with pictures is large, and each picture takes some tenths of a second.
@@ -159,12 +160,8 @@ type menuCopy struct {
 }
 
 func (s *staff) copyMenu(ctx context.Context, in *httpapi.BodyByID[menuCopy]) (catalog.MenuImportResult, error) {
-	from, err := httpapi.ParseID(in.Body.From)
-	if err != nil {
-		return catalog.MenuImportResult{}, err
-	}
 	o := catalog.ImportOptions{DryRun: in.Body.DryRun, Publish: in.Body.Publish}
-	return s.Files.Copy(ctx, authz.ActorOf(ctx), from, in.ID, o)
+	return s.Files.Copy(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.Body.From), in.ID, o)
 }
 
 type menuTemplates struct {
@@ -191,10 +188,10 @@ func (s *staff) menuTemplates(ctx context.Context, in *httpapi.ByID) (menuTempla
 	if err != nil {
 		return menuTemplates{}, err
 	}
-	return menuTemplates{b.Currency, httpapi.Views(all, func(t catalog.OfferedTemplate) readyMenu {
+	return menuTemplates{b.Currency, seq.Map(all, func(t catalog.OfferedTemplate) readyMenu {
 		return readyMenu{
 			t.Name, len(t.Dishes), t.Categories(b.Locales[0]),
-			httpapi.Views(t.Dishes, func(d menufile.DishRow) readyDish {
+			seq.Map(t.Dishes, func(d menufile.DishRow) readyDish {
 				return readyDish{d.Category, d.Name, d.Description, d.Price}
 			}),
 		}
@@ -257,34 +254,22 @@ type menuRowsDone struct {
 }
 
 func (s *staff) writeRows(ctx context.Context, in *httpapi.BodyByID[menuRows]) (menuRowsDone, error) {
-	w := catalog.MenuRows{VersionID: idOrZero(in.Body.VersionID), Publish: in.Body.Publish}
-	for _, r := range in.Body.Dishes {
-		w.Rows = append(w.Rows, r.row())
-	}
-	done, err := s.Files.WriteRows(ctx, authz.ActorOf(ctx), in.ID, w)
+	done, err := s.Files.WriteRows(ctx, authz.ActorOf(ctx), in.ID, catalog.MenuRows{
+		VersionID: httpapi.IDOf(in.Body.VersionID), Rows: seq.Map(in.Body.Dishes, menuRow.row), Publish: in.Body.Publish,
+	})
 	return menuRowsDone{httpapi.IDOrNull(done.VersionID), done.Created, done.Updated}, err
 }
 
 func (r menuRow) row() catalog.MenuRow {
 	row := catalog.MenuRow{
-		DishID: idOrZero(r.DishID), Names: r.Names, Descriptions: r.Descriptions, Image: r.ImageID, Price: r.Price,
+		DishID: httpapi.IDOf(r.DishID), Names: r.Names, Descriptions: r.Descriptions, Image: r.ImageID, Price: r.Price,
 		Quota: r.DailyQuota,
 	}
 	if r.CategoryID != "" {
-		category := idOrZero(r.CategoryID)
-		row.CategoryID = &category
+		row.CategoryID = new(httpapi.IDOf(r.CategoryID))
 	}
 	if b := r.Before; b != nil {
-		row.Before = &catalog.RowState{CategoryID: idOrZero(b.CategoryID), Names: b.Names, Price: b.Price, Quota: b.DailyQuota}
+		row.Before = &catalog.RowState{CategoryID: httpapi.IDOf(b.CategoryID), Names: b.Names, Price: b.Price, Quota: b.DailyQuota}
 	}
 	return row
-}
-
-// idOrZero returns the id of a text that is empty or has the pattern of ids.
-func idOrZero(s string) int64 {
-	if s == "" {
-		return 0
-	}
-	id, _ := parseID(s) // the pattern lets nothing else through
-	return id
 }

@@ -6,6 +6,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 )
 
 func (s *staff) registerVersions(ops httpapi.Operations) {
@@ -47,12 +48,8 @@ type menusIn struct {
 // menus cuts the page out of the whole list: a branch has a handful of menus.
 func (s *staff) menus(ctx context.Context, in *menusIn) (httpapi.Listed[menuInfo], error) {
 	all, err := s.Menus.MenusOf(ctx, authz.ActorOf(ctx), in.BranchID)
-	if err != nil {
-		return httpapi.Listed[menuInfo]{}, err
-	}
-	page := all[min(in.Offset(), len(all)):]
-	page = page[:min(in.Size, len(page))]
-	return httpapi.ListedOf(httpapi.Paging(in.LongPaging), page, int64(len(all)), menuInfoOf), nil
+	p := httpapi.Paging(in.LongPaging)
+	return httpapi.ListedOf(p, httpapi.PageOf(p, all), int64(len(all)), menuInfoOf), err
 }
 
 type menuAddIn struct{ Body newMenu }
@@ -63,8 +60,7 @@ type newMenu struct {
 }
 
 func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (menuInfo, error) {
-	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
-	m, err := s.Menus.AddMenu(ctx, authz.ActorOf(ctx), branch, in.Body.Name)
+	m, err := s.Menus.AddMenu(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.Body.BranchID), in.Body.Name)
 	return menuInfoOf(m), err
 }
 
@@ -113,11 +109,7 @@ func (s *staff) lines(ctx context.Context, in *httpapi.ByID) (versionDetail, err
 	if err != nil {
 		return versionDetail{}, err
 	}
-	out := versionDetail{Version: versionOf(v), Items: make([]line, len(all)), Total: len(all)}
-	for i, l := range all {
-		out.Items[i] = lineOf(l)
-	}
-	return out, nil
+	return versionDetail{Version: versionOf(v), Items: seq.Map(all, lineOf), Total: len(all)}, nil
 }
 
 func (s *staff) discard(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
@@ -133,8 +125,7 @@ type newLine struct {
 }
 
 func (s *staff) addLine(ctx context.Context, in *httpapi.BodyByID[newLine]) (line, error) {
-	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
-	l, err := s.Menus.AddLine(ctx, authz.ActorOf(ctx), in.ID, dish, catalog.Entry{
+	l, err := s.Menus.AddLine(ctx, authz.ActorOf(ctx), in.ID, httpapi.IDOf(in.Body.DishID), catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
 	})
 	if err != nil {

@@ -138,9 +138,7 @@ func (s *Store) ChangeBranch(
 func (s *Store) RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (catalog.Branch, error) {
 	return s.setRetired(ctx, by, id, now, now, func(ctx context.Context, tx sqldb.Tx) error {
 		var visits, orders int64
-		_, _, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (struct{}, error) {
-			return struct{}{}, r.Scan(&visits, &orders)
-		}, stmt("branch_busy"), id)
+		_, err := sqldb.Read(ctx, tx, []any{&visits, &orders}, stmt("branch_busy"), id)
 		if err == nil && visits+orders > 0 {
 			err = catalog.ErrBranchBusy.With("visits", visits).With("orders", orders)
 		}

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -199,11 +200,7 @@ func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) 
 	if err != nil {
 		return err
 	}
-	dishes := make([]string, len(ids))
-	for i, id := range ids {
-		dishes[i] = strconv.FormatInt(id, 10)
-	}
-	documentsql.Changed(tx, now, "dish", dishes...)
+	documentsql.Changed(tx, now, "dish", seq.Map(ids, decimal)...)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -61,17 +62,14 @@ func readMenuState(
 	if state.Categories, err = sqldb.Collect(ctx, c, scanCategory, stmt("category_all")); err != nil {
 		return state, err
 	}
-	if state.DishUse, err = branchesBy(ctx, c, stmt("dish_branches"), branch); err != nil {
+	if state.DishUse, err = sqldb.Grouped[int64, int64](ctx, c, stmt("dish_branches"), branch); err != nil {
 		return state, err
 	}
-	if state.UsedBy, err = branchesBy(ctx, c, stmt("category_branches")); err != nil {
+	if state.UsedBy, err = sqldb.Grouped[int64, int64](ctx, c, stmt("category_branches")); err != nil {
 		return state, err
 	}
 	images, err := sqldb.Collect(ctx, c, sqldb.Value[string], stmt("image_ids"))
-	state.Images = make(map[string]bool, len(images))
-	for _, id := range images {
-		state.Images[id] = true
-	}
+	state.Images = seq.Set(images)
 	return state, err
 }
 
@@ -94,16 +92,6 @@ var scanMenuItemState = sqldb.Row(func(it *catalog.MenuItemState) []any {
 		sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL), sqldb.Bool(&it.Listed), &it.Price, &it.Quota,
 		sqldb.Bool(&it.Active)}
 })
-
-// branchesBy returns branches by the id of something that their menus show.
-func branchesBy(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[int64][]int64, error) {
-	by := map[int64][]int64{}
-	pairs, err := sqldb.Collect(ctx, c, sqldb.Pair, q, args...)
-	for _, p := range pairs {
-		by[p[0]] = append(by[p[0]], p[1])
-	}
-	return by, err
-}
 
 // ImportMenu stores images and the result of change in one transaction.
 func (s *Store) ImportMenu(

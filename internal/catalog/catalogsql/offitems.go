@@ -10,6 +10,7 @@ import (
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -126,9 +127,5 @@ func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.O
 	all, err := sqldb.Collect(ctx, s.db, sqldb.Row(func(a *catalog.OffItem) []any {
 		return []any{&a.Item, sqldb.Time(&a.Since), sqldb.Time(&a.Until), &a.By}
 	}), stmt("off_list"), branch)
-	byItem := make(map[int64]catalog.OffItem, len(all))
-	for _, a := range all {
-		byItem[a.Item] = a
-	}
-	return byItem, err
+	return seq.Index(all, func(a catalog.OffItem) int64 { return a.Item }), err
 }

@@ -10,6 +10,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
 
 // Apply implements document.Writer. Entries are added after the memo lists them and dropped from it after their
@@ -30,11 +31,9 @@ func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.A
 
 // ResetVersions implements document.Writer.
 func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
-	cmds := make([]redisdb.Cmd, len(refs))
-	for i, r := range refs {
-		cmds[i] = forgetScript.Command([]keyspace.Key{r.Entity.Keys.Memo(r.ID)})
-	}
-	_, err := s.send(ctx, cmds)
+	_, err := s.send(ctx, seq.Map(refs, func(r document.Ref) redisdb.Cmd {
+		return forgetScript.Command([]keyspace.Key{r.Entity.Keys.Memo(r.ID)})
+	}))
 	return err
 }
 
@@ -237,10 +236,9 @@ func isWrongType(err error) bool {
 // replaceWrongTypes deletes keys of another type than declared and sends the commands again, which are idempotent.
 // Another program has written such keys; without the deletion they would block the projection for ever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
-	mends := make([]redisdb.Cmd, len(cmds))
-	for i, c := range cmds {
-		mends[i] = mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
-	}
+	mends := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
+		return mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
+	})
 	if _, err := r.send(ctx, mends); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
 
 // Compare implements document.Mirror: documents, memos and unique indexes are read with one command each, and each
@@ -125,11 +126,7 @@ func recordKeys(seen *document.KeySet, keys []keyspace.Key) {
 	if seen == nil {
 		return
 	}
-	texts := make([]string, len(keys))
-	for i, k := range keys {
-		texts[i] = k.String()
-	}
-	seen.Add(texts, nil)
+	seen.Add(seq.Map(keys, keyspace.Key.String), nil)
 }
 
 // recordKeys adds the keys of sets with the number of expected members, by which the walk skips complete sets.
@@ -146,11 +143,7 @@ func (m *expectedMembers) recordKeys(seen *document.KeySet) {
 
 // RecordKeys implements document.Sweeper.
 func (s *Store) RecordKeys(docs []document.Document, seen *document.KeySet) {
-	bodies := make([]keyspace.Key, len(docs))
-	for i, d := range docs {
-		bodies[i] = d.Entity.Keys.Key(d.ID)
-	}
-	recordKeys(seen, bodies)
+	recordKeys(seen, seq.Map(docs, func(d document.Document) keyspace.Key { return d.Entity.Keys.Key(d.ID) }))
 	_, unique := uniqueKeys(docs)
 	recordKeys(seen, unique)
 	expectedSets(docs).recordKeys(seen)
@@ -235,11 +228,7 @@ func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) 
 
 // Sizes implements document.Mirror.
 func (s *Store) Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error) {
-	cmds := make([]redisdb.Cmd, len(sets))
-	for i, k := range sets {
-		cmds[i] = redisdb.Command("SCARD", k)
-	}
-	replies, err := s.lenient(ctx, cmds)
+	replies, err := s.lenient(ctx, commands("SCARD", sets))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
 
 // Bodies implements document.Cache.
@@ -17,11 +18,7 @@ func (s *Store) Bodies(ctx context.Context, e *document.Entity, ids []string) ([
 		body, _, err := s.db.Do(ctx, "GET", e.Keys.Key(ids[0])).Text()
 		return []string{body}, err
 	}
-	keys := make([]keyspace.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = e.Keys.Key(id)
-	}
-	return s.texts(ctx, keys)
+	return s.texts(ctx, seq.Map(ids, e.Keys.Key))
 }
 
 // Owner implements document.Cache.
@@ -47,10 +44,7 @@ func (s *Store) Members(
 ) (ids []string, known bool, err error) {
 	keys := []keyspace.Key{e.Keys.List()}
 	if len(sets) > 0 {
-		keys = keys[:0]
-		for _, entry := range sets {
-			keys = append(keys, entry.Index.Keys[0].Key(entry.Value))
-		}
+		keys = seq.Map(sets, func(e document.IndexEntry) keyspace.Key { return e.Index.Keys[0].Key(e.Value) })
 	}
 	smallest, size, err := s.smallestSet(ctx, keys)
 	if err != nil || size > int64(most) {
@@ -68,11 +62,7 @@ func (s *Store) Members(
 
 // smallestSet returns the set with the fewest members: reading it bounds the work by the rarest value.
 func (s *Store) smallestSet(ctx context.Context, keys []keyspace.Key) (at int, size int64, err error) {
-	cmds := make([]redisdb.Cmd, len(keys))
-	for i, k := range keys {
-		cmds[i] = redisdb.Command("SCARD", k)
-	}
-	replies, err := s.db.DoMulti(ctx, cmds...)
+	replies, err := s.db.DoMulti(ctx, commands("SCARD", keys)...)
 	if err != nil {
 		return 0, 0, err
 	}

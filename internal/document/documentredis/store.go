@@ -11,6 +11,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
 
 //go:embed lua/*.lua
@@ -127,11 +128,7 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 	if !isWrongType(err) {
 		return texts, err
 	}
-	cmds := make([]redisdb.Cmd, len(keys))
-	for i, k := range keys {
-		cmds[i] = redisdb.Command("GET", k)
-	}
-	replies, err := s.lenient(ctx, cmds)
+	replies, err := s.lenient(ctx, commands("GET", keys))
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +137,11 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 		texts[i], _, _ = r.Text() // of another type: nothing
 	}
 	return texts, nil
+}
+
+// commands returns a command without arguments for each key.
+func commands(verb string, keys []keyspace.Key) []redisdb.Cmd {
+	return seq.Map(keys, func(k keyspace.Key) redisdb.Cmd { return redisdb.Command(verb, k) })
 }
 
 // entriesText returns entries in the form of memos.
@@ -230,11 +232,9 @@ func (s *Store) MarkBuilding(ctx context.Context, building string) error {
 // MarkBuilt implements document.Markers. Each marker is checked and set by one script. After a failure some markers may
 // have the new epoch already; SQL does not name it, so no reader trusts them.
 func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err error) {
-	cmds := make([]redisdb.Cmd, len(markerKeys))
-	for i, k := range markerKeys {
-		cmds[i] = markScript.Command([]keyspace.Key{k}, building)
-	}
-	replies, err := s.send(ctx, cmds)
+	replies, err := s.send(ctx, seq.Map(markerKeys[:], func(k keyspace.Key) redisdb.Cmd {
+		return markScript.Command([]keyspace.Key{k}, building)
+	}))
 	if err != nil {
 		return false, err
 	}
@@ -251,10 +251,7 @@ func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err er
 // so the marker nearest to a key's slot is on the key's node, except for keys at the ends of a range. On a single
 // server any marker will do.
 func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
-	marks := make([]keyspace.Key, len(keys))
-	for i, k := range keys {
-		marks[i] = markerKeys[s.nearestMarker(k)]
-	}
+	marks := seq.Map(keys, func(k keyspace.Key) keyspace.Key { return markerKeys[s.nearestMarker(k)] })
 	texts, err := s.texts(ctx, marks)
 	if err != nil {
 		return false, err

@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -33,10 +34,9 @@ var duplicates = func() map[*document.Entity]*sqldb.Stmt {
 
 // Duplicates implements document.ImportTarget.
 func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
-	owners, err := sqldb.Map[string, string](ctx, s.db, duplicates[e], columns(e, records, func(f document.Field) bool {
+	return sqldb.Map[string, string](ctx, s.db, duplicates[e], columns(e, records, func(f document.Field) bool {
 		return f.Name == "id" || slices.Contains(e.UniqueTogether, f.Name)
 	}))
-	return owners, err
 }
 
 // Import implements document.ImportTarget. Versions continue after those of deleted rows, because Redis would drop a
@@ -58,11 +58,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 		if e == document.Role {
 			queueGrants(tx, records)
 		}
-		ids := make([]string, len(records))
-		for i, r := range records {
-			ids[i] = r.ID
-		}
-		Changed(tx, s.db.Now(), e.Name, ids...)
+		Changed(tx, s.db.Now(), e.Name, seq.Map(records, func(r document.Record) string { return r.ID })...)
 		// Imported ids are explicit. Without this, PostgreSQL would assign them to new rows.
 		rows, err := tx.Query(ctx, stmt("import_advance"))
 		if err != nil {
@@ -86,14 +82,10 @@ var errConcurrentImport = fault.New(fault.Conflict, "import_conflict",
 // lockCarts locks the carts of imported lines. A missing cart existed when the lines were validated.
 func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {
 	at := slices.IndexFunc(document.CartDetail.Fields, func(f document.Field) bool { return f.Name == "cartId" })
-	carts := make([]int64, len(lines))
-	for i, l := range lines {
-		carts[i] = l.Row[at].N
-	}
+	carts := seq.Map(lines, func(l document.Record) int64 { return l.Row[at].N })
 	slices.Sort(carts)
 	carts = slices.Compact(carts)
-	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("cart_keep"), sqldb.NewRowSet(len(carts)).Int("id",
-		func(i int) int64 { return carts[i] }))
+	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("cart_keep"), sqldb.IDs(carts))
 	if err == nil && len(there) < len(carts) {
 		err = errConcurrentImport
 	}

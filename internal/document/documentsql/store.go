@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/queue/queuesql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -93,10 +94,7 @@ func requestedLine(e *document.Entity, ids []string) func(id string) bool {
 	if e != document.OrderDetail {
 		return func(string) bool { return true }
 	}
-	wanted := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
+	wanted := seq.Set(ids)
 	return func(id string) bool {
 		order, _ := splitLineID(id)
 		return wanted[id] || wanted[order]

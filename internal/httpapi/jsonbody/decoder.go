@@ -1,6 +1,7 @@
 package jsonbody
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -40,11 +42,7 @@ func (e *Error) Error() string {
 	if e.Syntax != "" {
 		return e.Syntax
 	}
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.Path + ": " + f.Message
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(seq.Map(e.Fields, func(f Field) string { return f.Path + ": " + f.Message }), "; ")
 }
 
 // Decoder decodes bodies of one type. It is safe for concurrent use.
@@ -166,10 +164,7 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 	// Registered before its fields are compiled, so that a type that contains itself finds it.
 	n := &structNode{byName: map[string]int{}}
 	c.done[t] = n
-	required := map[string]bool{}
-	for _, name := range s.Required {
-		required[name] = true
-	}
+	required := seq.Set(s.Required)
 	// The names and rules are those of encoding/json, so that J1 holds.
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -179,9 +174,7 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 			}
 			continue // its fields are promoted
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		fs := s.Properties[name]
 		if !f.IsExported() || name == "-" || fs == nil {
 			continue

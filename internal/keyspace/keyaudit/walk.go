@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 )
 
 // walk is the scan of one master. Only its own goroutine uses it; tallies are summed afterwards.
@@ -207,7 +208,7 @@ func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool,
 	case LostIndex, LostEntry, NotListed:
 		return a.stillRelated(ctx, kind, some)
 	}
-	states, err := a.inspector.States(ctx, keysOf(some))
+	states, err := a.inspector.States(ctx, seq.Map(some, func(s suspect) string { return s.key }))
 	if err != nil {
 		return nil, err
 	}
@@ -255,12 +256,4 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 		}
 	}
 	return wrong, nil
-}
-
-func keysOf(some []suspect) []string {
-	keys := make([]string, len(some))
-	for i, s := range some {
-		keys[i] = s.key
-	}
-	return keys
 }

@@ -51,10 +51,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 		return nil, fault.InField("smtp_url", "no_mail_server",
 			errors.New("mailout: the address of the mail server is not smtp://host or smtps://host"))
 	}
-	timeout := mail.SendTimeout
-	if c.Timeout > 0 {
-		timeout = c.Timeout
-	}
+	timeout := cmp.Or(c.Timeout, mail.SendTimeout)
 	options := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithHELO(from.Domain())}
 	s := &SMTP{host: u.Hostname(), from: from, options: options}
 	s.encrypt(u.Scheme)

@@ -43,12 +43,11 @@ func New(db *sqldb.DB) *Store { return &Store{messages.On(db), db} }
 func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 	var m mail.QueuedMessage
 	var fields string
-	var created, expires int64
-	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, &created, &expires, &m.Attempts, &m.Branch)
+	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, sqldb.Time(&m.Created), sqldb.Time(&m.Expires),
+		&m.Attempts, &m.Branch)
 	if err != nil {
 		return m, err
 	}
-	m.Created, m.Expires = time.UnixMilli(created).UTC(), time.UnixMilli(expires).UTC()
 	if json.Unmarshal([]byte(fields), &m.Fields) != nil {
 		m.Fields = nil // unreadable fields must not block other messages; the template is then rendered without values
 	}

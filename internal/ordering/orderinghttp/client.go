@@ -63,11 +63,7 @@ func localeIn(l httpapi.Language, have []catalog.Locale) catalog.Locale {
 	if named := catalog.Locale(l.Locale); slices.Contains(have, named) {
 		return named
 	}
-	known := make([]string, 1, len(have)+1) // the first entry is the result without a match
-	for _, h := range have {
-		known = append(known, string(h))
-	}
-	return catalog.Locale(httpapi.Locale(l.AcceptLanguage, known...))
+	return httpapi.Locale(l.AcceptLanguage, append([]catalog.Locale{""}, have...)...) // "" is the result without a match
 }
 
 // guestDetailOf returns detailOf with the items' names in the guest's language.

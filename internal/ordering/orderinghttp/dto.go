@@ -10,6 +10,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/telemetry"
 )
 
@@ -34,23 +35,16 @@ type createItem struct {
 }
 
 // request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
-func (b createBody) request() (ordering.Request, error) {
-	version, err := httpapi.ParseID(b.MenuVersionID)
-	if err != nil {
-		return ordering.Request{}, err
-	}
+func (b createBody) request() ordering.Request {
 	r := ordering.Request{
 		Items: make([]ordering.RequestItem, len(b.Items)), Method: payment.Method(b.PaymentMethod),
-		ClientTxnID: b.ClientTxnID, MenuVersionID: version, VisitID: b.VisitID, ExpectedTotal: b.ExpectedTotal,
+		ClientTxnID: b.ClientTxnID, MenuVersionID: httpapi.IDOf(b.MenuVersionID), VisitID: b.VisitID,
+		ExpectedTotal: b.ExpectedTotal,
 	}
 	for i, it := range b.Items {
-		id, err := httpapi.ParseID(it.ItemID)
-		if err != nil {
-			return ordering.Request{}, err
-		}
-		r.Items[i] = ordering.RequestItem{ItemID: id, Qty: it.Qty, Notes: it.Notes, Line: it.LineID}
+		r.Items[i] = ordering.RequestItem{ItemID: httpapi.IDOf(it.ItemID), Qty: it.Qty, Notes: it.Notes, Line: it.LineID}
 	}
-	return r, nil
+	return r
 }
 
 // Summary is an order in the response to placing it. It is exported, like every embedded response type, because huma
@@ -160,7 +154,7 @@ func detailOf(d ordering.Detail) Detail {
 	out := Detail{
 		Summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
 		CancelReason: string(d.CancelReason), MoreTime: d.ExtensionsLeft(), Items: itemsOf(d.Items),
-		Payments: httpapi.Views(d.Attempts, attemptOf), Timeline: timelineOf(d),
+		Payments: seq.Map(d.Attempts, attemptOf), Timeline: timelineOf(d),
 		ExpectedAt: httpapi.TimeOrNull(d.ExpectedAt),
 	}
 	for _, r := range d.Refunds {
@@ -171,7 +165,7 @@ func detailOf(d ordering.Detail) Detail {
 
 // itemsOf returns the lines with the names that the kitchen reads.
 func itemsOf(items []ordering.Item) []item {
-	return httpapi.Views(items, func(it ordering.Item) item {
+	return seq.Map(items, func(it ordering.Item) item {
 		return item{
 			ItemID: httpapi.FormatID(it.ItemID), DishID: httpapi.FormatID(it.DishID), Name: it.Name,
 			Price: it.Price, Qty: it.Qty, Amount: it.Price * it.Qty, Notes: it.Notes,

@@ -10,6 +10,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -56,10 +57,6 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 	if err != nil {
 		return nil, err
 	}
-	station, err := httpapi.ParseOptionalID(in.Station)
-	if err != nil {
-		return nil, err
-	}
 	b, err := r.hub.Get(ctx, authz.ActorOf(ctx), branch)
 	if err != nil {
 		return nil, err
@@ -68,7 +65,7 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
-	body := r.boardOf(b, boardView{station, authz.MayUse(ctx, receiverRoute)})
+	body := r.boardOf(b, boardView{httpapi.IDOf(in.Station), authz.MayUse(ctx, receiverRoute)})
 	return &boardOutput{http.StatusOK, &body}, nil
 }
 
@@ -205,10 +202,10 @@ func (r boardRoutes) boardOf(b *ordering.Board, l boardView) board {
 	out := board{
 		ID: b.ID, BranchID: httpapi.FormatID(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
 		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
-		AllDay: httpapi.Views(b.AllDay(l.only), func(d ordering.DishCount) dishCount {
+		AllDay: seq.Map(b.AllDay(l.only), func(d ordering.DishCount) dishCount {
 			return dishCount{httpapi.FormatID(d.DishID), httpapi.FormatID(d.Category), d.Name, d.Qty}
 		}),
-		Stations: httpapi.Views(b.Stations, func(s ordering.Station) station {
+		Stations: seq.Map(b.Stations, func(s ordering.Station) station {
 			return station{httpapi.FormatID(s.Category), s.Names.In(b.Locales...)}
 		}),
 		Thresholds: thresholds{int64(warn / time.Second), int64(late / time.Second)},

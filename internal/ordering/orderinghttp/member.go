@@ -1,6 +1,7 @@
 package orderinghttp
 
 import (
+	"cmp"
 	"context"
 
 	"comanda/internal/authz"
@@ -43,23 +44,15 @@ type checkoutBody struct {
 }
 
 // checkout converts the body; the member comes from the session.
-func (b checkoutBody) checkout() (ordering.Checkout, error) {
-	c := ordering.Checkout{
-		Kind: ordering.Kind(b.Kind), Method: payment.Method(b.PaymentMethod), ClientTxnID: b.ClientTxnID,
-		ExpectedTotal: b.ExpectedTotal,
+func (b checkoutBody) checkout() ordering.Checkout {
+	return ordering.Checkout{
+		Branch: httpapi.IDOf(b.BranchID), Kind: cmp.Or(ordering.Kind(b.Kind), ordering.Delivery),
+		Method: payment.Method(b.PaymentMethod), ClientTxnID: b.ClientTxnID, ExpectedTotal: b.ExpectedTotal,
 		Receiver: ordering.Receiver{
 			Name: b.ReceiverName, Phone: b.ReceiverPhone, Address: b.ReceiverAddress, Email: b.ReceiverEmail,
 			Note: b.ReceiverNote,
 		},
 	}
-	if c.Kind == "" {
-		c.Kind = ordering.Delivery
-	}
-	var err error
-	if b.BranchID != "" {
-		c.Branch, err = httpapi.ParseID(b.BranchID)
-	}
-	return c, err
 }
 
 type checkedOut struct {
@@ -74,11 +67,8 @@ type checkedOut struct {
 
 // checkOut turns the member's cart into an order: 201 for a new one, 200 for a repetition.
 func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*httpapi.Creation[checkedOut], error) {
-	c, err := in.Body.checkout()
-	if err == nil {
-		err = r.orders.CheckForm(c)
-	}
-	if err != nil { // before limited: an invalid request must not use up the limit
+	c := in.Body.checkout()
+	if err := r.orders.CheckForm(c); err != nil { // before limited: an invalid request must not use up the limit
 		return nil, err
 	}
 	// Members share the policy of guests; the actor takes the place of the phone.

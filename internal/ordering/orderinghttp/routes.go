@@ -11,6 +11,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 	"comanda/internal/telemetry"
 	"comanda/internal/visit"
@@ -89,10 +90,7 @@ func (r routes) create(ctx context.Context, in *createInput) (*httpapi.Creation[
 	if err != nil {
 		return nil, err
 	}
-	request, err := in.Body.request()
-	if err != nil {
-		return nil, err
-	}
+	request := in.Body.request()
 	// Before the rate limits: an invalid request must not use them up.
 	if err := r.orders.CheckRequest(guestOf(g), request); err != nil {
 		return nil, err
@@ -228,7 +226,7 @@ func (r routes) ofVisit(ctx context.Context, in *visitInput) (visitOrders, error
 		return visitOrders{}, visit.ErrVisit
 	}
 	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, in.Offset())
-	return visitOrders{httpapi.Views(orders, func(o ordering.VisitOrder) listed {
+	return visitOrders{seq.Map(orders, func(o ordering.VisitOrder) listed {
 		return listed{summaryOf(o.Order), itemsIn(o.Items, in.Language), o.Phone, o.Mine}
 	}), total}, err
 }

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -230,13 +231,9 @@ type exceptions struct {
 }
 
 func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (exceptions, error) {
-	branch, err := httpapi.ParseID(in.BranchID)
-	if err != nil {
-		return exceptions{}, err
-	}
-	e, err := r.orders.Exceptions(ctx, authz.ActorOf(ctx), branch)
+	e, err := r.orders.Exceptions(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.BranchID))
 	return exceptions{
-		httpapi.Views(e.Attempts, exceptionOf), httpapi.Views(e.Refunds, exceptionOf), httpapi.Views(e.Mismatches, mismatchOf),
+		seq.Map(e.Attempts, exceptionOf), seq.Map(e.Refunds, exceptionOf), seq.Map(e.Mismatches, mismatchOf),
 	}, err
 }
 
@@ -303,11 +300,11 @@ type staffOrder struct {
 // branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch. A branch of
 // others looks like a missing one.
 func branchOf(ctx context.Context, text string) (int64, error) {
-	branch, err := httpapi.ParseID(text)
-	if err == nil && !authz.ActorOf(ctx).Sees(branch) {
-		err = catalog.ErrBranch
+	branch := httpapi.IDOf(text)
+	if !authz.ActorOf(ctx).Sees(branch) {
+		return 0, catalog.ErrBranch
 	}
-	return branch, err
+	return branch, nil
 }
 
 // orders returns a page of a branch's orders. All filters apply at once.

@@ -1,6 +1,7 @@
 package linepay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,12 +180,7 @@ func (c Config) Validate() error {
 
 // complete fills in the defaults. A host that was forgotten is the sandbox's, so no money moves.
 func (c Config) complete() Config {
-	if c.Host == "" {
-		c.Host = SandboxHost
-	}
-	if c.Prefix == "" {
-		c.Prefix = "/v4"
-	}
+	c.Host, c.Prefix = cmp.Or(c.Host, SandboxHost), cmp.Or(c.Prefix, "/v4")
 	return c
 }
 

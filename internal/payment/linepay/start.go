@@ -1,6 +1,7 @@
 package linepay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,10 +84,7 @@ func newRequestBody(p payment.Purchase) requestBody {
 	}
 	// Otherwise a confirmation would only authorize, and the money would need another call to move.
 	body.Options.Payment.Capture = true
-	body.Options.Display.Locale = "en"
-	if locale, ok := locales[p.Language]; ok {
-		body.Options.Display.Locale = locale
-	}
+	body.Options.Display.Locale = cmp.Or(locales[p.Language], "en")
 	body.Options.Extra.Branch = gatewayhttp.Truncate(p.Branch, maxBranchName)
 	return body
 }

@@ -2,6 +2,7 @@ package vnpay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/gatewayhttp"
+	"comanda/internal/seq"
 	"comanda/internal/uid"
 )
 
@@ -107,7 +109,7 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 		request.set("TransactionType", "02")
 	}
 	request.set("Amount", formatAmount(r.Amount))
-	request.set("CreateBy", orElse(asciiText(r.By, 100), "Comanda"))
+	request.set("CreateBy", cmp.Or(asciiText(r.By, 100), "Comanda")) // VNPay requires some fields that we may not have
 	request.set("CreateDate", formatTime(r.DecidedAt))
 	request.set("OrderInfo", asciiText("Hoan tien "+a.ID+" "+r.Reason, maxInfo))
 	answer, _, err := m.call(ctx, request, refundRequest, refundAnswer)
@@ -165,7 +167,7 @@ func (m *Merchant) request(command, id string, a payment.Attempt) message {
 	r.set("Command", command)
 	r.set("TmnCode", m.conf.TmnCode)
 	r.set("TxnRef", a.ID)
-	r.set("TransactionNo", orElse(a.GatewayRef, "0"))
+	r.set("TransactionNo", cmp.Or(a.GatewayRef, "0"))
 	r.set("TransactionDate", formatTime(a.CreatedAt))
 	// A constant, so that a repeated refund is the same request from every process (V4).
 	r.set("IpAddr", unknownIP)
@@ -176,14 +178,6 @@ func (m *Merchant) request(command, id string, a payment.Attempt) message {
 // that a long message does not fill the log.
 func (a message) failure() error {
 	return fmt.Errorf("vnpay: %.10q returned %.8q: %.200q", a.get("Command"), a.get("ResponseCode"), a.get("Message"))
-}
-
-// orElse returns otherwise for an empty text: VNPay requires some fields that we may not have.
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 const (
@@ -202,7 +196,7 @@ var (
 		TransactionDate CreateBy CreateDate IpAddr OrderInfo`)
 	refundAnswer = strings.Fields(`ResponseId Command ResponseCode Message TmnCode TxnRef Amount BankCode PayDate TransactionNo
 		TransactionType TransactionStatus OrderInfo`)
-	queryAnswer = append(append([]string{}, refundAnswer...), "PromotionCode", "PromotionAmount")
+	queryAnswer = slices.Concat(refundAnswer, []string{"PromotionCode", "PromotionAmount"})
 )
 
 // scalar is a JSON value in its original spelling, because the signature covers that: 1000000 and 1e6 are two texts.
@@ -236,11 +230,7 @@ func (a message) set(name, value string) { a["vnp_"+name] = scalar(value) }
 // signedText returns the text that is signed. Names are without "vnp_", in the order of the manual: other parts of the
 // body, such as a TransactionNo in a query, are not signed.
 func (a message) signedText(names []string) string {
-	values := make([]string, len(names))
-	for i, name := range names {
-		values[i] = a.get(name)
-	}
-	return strings.Join(values, "|")
+	return strings.Join(seq.Map(names, a.get), "|")
 }
 
 // call signs and sends a request and returns the response and its raw text after verifying the signature (V1). An error

@@ -1,6 +1,7 @@
 package vnpay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,12 +77,7 @@ func (c Config) missingURL() string {
 
 // complete fills in the sandbox for URLs that are not set. Validate has refused a configuration with only one of them.
 func (c Config) complete() Config {
-	if c.PayURL == "" {
-		c.PayURL = SandboxPayURL
-	}
-	if c.APIURL == "" {
-		c.APIURL = SandboxAPIURL
-	}
+	c.PayURL, c.APIURL = cmp.Or(c.PayURL, SandboxPayURL), cmp.Or(c.APIURL, SandboxAPIURL)
 	return c
 }
 

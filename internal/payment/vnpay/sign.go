@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"comanda/internal/seq"
 )
 
 // The parameters of the signature, which are not signed themselves (PAY, "checksum"). The type was part of version 2.0 and
@@ -99,10 +101,7 @@ func parse(rawQuery string) (query, bool) {
 // proxies that rewrite + as %20. Both need the secret, so either is proof.
 func (m *Merchant) verifyQuery(q query) bool {
 	slices.SortFunc(q.raw, func(a, b pair) int { return strings.Compare(a.key, b.key) })
-	pieces := make([]string, len(q.raw))
-	for i, p := range q.raw {
-		pieces[i] = p.value
-	}
+	pieces := seq.Map(q.raw, func(p pair) string { return p.value })
 	return m.verify(strings.Join(pieces, "&"), q.hash) || m.verify(canonical(q.vals), q.hash)
 }
 

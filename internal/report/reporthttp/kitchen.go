@@ -2,9 +2,9 @@ package reporthttp
 
 import (
 	"context"
-	"strconv"
 
 	"comanda/internal/report"
+	"comanda/internal/seq"
 )
 
 // Pace is the JSON form of report.PhaseStats.
@@ -32,15 +32,13 @@ type ticketsView struct {
 }
 
 func (r routes) tickets(ctx context.Context, _ *Span, s report.Span) (ticketsView, error) {
-	v := ticketsView{Head: headOf(s), Days: []dayPace{}, Hours: []hourPace{}}
 	all, err := r.service.Tickets(ctx, s)
-	for _, p := range report.PhaseStatsByDay(all) {
-		v.Days = append(v.Days, dayPace{p.Date, paceOf(p)})
-	}
-	for _, p := range report.PhaseStatsByHour(all, s.Branch.Calendar().Zone()) {
-		v.Hours = append(v.Hours, hourPace{p.Hour, paceOf(p)})
-	}
-	return v, err
+	byDay, byHour := report.PhaseStatsByDay(all), report.PhaseStatsByHour(all, s.Branch.Calendar().Zone())
+	return ticketsView{
+		Head:  headOf(s),
+		Days:  seq.Map(byDay, func(p report.PhaseStats) dayPace { return dayPace{p.Date, paceOf(p)} }),
+		Hours: seq.Map(byHour, func(p report.PhaseStats) hourPace { return hourPace{p.Hour, paceOf(p)} }),
+	}, err
 }
 
 func paceOf(p report.PhaseStats) Pace {
@@ -50,14 +48,11 @@ func paceOf(p report.PhaseStats) Pace {
 // sheet lists the dates first, then the hours.
 func (v ticketsView) sheet() sheet {
 	s := sheet{columns: []string{"date", "hour", "phase", "orders", "p50_ms", "p90_ms"}}
-	row := func(date, hour string, p Pace) {
-		s.rows = append(s.rows, []string{date, hour, p.Phase, whole(p.Orders), whole(p.P50), whole(p.P90)})
-	}
 	for _, d := range v.Days {
-		row(d.Date, "", d.Pace)
+		s.add(d.Date, "", d.Phase, d.Orders, d.P50, d.P90)
 	}
 	for _, h := range v.Hours {
-		row("", strconv.Itoa(h.Hour), h.Pace)
+		s.add("", h.Hour, h.Phase, h.Orders, h.P50, h.P90)
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"comanda/internal/report"
+	"comanda/internal/seq"
 )
 
 type attempts struct {
@@ -41,7 +42,6 @@ type paymentsView struct {
 }
 
 func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v paymentsView, err error) {
-	v = paymentsView{Head: headOf(s), Attempts: []attempts{}, Failures: []failures{}, Refunds: []refunds{}}
 	tries, err := r.service.Attempts(ctx, s)
 	if err != nil {
 		return v, err
@@ -51,36 +51,27 @@ func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v payment
 		return v, err
 	}
 	back, err := r.service.Refunds(ctx, s)
-	for _, a := range tries {
-		v.Attempts = append(v.Attempts, attempts(a))
-	}
-	for _, f := range failed {
-		v.Failures = append(v.Failures, failures(f))
-	}
-	for _, f := range report.Undated(back) {
-		v.Refunds = append(v.Refunds, refunds(f))
-	}
-	v.Totals = sumsOf(report.MoneyOf(tries, back))
-	return v, err
-}
-
-func sumsOf(m report.Money) moneySums {
-	return moneySums{m.Captured, m.Refunded, m.Returned, m.Done, m.Kept()}
+	m := report.MoneyOf(tries, back)
+	return paymentsView{
+		Head:     headOf(s),
+		Attempts: seq.Map(tries, func(a report.Attempts) attempts { return attempts(a) }),
+		Failures: seq.Map(failed, func(f report.Failures) failures { return failures(f) }),
+		Refunds:  seq.Map(report.Undated(back), func(f report.Refunds) refunds { return refunds(f) }),
+		Totals:   moneySums{m.Captured, m.Refunded, m.Returned, m.Done, m.Kept()},
+	}, err
 }
 
 // sheet concatenates the three lists; the first column distinguishes them.
 func (v paymentsView) sheet() sheet {
 	s := sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
 	for _, a := range v.Attempts {
-		s.rows = append(s.rows, []string{"payment", a.Method, a.State, "", whole(a.Number), whole(a.Amount), string(v.Currency)})
+		s.add("payment", a.Method, a.State, "", a.Number, a.Amount, v.Currency)
 	}
 	for _, f := range v.Failures {
-		s.rows = append(s.rows, []string{"failure", f.Method, f.Result, f.Code, whole(f.Number), "", ""})
+		s.add("failure", f.Method, f.Result, f.Code, f.Number, "", "")
 	}
 	for _, f := range v.Refunds {
-		s.rows = append(s.rows, []string{
-			"refund", f.Method, f.State, f.Reason, whole(f.Number), whole(f.Amount), string(v.Currency),
-		})
+		s.add("refund", f.Method, f.State, f.Reason, f.Number, f.Amount, v.Currency)
 	}
 	return s
 }
@@ -121,9 +112,7 @@ func (r routes) ended(ctx context.Context, _ *Span, s report.Span) (endedView, e
 func (v endedView) sheet() sheet {
 	s := sheet{columns: []string{"date", "reason", "orders", "amount", "abandoned", "abandoned_amount", "currency"}}
 	for _, e := range v.Rows {
-		s.rows = append(s.rows, []string{
-			e.Date, e.Reason, whole(e.Orders), whole(e.Amount), whole(e.Abandoned), whole(e.AbandonedAmount), string(v.Currency),
-		})
+		s.add(e.Date, e.Reason, e.Orders, e.Amount, e.Abandoned, e.AbandonedAmount, v.Currency)
 	}
 	return s
 }
@@ -167,9 +156,7 @@ func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsVie
 func (v refundsView) sheet() sheet {
 	s := sheet{columns: []string{"date", "method", "reason", "state", "number", "amount", "currency"}}
 	for _, f := range v.Rows {
-		s.rows = append(s.rows, []string{
-			f.Date, f.Method, f.Reason, f.State, whole(f.Number), whole(f.Amount), string(v.Currency),
-		})
+		s.add(f.Date, f.Method, f.Reason, f.State, f.Number, f.Amount, v.Currency)
 	}
 	return s
 }

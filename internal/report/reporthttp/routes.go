@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"regexp"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,6 +17,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/money"
 	"comanda/internal/report"
+	"comanda/internal/seq"
 )
 
 type routes struct{ service *report.Service }
@@ -86,11 +87,7 @@ func add[V view, I any, P interface {
 		ctx context.Context, in *I,
 	) (*httpapi.Bytes, error) {
 		asked := P(in).span()
-		branch, err := httpapi.ParseID(asked.BranchID)
-		if err != nil {
-			return nil, catalog.ErrBranch
-		}
-		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), branch, asked.From, asked.To)
+		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), httpapi.IDOf(asked.BranchID), asked.From, asked.To)
 		if err != nil {
 			return nil, err
 		}
@@ -139,6 +136,11 @@ type sheet struct {
 	rows    [][]string
 }
 
+// add adds a row of texts and whole numbers.
+func (s *sheet) add(cells ...any) {
+	s.rows = append(s.rows, seq.Map(cells, func(cell any) string { return harmless(fmt.Sprint(cell)) }))
+}
+
 // csv returns RFC 4180 CSV with CRLF line ends.
 func (s sheet) csv() ([]byte, error) {
 	var b bytes.Buffer
@@ -146,14 +148,7 @@ func (s sheet) csv() ([]byte, error) {
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
 	_ = w.Write(s.columns) // Error returns the first error
-	for _, row := range s.rows {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = harmless(c)
-		}
-		_ = w.Write(cells) // likewise
-	}
-	w.Flush()
+	_ = w.WriteAll(s.rows) // likewise
 	return b.Bytes(), fault.Wrap("write sheet", w.Error())
 }
 
@@ -172,5 +167,3 @@ func harmless(cell string) string {
 	}
 	return cell
 }
-
-func whole(n int64) string { return strconv.FormatInt(n, 10) }

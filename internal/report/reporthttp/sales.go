@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/httpapi"
 	"comanda/internal/report"
+	"comanda/internal/seq"
 )
 
 // Hourly is the orders of an hour, of one day of the week or of all.
@@ -48,9 +49,7 @@ func hourOf(c report.Cell) Hourly { return Hourly{c.Hour, c.Placed, c.Sales, c.G
 func (v hoursView) sheet() sheet {
 	s := sheet{columns: []string{"weekday", "hour", "placed", "sales", "gross", "currency"}}
 	for _, c := range v.Cells {
-		s.rows = append(s.rows, []string{
-			strconv.Itoa(c.Weekday), strconv.Itoa(c.Hour), whole(c.Placed), whole(c.Sales), whole(c.Gross), string(v.Currency),
-		})
+		s.add(c.Weekday, c.Hour, c.Placed, c.Sales, c.Gross, v.Currency)
 	}
 	return s
 }
@@ -79,11 +78,10 @@ type daysView struct {
 
 func (r routes) days(ctx context.Context, _ *Span, s report.Span) (daysView, error) {
 	days, err := r.service.Days(ctx, s)
-	v := daysView{Head: headOf(s), Days: make([]day, len(days)), Totals: figuresOf(report.Total(days))}
-	for i, d := range days {
-		v.Days[i] = day{d.Date, figuresOf(d)}
-	}
-	return v, err
+	return daysView{
+		Head: headOf(s), Totals: figuresOf(report.Total(days)),
+		Days: seq.Map(days, func(d report.Day) day { return day{d.Date, figuresOf(d)} }),
+	}, err
 }
 
 func figuresOf(d report.Day) Figures {
@@ -95,10 +93,7 @@ func (v daysView) sheet() sheet {
 		"date", "placed", "sales", "canceled", "open", "gross", "refunded", "net", "currency",
 	}}
 	for _, d := range v.Days {
-		s.rows = append(s.rows, []string{
-			d.Date, whole(d.Placed), whole(d.Sales), whole(d.Canceled), whole(d.Open), whole(d.Gross), whole(d.Refunded),
-			whole(d.Net), string(v.Currency),
-		})
+		s.add(d.Date, d.Placed, d.Sales, d.Canceled, d.Open, d.Gross, d.Refunded, d.Net, v.Currency)
 	}
 	return s
 }
@@ -135,7 +130,9 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 		v.Totals.Qty, v.Totals.Gross = v.Totals.Qty+d.Qty, v.Totals.Gross+d.Gross
 	}
 	for i, d := range dishes {
-		v.all[i] = dish{i + 1, whole(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross)}
+		v.all[i] = dish{
+			i + 1, httpapi.FormatID(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross),
+		}
 	}
 	// The whole list stays in all: the CSV has every row, and ranks and shares refer to all of them.
 	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
@@ -145,9 +142,7 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 func (v dishesView) sheet() sheet {
 	s := sheet{columns: []string{"rank", "dish_id", "name", "qty", "gross", "share", "currency"}}
 	for _, d := range v.all {
-		s.rows = append(s.rows, []string{
-			strconv.Itoa(d.Rank), d.DishID, d.Name, whole(d.Qty), whole(d.Gross), portion(d.Share), string(v.Currency),
-		})
+		s.add(d.Rank, d.DishID, d.Name, d.Qty, d.Gross, portion(d.Share), v.Currency)
 	}
 	return s
 }
@@ -182,8 +177,8 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	v := quotasView{Head: headOf(s), Page: in.Page, Size: in.Size, Total: len(quotas), all: make([]quota, len(quotas))}
 	for i, q := range quotas {
 		v.all[i] = quota{
-			q.Date, whole(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold, report.Share(q.Sold, q.Cap), q.SoldOut(),
-			httpapi.TimeOrNull(q.SoldOutAt()),
+			q.Date, httpapi.FormatID(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold,
+			report.Share(q.Sold, q.Cap), q.SoldOut(), httpapi.TimeOrNull(q.SoldOutAt()),
 		}
 	}
 	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
@@ -197,9 +192,7 @@ func (v quotasView) sheet() sheet {
 		if q.SoldOutAt != nil {
 			at = q.SoldOutAt.Format(time.RFC3339)
 		}
-		s.rows = append(s.rows, []string{
-			q.Date, q.ItemID, q.Name, whole(q.Cap), whole(q.Held), whole(q.Sold), portion(q.SellThrough), at,
-		})
+		s.add(q.Date, q.ItemID, q.Name, q.Cap, q.Held, q.Sold, portion(q.SellThrough), at)
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 	"comanda/internal/settings"
 )
 
@@ -16,11 +17,12 @@ type routes struct{ service *settings.Service }
 func Register(a *httpapi.API, service *settings.Service) {
 	r := routes{service}
 	ops := a.Operations("Settings", httpapi.Admin)
-	httpapi.Register(ops, "settings-list", "GET /api/settings", "View the settings", r.list)
+	// The settings apply to every branch.
+	httpapi.Register(ops, "settings-list", "GET /api/settings", "View the settings", authz.Everywhere(r.list))
 	httpapi.Register(ops, "settings-change", "PATCH /api/settings",
-		"Change settings, all or none", r.change)
+		"Change settings, all or none", authz.Everywhere(r.change))
 	httpapi.Register(ops, "settings-test", "POST /api/settings/test",
-		"Test the settings of a payment provider or of the mail server", r.test)
+		"Test the settings of a payment provider or of the mail server", authz.Everywhere(r.test))
 }
 
 type setting struct {
@@ -42,13 +44,9 @@ type settingList struct {
 	Items []setting `json:"items"`
 }
 
-// all refuses accounts that are restricted to some branches: the settings apply to every branch.
-func (r routes) all(ctx context.Context) (settingList, error) {
-	if !authz.ActorOf(ctx).AllBranches {
-		return settingList{}, authz.ErrForbidden
-	}
+func (r routes) list(ctx context.Context, _ *struct{}) (settingList, error) {
 	all, err := r.service.List(ctx)
-	return settingList{httpapi.Views(all, settingOf)}, err
+	return settingList{seq.Map(all, settingOf)}, err
 }
 
 func settingOf(s settings.Setting) setting {
@@ -60,10 +58,6 @@ func settingOf(s settings.Setting) setting {
 		out.UpdatedAt, out.UpdatedBy = &s.At, &s.By
 	}
 	return out
-}
-
-func (r routes) list(ctx context.Context, _ *struct{}) (settingList, error) {
-	return r.all(ctx)
 }
 
 type changeInput struct {
@@ -79,18 +73,14 @@ type newValue struct {
 
 // change answers with the settings in force afterwards.
 func (r routes) change(ctx context.Context, in *changeInput) (settingList, error) {
-	by := authz.ActorOf(ctx)
-	if !by.AllBranches {
-		return settingList{}, authz.ErrForbidden
-	}
 	values := make(map[string]*string, len(in.Body.Values))
 	for _, v := range in.Body.Values {
 		values[v.Name] = v.Value
 	}
-	if err := r.service.Change(ctx, by, values); err != nil {
+	if err := r.service.Change(ctx, authz.ActorOf(ctx), values); err != nil {
 		return settingList{}, err
 	}
-	return r.all(ctx)
+	return r.list(ctx, nil)
 }
 
 // limitTests is the rate-limit policy of tests, by account.
@@ -116,18 +106,11 @@ type testResult struct {
 // test answers 200 also for a failed test: the request itself has succeeded.
 func (r routes) test(ctx context.Context, in *testInput) (testResult, error) {
 	by := authz.ActorOf(ctx)
-	if !by.AllBranches {
-		return testResult{}, authz.ErrForbidden
-	}
 	if err := httpapi.Allow(ctx, limitTests, by.String()); err != nil {
 		return testResult{}, err
 	}
-	o := settings.TestOptions{Locale: httpapi.Locale(in.AcceptLanguage, mailLocales...)}
-	if id := in.Body.BranchID; id != "" {
-		var err error
-		if o.Branch, err = httpapi.ParseID(id); err != nil {
-			return testResult{}, err
-		}
+	o := settings.TestOptions{
+		Locale: httpapi.Locale(in.AcceptLanguage, mailLocales...), Branch: httpapi.IDOf(in.Body.BranchID),
 	}
 	result, err := r.service.Test(ctx, by, settings.TestSubject(in.Body.Subject), o)
 	return testResult{result.Code == settings.TestOK, string(result.Code), result.Detail}, err

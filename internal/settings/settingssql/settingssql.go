@@ -28,12 +28,9 @@ type Store struct{ db *sqldb.DB }
 // New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
-func scanRow(r sqldb.Rows) (row settings.Row, err error) {
-	var at, sealed int64
-	err = r.Scan(&row.Name, &row.Value, &sealed, &at, &row.By)
-	row.Sealed, row.At = sealed != 0, sqldb.Instant(at)
-	return row, err
-}
+var scanRow = sqldb.Row(func(row *settings.Row) []any {
+	return []any{&row.Name, &row.Value, sqldb.Bool(&row.Sealed), sqldb.Time(&row.At), &row.By}
+})
 
 // Rows implements settings.Store.
 func (s *Store) Rows(ctx context.Context) ([]settings.Row, error) {

@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -64,11 +65,7 @@ type levelIn struct {
 }
 
 func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (level, error) {
-	branch, err := httpapi.ParseOptionalID(in.BranchID)
-	if err != nil {
-		return level{}, err
-	}
-	return levelOf(s.Items.Level(ctx, authz.ActorOf(ctx), branch, in.ItemID))
+	return levelOf(s.Items.Level(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.BranchID), in.ItemID))
 }
 
 type setIn struct {
@@ -80,10 +77,7 @@ type setIn struct {
 }
 
 func (s inventoryRoutes) set(ctx context.Context, in *setIn) (level, error) {
-	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
-	if err != nil {
-		return level{}, err
-	}
+	branch := httpapi.IDOf(in.Body.BranchID)
 	return levelOf(s.Items.SetAvailable(ctx, authz.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
 }
 
@@ -105,17 +99,13 @@ type levelSnapshots struct {
 // look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
 // reserves.
 func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
-	named, err := httpapi.ParseOptionalID(in.BranchID)
-	if err != nil {
-		return levelSnapshots{}, err
-	}
 	who := authz.ActorOf(ctx)
-	branch, err := s.Items.ResolveBranch(ctx, who, named)
+	branch, err := s.Items.ResolveBranch(ctx, who, httpapi.IDOf(in.BranchID))
 	if err != nil {
 		return levelSnapshots{}, err
 	}
 	found, err := s.Snapshots.Snapshots(ctx, who, branch, in.ItemID)
-	return levelSnapshots{httpapi.Views(found, func(l stock.LevelSnapshot) levelSnapshot {
+	return levelSnapshots{seq.Map(found, func(l stock.LevelSnapshot) levelSnapshot {
 		return levelSnapshot{l.SKU, l.Available, l.At}
 	})}, err
 }
@@ -127,11 +117,11 @@ type amount struct {
 }
 
 func amountsOf(lines []stock.SKULine) []amount {
-	return httpapi.Views(lines, func(l stock.SKULine) amount { return amount{l.SKU, l.Qty} })
+	return seq.Map(lines, func(l stock.SKULine) amount { return amount{l.SKU, l.Qty} })
 }
 
 func skuLines(amounts []amount) []stock.SKULine {
-	return httpapi.Views(amounts, func(a amount) stock.SKULine { return stock.SKULine{SKU: a.ItemID, Qty: a.Quantity} })
+	return seq.Map(amounts, func(a amount) stock.SKULine { return stock.SKULine{SKU: a.ItemID, Qty: a.Quantity} })
 }
 
 // Reservation is a reservation in responses.
@@ -167,12 +157,8 @@ type reserveIn struct {
 // reserve serves a Try. 201 is for the request that created the reservation, 200 for a repetition, so that a client can
 // distinguish them.
 func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*httpapi.Creation[Reservation], error) {
-	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
-	if err != nil {
-		return nil, err
-	}
 	r, created, err := s.Reservations.Reserve(ctx, authz.ActorOf(ctx), stock.ReservationRequest{
-		ID: in.Body.OrderID, Branch: branch, Items: skuLines(in.Body.Items),
+		ID: in.Body.OrderID, Branch: httpapi.IDOf(in.Body.BranchID), Items: skuLines(in.Body.Items),
 		TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
 	})
 	if err != nil {

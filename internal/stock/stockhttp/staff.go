@@ -69,12 +69,8 @@ type listIn struct {
 }
 
 func (s staffRoutes) list(ctx context.Context, in *listIn) (httpapi.Listed[item], error) {
-	branch, err := httpapi.ParseOptionalID(in.BranchID)
-	if err != nil {
-		return httpapi.Listed[item]{}, err
-	}
 	page, total, err := s.Items.Levels(ctx, authz.ActorOf(ctx), stock.LevelFilter{
-		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.Offset(),
+		Branch: httpapi.IDOf(in.BranchID), Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.Offset(),
 	})
 	return httpapi.ListedOf(in.Paging, page, total, itemOf), err
 }
@@ -105,12 +101,8 @@ type addIn struct {
 }
 
 func (s staffRoutes) add(ctx context.Context, in *addIn) (item, error) {
-	branch, err := httpapi.ParseOptionalID(in.Body.BranchID)
-	if err != nil {
-		return item{}, err
-	}
 	t := in.Body.item()
-	t.Branch, t.SKU = branch, in.Body.ItemID
+	t.Branch, t.SKU = httpapi.IDOf(in.Body.BranchID), in.Body.ItemID
 	return itemResponse(s.Items.Add(ctx, authz.ActorOf(ctx), t))
 }
 
@@ -175,12 +167,8 @@ type entry struct {
 }
 
 func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (httpapi.Listed[entry], error) {
-	branch, err := httpapi.ParseOptionalID(in.BranchID)
-	if err != nil {
-		return httpapi.Listed[entry]{}, err
-	}
 	page, total, err := s.Items.Reservations(ctx, authz.ActorOf(ctx), stock.ReservationFilter{
-		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.Offset(),
+		Branch: httpapi.IDOf(in.BranchID), Status: stock.Status(in.Status), Limit: in.Size, Offset: in.Offset(),
 	})
 	return httpapi.ListedOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
 		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}

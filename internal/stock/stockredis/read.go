@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -18,11 +19,7 @@ const unknownItem = -2 // read.lua's cap of an item that the scope lacks
 func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
 	counts = make([]stock.Count, 0, len(items))
 	for some := range slices.Chunk(items, maxCounters) {
-		args := make([]string, len(some))
-		for i, item := range some {
-			args[i] = decimal(item)
-		}
-		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), args).Ints()
+		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), seq.Map(some, decimal)).Ints()
 		if err != nil {
 			return nil, false, err
 		}
@@ -84,10 +81,7 @@ func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	cmds := make([]redisdb.Cmd, len(ids))
-	for i, id := range ids {
-		cmds[i] = redisdb.Command("HGETALL", recordKey(s, id))
-	}
+	cmds := seq.Map(ids, func(id string) redisdb.Cmd { return redisdb.Command("HGETALL", recordKey(s, id)) })
 	records, err := g.db.DoMulti(ctx, cmds...)
 	if err != nil {
 		return nil, err

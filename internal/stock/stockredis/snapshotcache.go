@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -18,11 +19,9 @@ func NewSnapshotCache(db *redisdb.DB) *SnapshotCache { return &SnapshotCache{db}
 
 // Read returns the snapshots that exist, in one exchange.
 func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
-	cmds := make([]redisdb.Cmd, len(skus))
-	for i, sku := range skus {
-		cmds[i] = redisdb.Command("HMGET", keyspace.HotInventory(branch, sku), "available", "lastUpdate")
-	}
-	replies, err := h.db.DoMulti(ctx, cmds...)
+	replies, err := h.db.DoMulti(ctx, seq.Map(skus, func(sku string) redisdb.Cmd {
+		return redisdb.Command("HMGET", keyspace.HotInventory(branch, sku), "available", "lastUpdate")
+	})...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +55,9 @@ func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
 
 // Write stores snapshots for stock.MaxSnapshotAge, all in one exchange.
 func (h *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
-	cmds := make([]redisdb.Cmd, len(snapshots))
-	life := strconv.FormatInt(stock.MaxSnapshotAge.Milliseconds(), 10)
-	for i, g := range snapshots {
-		cmds[i] = hotScript.Command([]keyspace.Key{keyspace.HotInventory(g.Branch, g.SKU)},
-			decimal(g.Available), g.At.UTC().Format(time.RFC3339Nano), life)
-	}
-	_, err := h.db.DoMulti(ctx, cmds...)
+	_, err := h.db.DoMulti(ctx, seq.Map(snapshots, func(g stock.LevelSnapshot) redisdb.Cmd {
+		return hotScript.Command([]keyspace.Key{keyspace.HotInventory(g.Branch, g.SKU)},
+			decimal(g.Available), g.At.UTC().Format(time.RFC3339Nano), ttlMillis(stock.MaxSnapshotAge))
+	})...)
 	return err
 }

@@ -5,7 +5,6 @@ package systemhttp
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"comanda/internal/authz"
@@ -32,25 +31,17 @@ func Register(a *httpapi.API, service *system.Service) {
 	httpapi.Register(ops, "system-outbox", "GET /api/system/outbox",
 		"View the queues and the failed events", r.outbox)
 	httpapi.Register(ops, "system-letters", "GET /api/system/dead-letters",
-		"List failed events (dead letters), newest first", r.letters)
+		"List failed events (dead letters), newest first", authz.Everywhere(r.letters))
 	httpapi.Register(ops, "system-replay", "POST /api/system/dead-letters/{id}/replay",
-		"Retry a failed event", r.replay)
+		"Retry a failed event", authz.Everywhere(r.replay))
 	httpapi.Register(ops, "system-replay-all", "POST /api/system/dead-letters/replay-all",
-		"Retry the newest 200 failed events", r.replayAll)
+		"Retry the newest 200 failed events", authz.Everywhere(r.replayAll))
 	httpapi.Register(ops, "system-keys-audit", "GET /api/system/keys-audit",
-		"Compare the keys of Redis with their declarations, 100000 at most", r.keys)
+		"Compare the keys of Redis with their declarations, 100000 at most", authz.Everywhere(r.keys))
 	httpapi.Register(ops, "system-reconcile", "POST /api/system/reconcile",
 		"Reconcile ledger, holds, orders, money and Redis; nothing is changed", r.reconcile)
 	httpapi.Register(ops, "system-index", "GET /api/system/index",
-		"Compare the documents in Redis and their indexes with SQL, 100000 at most", r.index)
-}
-
-// everywhere refuses accounts that are restricted to some branches, because the data is not separated by branch.
-func everywhere(ctx context.Context) error {
-	if !authz.ActorOf(ctx).AllBranches {
-		return authz.ErrForbidden
-	}
-	return nil
+		"Compare the documents in Redis and their indexes with SQL, 100000 at most", authz.Everywhere(r.index))
 }
 
 func (r routes) ready(ctx context.Context, _ *struct{}) (httpapi.Readiness, error) {
@@ -85,9 +76,6 @@ type letter struct {
 }
 
 func (r routes) letters(ctx context.Context, in *lettersInput) (httpapi.Listed[letter], error) {
-	if err := everywhere(ctx); err != nil {
-		return httpapi.Listed[letter]{}, err
-	}
 	page, total, err := r.service.DeadLetters(ctx, system.DeadLetterFilter{
 		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: in.Offset(),
 	})
@@ -103,9 +91,6 @@ type replayInput struct {
 }
 
 func (r routes) replay(ctx context.Context, in *replayInput) (system.Replayed, error) {
-	if err := everywhere(ctx); err != nil {
-		return system.Replayed{}, err
-	}
 	return r.service.Replay(ctx, authz.ActorOf(ctx), in.ID)
 }
 
@@ -120,18 +105,12 @@ type replayAllBody struct {
 }
 
 func (r routes) replayAll(ctx context.Context, in *replayAllInput) (replayAllBody, error) {
-	if err := everywhere(ctx); err != nil {
-		return replayAllBody{}, err
-	}
 	f := system.DeadLetterFilter{Consumer: in.Consumer, Type: in.Type}
 	sum, left, err := r.service.ReplayAll(ctx, authz.ActorOf(ctx), f)
 	return replayAllBody{sum, left}, err
 }
 
 func (r routes) keys(ctx context.Context, _ *struct{}) (keyaudit.Report, error) {
-	if err := everywhere(ctx); err != nil {
-		return keyaudit.Report{}, err
-	}
 	return r.service.AuditKeys(ctx)
 }
 
@@ -141,22 +120,16 @@ type reconcileInput struct {
 
 // Accounts of some branches may compare one of theirs. A foreign branch looks like a missing one.
 func (r routes) reconcile(ctx context.Context, in *reconcileInput) (system.Reconciliation, error) {
-	if in.BranchID == "" {
-		if err := everywhere(ctx); err != nil {
-			return system.Reconciliation{}, err
-		}
-		return r.service.Reconcile(ctx, 0)
-	}
-	branch, err := strconv.ParseInt(in.BranchID, 10, 64)
-	if err != nil || !authz.ActorOf(ctx).Sees(branch) {
+	by, branch := authz.ActorOf(ctx), httpapi.IDOf(in.BranchID)
+	switch {
+	case branch == 0 && !by.AllBranches:
+		return system.Reconciliation{}, authz.ErrForbidden
+	case !by.Sees(branch):
 		return system.Reconciliation{}, catalog.ErrBranch
 	}
 	return r.service.Reconcile(ctx, branch)
 }
 
 func (r routes) index(ctx context.Context, _ *struct{}) (system.Index, error) {
-	if err := everywhere(ctx); err != nil {
-		return system.Index{}, err
-	}
 	return r.service.Index(ctx)
 }

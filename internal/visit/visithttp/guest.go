@@ -1,6 +1,7 @@
 package visithttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -87,19 +88,12 @@ func pausedOf(b catalog.Branch, now time.Time, acceptLanguage string) *paused {
 	if p == nil {
 		return nil
 	}
-	out := &paused{}
-	if !p.Until.IsZero() {
-		out.Until = &p.Until
-	}
+	out := &paused{Until: httpapi.TimeOrNull(p.Until)}
 	if p.Code != "" {
 		out.ReasonCode = new(string(p.Code))
 		return out
 	}
-	have := make([]string, len(b.Locales))
-	for i, l := range b.Locales {
-		have[i] = string(l)
-	}
-	preferred := append([]catalog.Locale{catalog.Locale(httpapi.Locale(acceptLanguage, have...))}, b.Locales...)
+	preferred := append([]catalog.Locale{httpapi.Locale(acceptLanguage, b.Locales...)}, b.Locales...)
 	out.Reason = new(p.Texts.In(preferred...))
 	return out
 }
@@ -126,10 +120,7 @@ func (g *guest) get(ctx context.Context, in *landingGet) (landing, error) {
 }
 
 func (g *guest) post(ctx context.Context, in *landingPost) (landing, error) {
-	token := string(in.CustomerToken)
-	if token == "" {
-		token = in.Body.CustomerToken
-	}
+	token := cmp.Or(string(in.CustomerToken), in.Body.CustomerToken)
 	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 

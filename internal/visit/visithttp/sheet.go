@@ -3,9 +3,7 @@ package visithttp
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed" // the sheet's template, style and texts
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -42,11 +40,7 @@ var sheetTexts []byte
 var sheetTemplate = template.Must(template.New("sheet").Parse(strings.Replace(sheetText, "/* style */", sheetStyle, 1)))
 
 // sheetCSP allows the sheet's own style and nothing else.
-var sheetCSP = func() string {
-	sum := sha256.Sum256([]byte(sheetStyle))
-	return "default-src 'none'; frame-ancestors 'self'; base-uri 'none'; style-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+var sheetCSP = "default-src 'none'; frame-ancestors 'self'; base-uri 'none'; style-src " + httpapi.SourceHash(sheetStyle)
 
 // sheetWords has the texts of a sheet in one language. Languages that the staff do not use only have the guests' hint.
 type sheetWords struct {

@@ -114,8 +114,7 @@ func visitInfoOf(v visit.Visit) visitInfo {
 		Calls: callsOf(v.Calls),
 	}
 	if !v.Open {
-		reason := string(v.Reason)
-		out.Status, out.ClosedAt, out.CloseReason = "CLOSED", &v.ClosedAt, &reason
+		out.Status, out.ClosedAt, out.CloseReason = "CLOSED", &v.ClosedAt, new(string(v.Reason))
 	}
 	return out
 }
@@ -157,12 +156,8 @@ type addTableIn struct {
 }
 
 func (s *staff) addTable(ctx context.Context, in *addTableIn) (table, error) {
-	branch, err := httpapi.ParseID(in.Body.BranchID)
-	if err != nil {
-		return table{}, err
-	}
 	t, err := s.floor.AddTable(ctx, authz.ActorOf(ctx), visit.Table{
-		BranchID: branch, Label: in.Body.Label, Seats: in.Body.Seats, Section: in.Body.Section,
+		BranchID: httpapi.IDOf(in.Body.BranchID), Label: in.Body.Label, Seats: in.Body.Seats, Section: in.Body.Section,
 	})
 	return s.tableOf(authz.ActorOf(ctx), t), err
 }

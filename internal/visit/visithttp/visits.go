@@ -29,11 +29,7 @@ type openIn struct {
 }
 
 func (s *staff) open(ctx context.Context, in *openIn) (visitInfo, error) {
-	table, err := httpapi.ParseID(in.Body.TableID)
-	if err != nil {
-		return visitInfo{}, err
-	}
-	v, err := s.floor.Seat(ctx, authz.ActorOf(ctx), table)
+	v, err := s.floor.Seat(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.Body.TableID))
 	return visitInfoOf(v), err
 }
 
@@ -43,11 +39,7 @@ type moveIn struct {
 }
 
 func (s *staff) move(ctx context.Context, in *moveIn) (visitInfo, error) {
-	table, err := httpapi.ParseID(in.Body.TableID)
-	if err != nil {
-		return visitInfo{}, err
-	}
-	v, err := s.floor.Move(ctx, authz.ActorOf(ctx), in.ID, table)
+	v, err := s.floor.Move(ctx, authz.ActorOf(ctx), in.ID, httpapi.IDOf(in.Body.TableID))
 	return visitInfoOf(v), err
 }
 

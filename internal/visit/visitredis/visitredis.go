@@ -16,6 +16,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/uid"
 	"comanda/internal/visit"
 )
@@ -89,12 +90,10 @@ func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until ti
 
 // Unbind removes all guests of visits.
 func (b *Bindings) Unbind(ctx context.Context, visits []string) error {
-	commands := make([]redisdb.Cmd, len(visits))
-	for i, id := range visits {
-		// One command per key: in a Redis Cluster the keys of one command must be in one slot.
-		commands[i] = redisdb.Command("DEL", keyspace.VisitCustomers(id))
-	}
-	_, err := b.db.DoMulti(ctx, commands...)
+	// One command per key: in a Redis Cluster the keys of one command must be in one slot.
+	_, err := b.db.DoMulti(ctx, seq.Map(visits, func(id string) redisdb.Cmd {
+		return redisdb.Command("DEL", keyspace.VisitCustomers(id))
+	})...)
 	return err
 }
 

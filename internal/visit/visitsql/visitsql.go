@@ -7,6 +7,8 @@ package visitsql
 import (
 	"context"
 	"embed"
+	"maps"
+	"slices"
 	"time"
 
 	"comanda/internal/sqldb"
@@ -107,10 +109,7 @@ func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool,
 
 // UpdateLastSeen stores when open visits were last seen. It never moves a time back.
 func (s *Store) UpdateLastSeen(ctx context.Context, at map[string]time.Time) error {
-	ids := make([]string, 0, len(at))
-	for id := range at {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(at))
 	_, err := s.db.Exec(ctx, stmt("visit_seen"), sqldb.NewRowSet(len(ids)).
 		Text("id", func(i int) string { return ids[i] }).
 		Int("at", func(i int) int64 { return at[ids[i]].UnixMilli() }))
