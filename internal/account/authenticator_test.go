@@ -24,6 +24,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -37,13 +38,9 @@ func TestAuthenticator_two_processes(t *testing.T) {
 		for _, flushed := range []bool{false, true} {
 			g, other := here.MustLogin(t, lan), here.MustLogin(t, lan)
 			for _, h := range []*accounttest.Env{here, there} {
-				if err := errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)))
 			}
-			if err := here.Logout(t.Context(), g.Access, ""); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, here.Logout(t.Context(), g.Access, ""))
 			if flushed {
 				flush(t, server.Addr())
 			}
@@ -63,14 +60,9 @@ func TestAuthenticator_two_processes(t *testing.T) {
 
 func flush(t *testing.T, addr string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	if _, err := conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")))(t)
 	if said, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(said, "+OK") || err != nil {
 		t.Fatalf("FLUSHALL: %q, %v", said, err)
 	}
@@ -104,9 +96,7 @@ var revocationInsert = sqldb.Load(fstest.MapFS{"put.sql": {Data: []byte(
 
 func revoke(t *testing.T, h *accounttest.Env, kind authz.RevocationKind, subject string, at time.Time) {
 	t.Helper()
-	if _, err := h.DB.Exec(t.Context(), revocationInsert, uid.New(at), string(kind), subject, at.UnixMilli()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(t.Context(), revocationInsert, uid.New(at), string(kind), subject, at.UnixMilli()))(t)
 }
 
 // A revocation of a user ends the sessions that started up to then, and no later ones.
@@ -114,9 +104,7 @@ func TestAuthenticator_user_revocations(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
 	before := h.MustLogin(t, lan)
-	if err := h.Authenticate(t.Context(), before.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Authenticate(t.Context(), before.Access))
 	revoke(t, h, authz.RevokeUser, "1", h.Clock.Now())
 	h.Clock.Advance(time.Millisecond)
 	after := h.MustLogin(t, lan)
@@ -142,9 +130,7 @@ func TestAuthenticator_role_revocations(t *testing.T) {
 	var changed []int64
 	g := account.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, func(role int64) { changed = append(changed, role) })
 	follow := func() {
-		if err := g.SyncRevocations(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, g.SyncRevocations(t.Context()))
 	}
 	follow()
 	revoke(t, h, authz.RevokeRole, "3", h.Clock.Now())
@@ -163,9 +149,7 @@ func TestAuthenticator_reads_late_commits(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
-	if err := h.Authenticate(t.Context(), g.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Authenticate(t.Context(), g.Access))
 	began := h.Clock.Now()
 	h.Clock.Advance(30 * time.Second)
 	h.SyncRevocations(t)
@@ -208,14 +192,10 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 	g := account.NewAuthenticator(h.Tokens, store, cache, h.Clock.Now, nil)
 	admit := func(what string, want int64) {
 		t.Helper()
-		if err := g.SyncRevocations(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, g.SyncRevocations(t.Context()))
 		store.standings.Store(0)
 		for range 100 {
-			if _, err := g.Authenticate(t.Context(), access); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(g.Authenticate(t.Context(), access))(t)
 		}
 		if n := store.standings.Load(); n != want {
 			t.Errorf("%s: %d queries, want %d", what, n, want)
@@ -251,9 +231,7 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 	grant := h.MustLogin(t, lan)
 	store := &countingStore{Accounts: h.Store}
 	g := account.NewAuthenticator(h.Tokens, store, accounttest.NewSessionCache(), h.Clock.Now, nil)
-	if err := g.SyncRevocations(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.SyncRevocations(t.Context()))
 	store.during = func() {
 		store.during = nil
 		g.Revoke(authz.Revocation{Kind: authz.RevokeSession, Subject: grant.Session.ID, At: h.Clock.Now()})
@@ -271,9 +249,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	there := accounttest.OpenAnother(t, h.DB, memory, h.Clock)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
-	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Logout(t.Context(), g.Access, ""))
 	if err := memory.Put(t.Context(), account.ActiveSession{
 		Session: g.Session.ID, UserID: g.User.ID, Role: authz.RoleUser, StartedAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
 	}, ""); err != nil { // as a process does that has read SQL a moment before
@@ -303,19 +279,13 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	store := &countingStore{Accounts: h.Store, failure: errors.New("the disk is full")}
 	g := account.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now, nil)
 	h.Clock.Advance(time.Minute)
-	if err := g.SyncRevocations(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Authenticate(t.Context(), grant.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.SyncRevocations(t.Context()))
+	testenv.Must(g.Authenticate(t.Context(), grant.Access))(t)
 	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
 		t.Errorf("FlushLastSeen returned %v", err)
 	}
 	store.failure = nil
-	if err := g.FlushLastSeen(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.FlushLastSeen(t.Context()))
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: grant.User.ID})
 	if err != nil || !all[0].LastSeenAt.Equal(h.Clock.Now()) {
 		t.Errorf("%+v, %v", all, err)
