@@ -22,6 +22,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -35,13 +36,9 @@ func TestAuthenticator_two_processes(t *testing.T) {
 		for _, flushed := range []bool{false, true} {
 			g, other := here.MustLogin(t, lan), here.MustLogin(t, lan)
 			for _, h := range []*accounttest.Env{here, there} {
-				if err := errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)))
 			}
-			if err := here.Logout(t.Context(), g.Access, ""); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, here.Logout(t.Context(), g.Access, ""))
 			if flushed {
 				flush(t, server.Addr())
 			}
@@ -61,14 +58,9 @@ func TestAuthenticator_two_processes(t *testing.T) {
 
 func flush(t *testing.T, addr string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	if _, err := conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")))(t)
 	if said, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(said, "+OK") || err != nil {
 		t.Fatalf("FLUSHALL: %q, %v", said, err)
 	}
@@ -102,9 +94,7 @@ var revocationInsert = sqldb.Load(fstest.MapFS{"put.sql": {Data: []byte(
 
 func revoke(t *testing.T, h *accounttest.Env, kind authz.RevocationKind, subject string, at time.Time) {
 	t.Helper()
-	if _, err := h.DB.Exec(t.Context(), revocationInsert, uid.New(at), string(kind), subject, at.UnixMilli()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(t.Context(), revocationInsert, uid.New(at), string(kind), subject, at.UnixMilli()))(t)
 }
 
 // A revocation of a user ends the sessions that started up to then, and no later ones.
@@ -112,9 +102,7 @@ func TestAuthenticator_user_revocations(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
 	before := h.MustLogin(t, lan)
-	if err := h.Authenticate(t.Context(), before.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Authenticate(t.Context(), before.Access))
 	revoke(t, h, authz.RevokeUser, "1", h.Clock.Now())
 	h.Clock.Advance(time.Millisecond)
 	after := h.MustLogin(t, lan)
@@ -140,9 +128,7 @@ func TestAuthenticator_reads_late_commits(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
-	if err := h.Authenticate(t.Context(), g.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Authenticate(t.Context(), g.Access))
 	began := h.Clock.Now()
 	h.Clock.Advance(30 * time.Second)
 	h.SyncRevocations(t)
@@ -185,14 +171,10 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 	g := account.NewAuthenticator(h.Tokens, store, cache, h.Clock.Now)
 	admit := func(what string, want int64) {
 		t.Helper()
-		if err := g.SyncRevocations(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, g.SyncRevocations(t.Context()))
 		store.standings.Store(0)
 		for range 100 {
-			if _, err := g.Authenticate(t.Context(), access); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(g.Authenticate(t.Context(), access))(t)
 		}
 		if n := store.standings.Load(); n != want {
 			t.Errorf("%s: %d queries, want %d", what, n, want)
@@ -228,9 +210,7 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 	grant := h.MustLogin(t, lan)
 	store := &countingStore{Accounts: h.Store}
 	g := account.NewAuthenticator(h.Tokens, store, accounttest.NewSessionCache(), h.Clock.Now)
-	if err := g.SyncRevocations(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.SyncRevocations(t.Context()))
 	store.during = func() {
 		store.during = nil
 		g.Revoke(authz.Revocation{Kind: authz.RevokeSession, Subject: grant.Session.ID, At: h.Clock.Now()})
@@ -248,9 +228,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	there := accounttest.OpenAnother(t, h.DB, memory, h.Clock)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
-	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Logout(t.Context(), g.Access, ""))
 	if err := memory.Put(t.Context(), account.ActiveSession{
 		Session: g.Session.ID, UserID: g.User.ID, Role: authz.RoleUser, StartedAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
 	}, ""); err != nil { // as a process does that has read SQL a moment before
@@ -280,19 +258,13 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	store := &countingStore{Accounts: h.Store, failure: errors.New("the disk is full")}
 	g := account.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now)
 	h.Clock.Advance(time.Minute)
-	if err := g.SyncRevocations(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Authenticate(t.Context(), grant.Access); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.SyncRevocations(t.Context()))
+	testenv.Must(g.Authenticate(t.Context(), grant.Access))(t)
 	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
 		t.Errorf("FlushLastSeen returned %v", err)
 	}
 	store.failure = nil
-	if err := g.FlushLastSeen(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.FlushLastSeen(t.Context()))
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: grant.User.ID})
 	if err != nil || !all[0].LastSeenAt.Equal(h.Clock.Now()) {
 		t.Errorf("%+v, %v", all, err)

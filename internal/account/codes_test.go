@@ -8,8 +8,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/account"
 	"comanda/internal/account/accounttest"
 	"comanda/internal/audit"
@@ -17,17 +15,14 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // reset sets lan's password with a code.
 func reset(t *testing.T, h *accounttest.Env, password string) {
 	t.Helper()
-	if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.ResetPassword(t.Context(), lan, h.Code(t, lan), password, accounttest.Caller()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()))
+	testenv.NoError(t, h.ResetPassword(t.Context(), lan, h.Code(t, lan), password, accounttest.Caller()))
 }
 
 // wrong returns a different code.
@@ -40,13 +35,9 @@ func wrong(code string) string {
 
 func register(t *testing.T, h *accounttest.Env) account.User {
 	t.Helper()
-	u, err := h.Register(t.Context(), account.Registration{
+	return testenv.Must(h.Register(t.Context(), account.Registration{
 		Profile: account.Profile{Email: lan}, Password: accounttest.Password,
-	}, accounttest.Caller())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	}, accounttest.Caller()))(t)
 }
 
 func verify(t *testing.T, h *accounttest.Env, code string) error {
@@ -62,9 +53,7 @@ func TestVerifyEmail(t *testing.T) {
 		wantFault(t, "no code", verify(t, h, "abc"), account.ErrCode)
 		wantFault(t, "an unknown address", h.VerifyEmail(t.Context(), minh, code, accounttest.Caller()), account.ErrCode)
 		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()), account.ErrCode)
-		if err := verify(t, h, code); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, verify(t, h, code))
 		wantFault(t, "again", verify(t, h, code), account.ErrCode)
 		u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
 		if u.Status != account.Active || !u.Registered || u.Version != 2 || err != nil {
@@ -83,18 +72,14 @@ func TestVerifyEmail_expires(t *testing.T) {
 		code := h.Code(t, lan)
 		h.Clock.Advance(account.CodeTTL)
 		wantFault(t, "old", verify(t, h, code), account.ErrCode)
-		if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		next := h.Code(t, lan)
 		for range account.CodeAttempts {
 			wantFault(t, "wrong", verify(t, h, wrong(next)), account.ErrCode)
 		}
 		wantFault(t, "the sixth attempt", verify(t, h, next), account.ErrCode)
 		h.Clock.Advance(time.Minute)
-		if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		wantFault(t, "the one before", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
 		if err := verify(t, h, h.Code(t, lan)); err != nil {
 			t.Errorf("a new code has attempts of its own: %v", err)
@@ -164,9 +149,7 @@ func TestTryWindows(t *testing.T) {
 	for i := range 5 {
 		if i > 0 {
 			h.Clock.Advance(time.Hour)
-			if err := h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		}
 		for range account.CodeAttempts {
 			wantFault(t, "wrong", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
@@ -217,9 +200,7 @@ func TestRequestCode_only_where_it_helps(t *testing.T) {
 	ask := func(p account.Purpose) int {
 		t.Helper()
 		before := len(h.Emails(t, lan))
-		if err := h.RequestCode(t.Context(), p, lan, accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.RequestCode(t.Context(), p, lan, accounttest.Caller()))
 		h.Clock.Advance(time.Hour)
 		return len(h.Emails(t, lan)) - before
 	}
@@ -242,9 +223,7 @@ func TestResetPassword(t *testing.T) {
 		before := h.MustLogin(t, lan)
 		h.Clock.Advance(time.Minute)
 		h.SyncRevocations(t)
-		if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()))
 		code := h.Code(t, lan)
 		hashes := h.Hasher.Stats().Computed
 		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, wrong(code), "another password", accounttest.Caller()), account.ErrCode)
@@ -254,9 +233,7 @@ func TestResetPassword(t *testing.T) {
 		if n := h.Hasher.Stats().Computed - hashes; n != 0 {
 			t.Errorf("%d hashes without a right code", n)
 		}
-		if err := h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()))
 		wantFault(t, "again", h.ResetPassword(t.Context(), lan, code, "a third password", accounttest.Caller()), account.ErrCode)
 		wantFault(t, "the session", h.Authenticate(t.Context(), before.Access), authz.ErrInvalidToken)
 		_, err := h.Refresh(t.Context(), before.Refresh)
@@ -275,9 +252,7 @@ func TestResetPassword_staff_length(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateStaff(t, lan, authz.RoleCashier)
 	h.Clock.Advance(time.Minute)
-	if err := h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()))
 	code := h.Code(t, lan)
 	if err := h.ResetPassword(t.Context(), lan, code, "fourteen chars", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("14 characters: %v", err)
@@ -295,10 +270,7 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		audited := func() (actors []string) {
 			f := audit.Filter{EveryBranch: true, To: h.Clock.Now().Add(time.Hour), Limit: 10}
-			all, _, err := auditsql.NewLog(h.DB).Entries(t.Context(), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all, _ := testenv.Must2(auditsql.NewLog(h.DB).Entries(t.Context(), f))(t)
 			for _, e := range all {
 				if e.Action == audit.ActionPassword {
 					actors = append(actors, e.Actor+" of "+e.Subject)
@@ -311,9 +283,7 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 			next := "a password that is long enough"
 			u := h.MustLogin(t, lan).User
 			who := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
-			if err := change(t, h, who, accounttest.Password, next); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, change(t, h, who, accounttest.Password, next))
 			h.Clock.Advance(time.Minute)
 			reset(t, h, accounttest.Password)
 		}
@@ -325,9 +295,7 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 		h.SetRole(t, u.ID, authz.RoleCashier)
 		changes()
 		self := fmt.Sprintf("user:%d of user:%[1]d", u.ID)
-		if d := cmp.Diff([]string{self, self}, audited()); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, []string{self, self}, audited())
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/limit"
+	"comanda/internal/testenv"
 )
 
 // loginWithDevice logs in from a device with a cookie.
@@ -80,20 +81,11 @@ func TestLogin_known_device(t *testing.T) {
 func TestChangePassword_while_strangers_guess(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
-		g, err := loginWithDevice(t, h, "", lan, accounttest.Password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testenv.Must(loginWithDevice(t, h, "", lan, accounttest.Password))(t)
 		exhaustAccountLimit(t, h)
 		h.SyncRevocations(t)
-		again, err := h.Refresh(t.Context(), g.Refresh)
-		if err != nil {
-			t.Fatal(err)
-		}
-		who, err := h.Authenticator.Authenticate(t.Context(), again.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testenv.Must(h.Refresh(t.Context(), g.Refresh))(t)
+		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
 		marks, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
 		if err != nil || marks == "" || marks == g.DeviceCookie {
 			t.Fatalf("%q, %v", marks, err)
@@ -156,9 +148,7 @@ func TestDeviceCookies_expire(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 			for range 101 { // the login has reset the failures
-				if err := h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)))
 			}
 		}
 		known("at first", marks, accounttest.Password, true)
@@ -199,9 +189,6 @@ func TestDeviceCookies_shared_device(t *testing.T) {
 // passwordOf returns the password hash of the first account.
 func passwordOf(t *testing.T, h *accounttest.Env) string {
 	t.Helper()
-	u, err := h.Store.User(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testenv.Must(h.Store.User(t.Context(), 1))(t)
 	return u.PasswordHash
 }

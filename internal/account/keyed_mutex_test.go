@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // One holder per key, a bounded number of waiting callers, and no memory left behind.
 func TestKeyedMutex(t *testing.T) {
 	var m keyedMutex
-	unlock, err := m.lock(t.Context(), "lan")
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := testenv.Must(m.lock(t.Context(), "lan"))(t)
 	other, err := m.lock(t.Context(), "minh")
 	if err != nil {
 		t.Fatalf("another key: %v", err)

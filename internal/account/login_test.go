@@ -9,6 +9,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/account/accounttest"
 	"comanda/internal/audit"
+	"comanda/internal/testenv"
 )
 
 // A failed login is recorded with account and address.
@@ -17,13 +18,10 @@ func TestLogin_failures_are_incidents(t *testing.T) {
 		var written []audit.Entry
 		flush := func() []audit.Entry {
 			written = nil
-			err := h.Incidents.Flush(t.Context(), func(_ context.Context, all ...audit.Entry) error {
+			testenv.NoError(t, h.Incidents.Flush(t.Context(), func(_ context.Context, all ...audit.Entry) error {
 				written = append(written, all...)
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return written
 		}
 		h.Incidents = &audit.Incidents{Now: h.Clock.Now}

@@ -8,6 +8,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
+	"comanda/internal/testenv"
 
 	"pgregory.net/rapid"
 )
@@ -47,9 +48,7 @@ func TestModel(t *testing.T) {
 	h.CreateMember(t, lan)
 	rapid.Check(t, func(rt *rapid.T) {
 		var logins []*modelLogin
-		if err := clearSessions(t, h); err != nil {
-			rt.Fatal(err)
-		}
+		testenv.NoError(rt, clearSessions(t, h))
 		some := func(rt *rapid.T) *modelLogin {
 			if len(logins) == 0 {
 				rt.Skip("no session")
@@ -99,9 +98,7 @@ func TestModel(t *testing.T) {
 			},
 			"logout": func(rt *rapid.T) {
 				l := some(rt)
-				if err := h.Logout(t.Context(), "", rapid.SampledFrom(l.tokens).Draw(rt, "token")); err != nil {
-					rt.Fatal(err)
-				}
+				testenv.NoError(rt, h.Logout(t.Context(), "", rapid.SampledFrom(l.tokens).Draw(rt, "token")))
 				l.over = true
 			},
 			"wait": func(rt *rapid.T) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 var light = Argon2Params{Memory: 16, Time: 1, Threads: 1}
@@ -92,10 +93,7 @@ func TestHasher(t *testing.T) {
 }
 
 func TestHasher_outdated(t *testing.T) {
-	phc, err := NewHasher(light, 1).Hash(t.Context(), "a password")
-	if err != nil {
-		t.Fatal(err)
-	}
+	phc := testenv.Must(NewHasher(light, 1).Hash(t.Context(), "a password"))(t)
 	for _, better := range []Argon2Params{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
 		if ok, outdated, err := NewHasher(better, 1).Verify(t.Context(), phc, "a password"); !ok || !outdated || err != nil {
 			t.Errorf("%+v: %t, %t, %v", better, ok, outdated, err)
@@ -162,10 +160,7 @@ func TestHasher_bounded(t *testing.T) {
 func BenchmarkHasher(b *testing.B) {
 	const password = "correct horse battery staple"
 	hasher := NewHasher(DefaultArgon2Params, runtime.GOMAXPROCS(0))
-	phc, err := hasher.Hash(b.Context(), password)
-	if err != nil {
-		b.Fatal(err)
-	}
+	phc := testenv.Must(hasher.Hash(b.Context(), password))(b)
 	e, salt := DefaultArgon2Params, make([]byte, saltBytes)
 	b.Run("raw", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 func TestCheckPin(t *testing.T) {
@@ -58,23 +59,15 @@ func (f tablet) hire(t *testing.T, email, role string, branch int64) account.Use
 		q    string
 		args []any
 	}{{"branch", []any{branch}}, {"post", []any{u.ID, branch}}} {
-		if _, err := f.DB.Exec(t.Context(), posts.Must(step.q), step.args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(f.DB.Exec(t.Context(), posts.Must(step.q), step.args...))(t)
 	}
-	u, err := f.Store.User(t.Context(), u.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return testenv.Must(f.Store.User(t.Context(), u.ID))(t)
 }
 
 func (f tablet) setPin(t *testing.T, email string) {
 	t.Helper()
 	g := f.MustLogin(t, email)
-	if err := f.SetPin(t.Context(), g.User.Actor(g.Session.ID), accounttest.Password, pin); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, f.SetPin(t.Context(), g.User.Actor(g.Session.ID), accounttest.Password, pin))
 }
 
 func (f tablet) takeOver(t *testing.T, pin string) (account.IssuedTokens, error) {
@@ -211,9 +204,7 @@ func TestSetPin(t *testing.T) {
 			t.Errorf("the PIN before: %v", err)
 		}
 		for range 2 {
-			if err := f.RemovePin(t.Context(), who); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, f.RemovePin(t.Context(), who))
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
 			t.Errorf("removed: %v", err)
@@ -227,14 +218,9 @@ func TestResetPin(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		manage := &account.Administration{Users: accountsql.NewUserAdmin(h.DB), Accounts: h.Service, Now: h.Clock.Now}
-		before, err := f.takeOver(t, pin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := testenv.Must(f.takeOver(t, pin))(t)
 		f.SyncRevocations(t)
-		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(f.Authenticator.Authenticate(t.Context(), before.Access))(t)
 		f.Clock.Advance(time.Second)
 		if _, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "123456"); !errors.Is(err, account.ErrPinForm) {
 			t.Error(err)
@@ -252,10 +238,7 @@ func TestResetPin(t *testing.T) {
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
 			t.Errorf("the PIN before: %v", err)
 		}
-		g, err := f.takeOver(t, "250317")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testenv.Must(f.takeOver(t, "250317"))(t)
 		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {
 			t.Errorf("the new session: %v", err)
 		}

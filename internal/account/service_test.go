@@ -20,6 +20,7 @@ import (
 	"comanda/internal/limit"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 const (
@@ -65,18 +66,11 @@ func TestRegister(t *testing.T) {
 			Gender: "FEMALE", FirstName: "Lan", Surname: "Trần", Age: &age, Occupation: "cook", Province: "Hà Nội", City: "Ba Đình",
 			Geolocation: "21.0285,105.8542", Extra: json.RawMessage(`{"diet":"vegan"}`),
 		}
-		made, err := h.Register(t.Context(), account.Registration{Profile: p, Password: accounttest.Password}, accounttest.Caller())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := h.Me(t.Context(), authz.Actor{UserID: made.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := testenv.Must(h.Register(t.Context(), account.Registration{Profile: p, Password: accounttest.Password},
+			accounttest.Caller()))(t)
+		got := testenv.Must(h.Me(t.Context(), authz.Actor{UserID: made.ID}))(t)
 		want, _ := p.Normalized()
-		if d := cmp.Diff(want, got.Profile); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, got.Profile)
 		if d := cmp.Diff(made, got); d != "" {
 			t.Errorf("the returned account differs from the stored one: %s", d)
 		}
@@ -95,11 +89,9 @@ func TestRegister(t *testing.T) {
 
 func TestRegister_refuses(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
-		if _, err := h.Register(t.Context(), account.Registration{Profile: account.Profile{
+		testenv.Must(h.Register(t.Context(), account.Registration{Profile: account.Profile{
 			Username: "lan", Email: lan, Phone: "0912345678", DeviceID: "d-1",
-		}, Password: accounttest.Password}, accounttest.Caller()); err != nil {
-			t.Fatal(err)
-		}
+		}, Password: accounttest.Password}, accounttest.Caller()))(t)
 		for _, c := range []struct {
 			p        account.Profile
 			password string
@@ -166,9 +158,7 @@ func TestLogin(t *testing.T) {
 			t.Error(d, err)
 		}
 		name := "lan.n"
-		if _, err := h.ChangeMe(t.Context(), a, account.ProfileChanges{Username: &name}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.ChangeMe(t.Context(), a, account.ProfileChanges{Username: &name}))(t)
 		if _, err := h.Login(t.Context(), account.Credentials{Username: "Lan.N", Password: accounttest.Password}, accounttest.Caller()); err != nil {
 			t.Errorf("by username: %v", err)
 		}
@@ -385,25 +375,18 @@ func TestLimits(t *testing.T) {
 		"login_instance ",
 		"login_instance ", "login_ip 192.0.2.7", "login_account_ip user:1 192.0.2.7", "login_account user:1",
 	}
-	if d := cmp.Diff(want, l.taken); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, l.taken)
 }
 
 func TestChangeMe(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u, other := h.CreateMember(t, lan), h.CreateMember(t, minh)
 		phone, city := "0912345678", "Huế"
-		if _, err := h.ChangeMe(t.Context(), authz.Actor{UserID: other.ID}, account.ProfileChanges{Phone: &phone}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: other.ID}, account.ProfileChanges{Phone: &phone}))(t)
 		_, err := h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, account.ProfileChanges{Phone: &phone, City: &city})
 		wantFault(t, "a taken number", err, account.ErrPhoneTaken)
 		h.Clock.Advance(time.Hour)
-		changed, err := h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, account.ProfileChanges{City: &city})
-		if err != nil {
-			t.Fatal(err)
-		}
+		changed := testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, account.ProfileChanges{City: &city}))(t)
 		kept, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
 		if d := cmp.Diff(kept, changed); d != "" || err != nil {
 			t.Error(d, err)
@@ -420,22 +403,17 @@ func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
 		here, there := h.MustLogin(t, lan), h.MustLogin(t, lan)
-		who, err := h.Authenticator.Authenticate(t.Context(), here.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
+		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), here.Access))(t)
 		if err := change(t, h, who, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("her own address: %v", err)
 		}
 		wantFault(t, "wrong", change(t, h, who, "something else", "another password"), account.ErrPassword)
-		if err := change(t, h, who, accounttest.Password, "another password"); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, change(t, h, who, accounttest.Password, "another password"))
 		if err := h.Authenticate(t.Context(), here.Access); err != nil {
 			t.Errorf("this session: %v", err)
 		}
 		wantFault(t, "another session", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
-		_, err = h.Refresh(t.Context(), there.Refresh)
+		_, err := h.Refresh(t.Context(), there.Refresh)
 		wantFault(t, "its refresh token", err, account.ErrRefresh)
 		wantFault(t, "the old password", login(t, h, accounttest.Password), account.ErrLogin)
 		if err := login(t, h, "another password"); err != nil {
@@ -448,14 +426,11 @@ func TestChangePassword(t *testing.T) {
 func TestLogin_races_a_reset(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u := h.CreateMember(t, lan)
-		u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		u = testenv.Must(h.Me(t.Context(), authz.Actor{UserID: u.ID}))(t)
 		h.Clock.Advance(time.Minute)
 		reset(t, h, "another password")
 		proof := account.LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
-		_, _, err = h.Store.Begin(t.Context(), u, account.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
+		_, _, err := h.Store.Begin(t.Context(), u, account.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
 		wantFault(t, "the late session", err, account.ErrLogin)
 	})
 }

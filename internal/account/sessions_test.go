@@ -10,15 +10,12 @@ import (
 	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 func refresh(t *testing.T, h *accounttest.Env, token string) account.IssuedTokens {
 	t.Helper()
-	g, err := h.Refresh(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return testenv.Must(h.Refresh(t.Context(), token))(t)
 }
 
 func TestRefresh(t *testing.T) {
@@ -164,13 +161,8 @@ func TestSessions_last_seen(t *testing.T) {
 		g := h.MustLogin(t, lan)
 		h.Clock.Advance(9 * time.Minute)
 		h.SyncRevocations(t)
-		who, err := h.Authenticator.Authenticate(t.Context(), g.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Authenticator.FlushLastSeen(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), g.Access))(t)
+		testenv.NoError(t, h.Authenticator.FlushLastSeen(t.Context()))
 		all, err := h.Sessions(t.Context(), who)
 		if err != nil || len(all) != 1 || !all[0].LastSeenAt.Equal(h.Clock.Now()) || !all[0].IdleUntil.Equal(h.Clock.Now().Add(30*time.Minute)) {
 			t.Errorf("%+v, %v", all, err)
@@ -235,16 +227,11 @@ func TestEndSession(t *testing.T) {
 		h.CreateMember(t, lan)
 		h.CreateMember(t, minh)
 		here, there, foreign := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
-		who, err := h.Authenticator.Authenticate(t.Context(), here.Access)
-		if err != nil {
-			t.Fatal(err)
-		}
+		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), here.Access))(t)
 		for what, id := range map[string]string{"an unknown session": "x", "another account's": foreign.Session.ID} {
 			wantFault(t, what, h.EndSession(t.Context(), who, id), account.ErrSession)
 		}
-		if err := h.EndSession(t.Context(), who, there.Session.ID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.EndSession(t.Context(), who, there.Session.ID))
 		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), account.ErrSession)
 		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
 		for what, g := range map[string]account.IssuedTokens{"this session": here, "another account's": foreign} {
@@ -266,9 +253,7 @@ func TestLogout(t *testing.T) {
 		} {
 			g := h.MustLogin(t, lan)
 			next := refresh(t, h, g.Refresh)
-			if err := h.Authenticate(t.Context(), next.Access); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, h.Authenticate(t.Context(), next.Access))
 			for range 2 { // again is fine
 				if err := leave(g, next); err != nil {
 					t.Errorf("%s: %v", what, err)
@@ -293,21 +278,14 @@ func TestPurge(t *testing.T) {
 		gone, kept := h.MustLogin(t, lan), h.MustLogin(t, lan)
 		spent := kept.Refresh
 		kept = refresh(t, h, kept.Refresh)
-		if err := h.Logout(t.Context(), gone.Access, ""); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.Logout(t.Context(), gone.Access, ""))
 		revoked := func() int {
-			all, err := h.Store.Revocations(t.Context(), time.UnixMilli(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := testenv.Must(h.Store.Revocations(t.Context(), time.UnixMilli(0)))(t)
 			return len(all)
 		}
 		purge := func(after time.Duration) {
 			h.Clock.Advance(after)
-			if err := h.Store.Purge(t.Context(), h.Clock.Now()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, h.Store.Purge(t.Context(), h.Clock.Now()))
 		}
 		purge(15 * time.Minute)
 		if n := revoked(); n != 1 {

@@ -26,12 +26,9 @@ const within = 5 * time.Second
 func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	f := newFixture(t)
 	entries := func() []audit.Entry {
-		all, _, err := f.core.AuditLog.Entries(t.Context(), audit.Filter{
+		all, _ := testenv.Must2(f.core.AuditLog.Entries(t.Context(), audit.Filter{
 			To: time.Now().Add(time.Hour), Limit: 1000, EveryBranch: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return all
 	}
 	for _, c := range []struct {
@@ -139,10 +136,7 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 				t.Fatalf("%s in %s: %s", c.who, name, got.refusal())
 			}
 		}
-		u, _, err := f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.who)), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		u, _ := testenv.Must2(f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.who)), ""))(t)
 		f.made["{of}"], f.made["{its}"] = fmt.Sprint(u.ID), fmt.Sprint(u.RoleID)
 		f.must(f.ask("owner", c.method, f.fill(c.path), f.fill(c.body)))
 		if got := f.ask(c.who, "GET", branches, ""); got.status != c.want {
@@ -160,15 +154,11 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 
 // The first start prints a code that creates one owner, once. The demo prints its accounts.
 func TestAnnounceAccess(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
+		"", nil))(t)
 	var out, log strings.Builder
-	p, err := start(t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Out: &out}, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testenv.Must(start(t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Out: &out},
+		slog.New(slog.NewTextHandler(&log, nil))))(t)
 	code := ""
 	for line := range strings.Lines(out.String()) {
 		if rest, ok := strings.CutPrefix(line, "Set-up code"); ok {
@@ -191,7 +181,7 @@ func TestAnnounceAccess(t *testing.T) {
 		t.Error("the owner cannot log in")
 	}
 	out.Reset()
-	err = p.core.announceAccess(t.Context(), &out, false)
+	err := p.core.announceAccess(t.Context(), &out, false)
 	// Without a web app in the binary, the line says so instead of showing the URL of the console.
 	if said := out.String(); err != nil || strings.Contains(said, "Set up") || strings.Count(said, "\n") != 1 {
 		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, said)
@@ -203,23 +193,12 @@ func TestAnnounceAccess(t *testing.T) {
 
 // An account created at the command line can log in with its password only.
 func TestCreateUser(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := OpenDatabase(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil))(t)
+	db := testenv.Must(OpenDatabase(t.Context(), c))(t)
 	defer db.Close()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Migrate(t.Context()))
 	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
-	users, err := CreateUsers(t.Context(), c, []NewAccount{n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	users := testenv.Must(CreateUsers(t.Context(), c, []NewAccount{n}))(t)
 	if u := users[0]; u.Role != authz.RoleOwner || u.Email != "boss@house.example" || u.Status != account.Active {
 		t.Fatalf("%+v", u)
 	}
@@ -239,14 +218,8 @@ func TestCreateUser(t *testing.T) {
 // Every route with a permission declares all parts of the permission, and only accounts and the service token may call
 // it.
 func TestRoutes_permissions(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := routeTable(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil))(t)
+	api := testenv.Must(routeTable(c))(t)
 	var modules []string
 	for _, r := range api.Routes() {
 		house := strings.HasPrefix(r.Path, "/api/") || r.Path == "/inventory" || strings.HasPrefix(r.Path, "/inventory/")
@@ -271,14 +244,8 @@ func TestRoutes_permissions(t *testing.T) {
 
 // The sets of a new installation's roles, in whole, or in part with an asterisk.
 func TestPermissionSets_of_roles(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := routeTable(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil))(t)
+	api := testenv.Must(routeTable(c))(t)
 	for role, want := range map[string]string{
 		authz.RoleOwner:   "VIEW SERVE COOK HANDOVER SELLOUT MONEY RECEIVER MENU STOCK BRANCH REPORTS PEOPLE ADMIN OWN",
 		authz.RoleAdmin:   "VIEW SERVE COOK HANDOVER SELLOUT MONEY RECEIVER MENU STOCK BRANCH REPORTS PEOPLE ADMIN OWN",

@@ -18,6 +18,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
+
+	"comanda/internal/testenv"
 )
 
 // figures maps series to one value per minute in Prometheus's notation: 0x9 1x30 is ten zeros and then ones, 0+60x40
@@ -179,10 +181,7 @@ func (f figures) series(t *testing.T) []storage.Series {
 		if text == none {
 			continue
 		}
-		metric, values, err := parser.ParseSeriesDesc(name + " " + text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		metric, values := testenv.Must2(parser.ParseSeriesDesc(name + " " + text))(t)
 		s := promql.Series{Metric: metric}
 		for i, v := range values {
 			s.Floats = append(s.Floats, promql.FPoint{T: int64(i) * time.Minute.Milliseconds(), F: v.Value})
@@ -246,10 +245,7 @@ func (f *found) Warnings() annotations.Annotations { return nil }
 func TestAlerts_askForWhatIsExported(t *testing.T) {
 	known := exported(t)
 	for _, r := range readRules(t) {
-		expr, err := parser.ParseExpr(r.Expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expr := testenv.Must(parser.ParseExpr(r.Expr))(t)
 		parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 			s, ok := n.(*parser.VectorSelector)
 			if !ok || s.Name == "up" { // Prometheus adds it itself
@@ -302,10 +298,7 @@ func exported(t *testing.T) map[string][]string {
 
 // Every alert links to a section of the runbook.
 func TestAlerts_sayWhatToDo(t *testing.T) {
-	book, err := os.ReadFile("../../docs/runbook.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := testenv.Must(os.ReadFile("../../docs/runbook.md"))(t)
 	anchors := map[string]bool{}
 	for _, h := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(book), -1) {
 		plain := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(h[1]), "")

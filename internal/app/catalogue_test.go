@@ -17,6 +17,7 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -30,14 +31,8 @@ const (
 // seat creates a guest at the first table of branch 1.
 func seat(t *testing.T, k *Core) ordering.Guest {
 	t.Helper()
-	tables, err := k.Floor.Tables(t.Context(), authz.System(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := k.Landing.Scan(t.Context(), tables[0].QR, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := testenv.Must(k.Floor.Tables(t.Context(), authz.System(), 1))(t)
+	l := testenv.Must(k.Landing.Scan(t.Context(), tables[0].QR, ""))(t)
 	return ordering.Guest{Branch: 1, VisitID: l.VisitID, Hash: visit.HashToken(l.CustomerToken)}
 }
 
@@ -107,10 +102,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 		kitchen.Now = func() time.Time { return db.Now().Add(time.Duration(ahead.Load())) }
 		counted := func(item int64) (*int64, bool) {
 			t.Helper()
-			c, err := kitchen.Menu(t.Context(), authz.System(), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testenv.Must(kitchen.Menu(t.Context(), authz.System(), 1))(t)
 			_, off := c.OffItems[item]
 			return c.Left(item), off
 		}
@@ -123,9 +115,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 		} {
 			ahead.Store(0)
 			for _, item := range []int64{phoBo, phoGa} {
-				if _, _, err := kitchen.TakeOff(t.Context(), authz.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must2(kitchen.TakeOff(t.Context(), authz.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}))(t)
 				menu, err := k.Menus.Active(t.Context(), 1)
 				if err != nil || len(menu.Off) == 0 {
 					t.Errorf("the menu says %v is off, %v", menu.Off, err)
@@ -136,15 +126,11 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 				if err := order(t, k, g, fmt.Sprint("off", i, item), item); !errors.Is(err, ordering.ErrSoldOut) || ordering.ShortLines(err)[0].Available != 0 {
 					t.Errorf("an order of %d: %v", item, err)
 				}
-				if err := kitchen.RestoreDue(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, kitchen.RestoreDue(t.Context()))
 				if _, off := counted(item); !off {
 					t.Error("it is back before its time")
 				}
-				if err := end(item); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, end(item))
 				if err := order(t, k, g, fmt.Sprint("back", i, item), item); err != nil {
 					t.Errorf("it is back: %v", err)
 				}
@@ -164,15 +150,11 @@ func TestPause(t *testing.T) {
 		k, there := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
 		g, house := seat(t, k), k.CatalogServices.Branches
 		for key, at := range map[string]*Core{"before": k, "before, there": there} {
-			if err := order(t, at, g, key, phoGa); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, order(t, at, g, key, phoGa))
 		}
 		until := db.Now().Add(time.Hour)
 		pause := catalog.Pause{Texts: catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}}
-		if _, err := house.Pause(t.Context(), authz.System(), 1, pause, catalog.Until{At: until}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(house.Pause(t.Context(), authz.System(), 1, pause, catalog.Until{At: until}))(t)
 		if err := order(t, there, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
 			t.Errorf("an order through another process: %v", err)
 		}
@@ -198,9 +180,7 @@ func TestPause(t *testing.T) {
 			t.Errorf("the pause does not end by itself: %v", err)
 		}
 		k.Orders.Now, k.Orders.Ledger = now, k.Ledger
-		if _, err := house.Resume(t.Context(), authz.System(), 1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(house.Resume(t.Context(), authz.System(), 1))(t)
 		if err := order(t, k, g, "resumed", phoGa); err != nil {
 			t.Error(err)
 		}
@@ -212,15 +192,10 @@ func TestRetire(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
 		house := k.CatalogServices.Branches
-		tables, err := k.Floor.Tables(t.Context(), authz.System(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := testenv.Must(k.Floor.Tables(t.Context(), authz.System(), 2))(t)
 		g := seat(t, k)
-		if err := order(t, k, g, "a", phoGa); err != nil {
-			t.Fatal(err)
-		}
-		_, err = house.Retire(t.Context(), authz.System(), 1)
+		testenv.NoError(t, order(t, k, g, "a", phoGa))
+		_, err := house.Retire(t.Context(), authz.System(), 1)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, catalog.ErrBranchBusy) ||
 			f.Extra["visits"] != int64(1) || f.Extra["orders"] != int64(1) {
 			t.Errorf("with a guest: %v", err)
@@ -272,10 +247,7 @@ func TestCopyBranch(t *testing.T) {
 		k := demoCore(t, db)
 		house, files := k.CatalogServices.Branches, k.CatalogServices.Files
 		hours := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "17:00", To: "01:00"}}}}
-		was, err := house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours})
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := testenv.Must(house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours}))(t)
 		var ids []int64
 		for range 2 {
 			b, err := house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Second", ClientTxnID: "k"})

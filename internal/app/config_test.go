@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"comanda/internal/app"
+	"comanda/internal/testenv"
 )
 
 func load(t *testing.T, environ ...string) (app.Config, error) {
@@ -17,10 +18,7 @@ func load(t *testing.T, environ ...string) (app.Config, error) {
 }
 
 func TestLoadConfig_defaults(t *testing.T) {
-	c, err := load(t, "HOME=/tmp", "COMANDA_TEST_POSTGRES_URL=x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(load(t, "HOME=/tmp", "COMANDA_TEST_POSTGRES_URL=x"))(t)
 	for what, ok := range map[string]bool{
 		"listen":   c.Listen == "127.0.0.1:8080",
 		"public":   c.PublicURL == "http://127.0.0.1:8080",
@@ -42,10 +40,7 @@ func TestConfig_AsServed(t *testing.T) {
 	folder := t.TempDir()
 	served := func(environ ...string) string {
 		t.Helper()
-		c, err := load(t, append(environ, "COMANDA_DATA_DIR="+folder)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testenv.Must(load(t, append(environ, "COMANDA_DATA_DIR="+folder)...))(t)
 		c, _ = c.AsServed()
 		return c.PublicURL
 	}
@@ -55,9 +50,7 @@ func TestConfig_AsServed(t *testing.T) {
 	for note, want := range map[string]string{
 		"http://127.0.0.1:18200\n": "http://127.0.0.1:18200", "javascript:x\n": "http://127.0.0.1:8080", "": "http://127.0.0.1:8080",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, "public-url"), []byte(note), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(filepath.Join(folder, "public-url"), []byte(note), 0o600))
 		if url := served(); url != want {
 			t.Errorf("%q is noted: %s", note, url)
 		}
@@ -71,15 +64,10 @@ func TestConfig_AsServed(t *testing.T) {
 func TestLoadConfig_precedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "comanda.conf")
 	text := "# comment\nCOMANDA_LISTEN=127.0.0.1:1\nCOMANDA_LOG_LEVEL = \"debug\"\nCOMANDA_PAYMENT_WINDOW=3s\nCOMANDA_SANDBOX_PAYMENTS=off\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := app.LoadConfig(map[string]string{"COMANDA_LISTEN": "127.0.0.1:3"},
+	testenv.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	c := testenv.Must(app.LoadConfig(map[string]string{"COMANDA_LISTEN": "127.0.0.1:3"},
 		[]string{"COMANDA_LISTEN=127.0.0.1:2", "COMANDA_PAYMENT_WINDOW=4s"}, file,
-		map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text"})
-	if err != nil {
-		t.Fatal(err)
-	}
+		map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text"}))(t)
 	if c.Listen != "127.0.0.1:3" || c.PaymentWindow != 4*time.Second || c.CounterWindow != 12*time.Second || c.Log.Level != "debug" || c.SandboxPayments ||
 		c.Log.Format != "text" {
 		t.Errorf("%+v", c)
@@ -189,10 +177,7 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 	}
 	environ := slices.Concat(injected("COMANDA", "10.96.0.12", "8080"), injected("COMANDA_REDIS", "fd00::7", "6379"),
 		[]string{"COMANDA_LISTEN=0.0.0.0:8080", "COMANDA_SERVICE_TOKEN=0123456789abcdef0123456789abcdef"})
-	c, err := load(t, environ...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(load(t, environ...))(t)
 	if c.Listen != "0.0.0.0:8080" || c.ServiceToken != "0123456789abcdef0123456789abcdef" {
 		t.Errorf("%+v", c)
 	}
@@ -207,9 +192,7 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "comanda.conf")
-	if err := os.WriteFile(file, []byte(strings.Join(injected("COMANDA", "10.96.0.12", "8080"), "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte(strings.Join(injected("COMANDA", "10.96.0.12", "8080"), "\n")), 0o600))
 	if _, err := app.LoadConfig(nil, nil, file, nil); err == nil {
 		t.Error("a file with these names is accepted")
 	}
@@ -259,10 +242,7 @@ func TestParseRoles(t *testing.T) {
 
 // Every route of the contract has a policy, and all generated documents can be written.
 func TestDocument(t *testing.T) {
-	openAPI, err := app.Document("openapi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	openAPI := testenv.Must(app.Document("openapi"))(t)
 	if routes, policies := strings.Count(openAPI, "operationId:"), strings.Count(openAPI, "x-policy:"); routes == 0 || routes != policies {
 		t.Errorf("%d routes have %d policies", routes, policies)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // times are statements for rows whose instants the clock's steps do and do not move; $1 is an instant.
@@ -166,9 +167,7 @@ func TestCore_moveDeadlines_fails(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
 		for _, table := range []string{"holds", "orders"} {
-			if _, err := db.Exec(t.Context(), times.Must(table), db.Now().UnixMilli()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(db.Exec(t.Context(), times.Must(table), db.Now().UnixMilli()))(t)
 		}
 		before := instants(t, db, "instants")
 		ctx, cancel := context.WithCancel(t.Context())

@@ -21,6 +21,7 @@ import (
 	"comanda/internal/settings"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // houseCore returns a process with gateways on a database. The environment overrides the test's own.
@@ -28,21 +29,12 @@ func houseCore(t *testing.T, db *sqldb.DB, environment map[string]string) *Core 
 	t.Helper()
 	all := map[string]string{"COMANDA_DATA_DIR": t.TempDir()}
 	maps.Copy(all, environment)
-	c, err := LoadConfig(all, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := openGateways(t.Context(), c, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := NewCore(t.Context(), Deps{
+	c := testenv.Must(LoadConfig(all, nil, "", nil))(t)
+	g := testenv.Must(openGateways(t.Context(), c, db))(t)
+	k := testenv.Must(NewCore(t.Context(), Deps{
 		Config: c, DB: db, Redis: redisdbtest.Embedded(t), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 		Gateways: g,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(k.Close)
 	return k
 }
@@ -61,10 +53,7 @@ func change(t *testing.T, k *Core, values map[string]string) error {
 
 func settingOf(t *testing.T, k *Core, name string) settings.Setting {
 	t.Helper()
-	all, err := k.Settings.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(k.Settings.List(t.Context()))(t)
 	i := slices.IndexFunc(all, func(s settings.Setting) bool { return s.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no setting %s", name)
@@ -83,12 +72,8 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 			"payment_window": "20m", "expiry_grace": "10s", "ticket_warn": "3m", "public_url": "https://hoa.example/",
 		}
 		maps.Copy(values, vnpayAccount)
-		if err := change(t, here, values); err != nil {
-			t.Fatal(err)
-		}
-		if err := there.syncSettings(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, change(t, here, values))
+		testenv.NoError(t, there.syncSettings(t.Context()))
 		for _, k := range []*Core{here, there} {
 			o := k.Orders.Settings()
 			warn, late := k.ages()
@@ -98,9 +83,8 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 				t.Errorf("in force: %+v, tickets %v %v", o, warn, late)
 			}
 		}
-		if err := change(t, there, map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, change(t, there,
+			map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}))
 		o := there.Orders.Settings()
 		if o.PaymentWindow != 15*time.Minute || o.CounterWindow != 45*time.Minute || o.Methods.Check(payment.VNPay) == nil {
 			t.Errorf("after the removal: %+v", o)
@@ -189,9 +173,7 @@ func TestSettings_refuse(t *testing.T) {
 // The environment wins over a stored value, in the process that has it.
 func TestSettings_environment_wins(t *testing.T) {
 	db := sqldbtest.SQLite(t)
-	if err := change(t, houseCore(t, db, nil), map[string]string{"payment_window": "20m"}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, change(t, houseCore(t, db, nil), map[string]string{"payment_window": "20m"}))
 	k := houseCore(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
 	if w := k.Orders.Settings().PaymentWindow; w != 7*time.Minute {
 		t.Errorf("the window is %v", w)
@@ -204,21 +186,13 @@ func TestSettings_lost_key(t *testing.T) {
 	here := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
 	values := map[string]string{"payment_window": "20m"}
 	maps.Copy(values, vnpayAccount)
-	if err := change(t, here, values); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, change(t, here, values))
 	file := filepath.Join(folder, "settings.key")
-	key, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := testenv.Must(os.ReadFile(file))(t)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file: %v, %v", info, err)
 	}
-	rows, err := here.Settings.Store.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testenv.Must(here.Settings.Store.Rows(t.Context()))(t)
 	for _, r := range rows {
 		if strings.Contains(r.Value, "SECRET") || r.Sealed != (r.Name == "vnpay_hash_secret") {
 			t.Errorf("stored: %+v", r)
@@ -236,12 +210,8 @@ func TestSettings_lost_key(t *testing.T) {
 	if s := settingOf(t, k, "vnpay_hash_secret"); !s.Unreadable {
 		t.Errorf("without the key the secret is %+v", s)
 	}
-	if err := os.WriteFile(filepath.Join(elsewhere, "settings.key"), key, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.syncSettings(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(elsewhere, "settings.key"), key, 0o600))
+	testenv.NoError(t, k.syncSettings(t.Context()))
 	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
 		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))
 	}
@@ -257,9 +227,7 @@ func TestSettings_needs_restart(t *testing.T) {
 		window string
 		want   bool
 	}{{"20m", true}, {"15m", false}, {"20m", true}} {
-		if err := change(t, k, map[string]string{"payment_window": c.window, "ticket_late": "25m"}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, change(t, k, map[string]string{"payment_window": c.window, "ticket_late": "25m"}))
 		if s := settingOf(t, k, "payment_window"); s.Restart != c.want {
 			t.Errorf("%s: %+v", c.window, s)
 		}
@@ -278,9 +246,7 @@ func TestSettings_needs_restart(t *testing.T) {
 		t.Errorf("the timer queue is declared with %v", w)
 	}
 	without := houseCore(t, db, nil)
-	if err := change(t, without, map[string]string{"payment_window": "30m"}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, change(t, without, map[string]string{"payment_window": "30m"}))
 	if s := settingOf(t, without, "payment_window"); s.Restart {
 		t.Errorf("without RabbitMQ: %+v", s)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // Every mistake in a house file has its line and field, and nothing is created.
@@ -70,14 +72,9 @@ people:
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{"short.txt": "short", "bad.csv": "category,name,price\nA,B,cheap\n"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
-		config, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(dir, "data")}, nil, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(dir, "data")}, nil, "", nil))(t)
 		r, err := SetUpHouse(t.Context(), config, HouseSetup{File: []byte(c.file), Dir: dir, DryRun: true})
 		if err != nil || len(r.Steps) > 0 {
 			t.Fatalf("%+v, %v", r, err)

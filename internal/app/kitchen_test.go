@@ -1,6 +1,10 @@
 package app
 
-import "testing"
+import (
+	"testing"
+
+	"comanda/internal/testenv"
+)
 
 // The waiting time of a branch's first ticket is exported until it is served, and steps are counted by kind.
 func TestCore_measuresTheKitchen(t *testing.T) {
@@ -8,9 +12,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 	m := f.core.Metrics
 	measured := func() map[string]float64 {
 		t.Helper()
-		if err := f.core.measure(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.core.measure(t.Context()))
 		return shown(t, m.tickets, m.steps)
 	}
 	const age = "kitchen_oldest_ticket_age_seconds 1"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"comanda/internal/authz"
-	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
 )
@@ -30,21 +29,15 @@ func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	database := sqldbtest.PostgresURL(t)
 	all := make([]*fixture, len(redis))
 	for i, addr := range redis {
-		c, err := LoadConfig(map[string]string{
+		c := testenv.Must(LoadConfig(map[string]string{
 			"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 			"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_DATABASE_URL": database,
 			"COMANDA_REDIS_URL": "redis://" + addr, "COMANDA_STREAM_LOOK": look.String(),
-		}, nil, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, nil, "", nil))(t)
 		all[i] = (&fixture{t: t}).with(c)
 	}
 	a, b = all[0], all[1]
-	codes, err := a.core.Floor.Tables(t.Context(), authz.System(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	codes := testenv.Must(a.core.Floor.Tables(t.Context(), authz.System(), 1))(t)
 	a.codes, b.codes = codes, codes
 	a.guest["guest"] = a.landing(0).CustomerToken
 	b.guest["guest"] = a.guest["guest"]
@@ -61,10 +54,7 @@ type stream struct {
 func (f *fixture) follow(principal, path string) *stream {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+path, nil)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(ctx, http.MethodGet, f.url+path, nil))(f.t)
 	if token := f.bearer[principal]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -105,9 +95,7 @@ func (s *stream) until(what string, says func(map[string]any) bool) {
 		select {
 		case data := <-s.data:
 			var v map[string]any
-			if err := json.Unmarshal([]byte(data), &v); err != nil {
-				s.t.Fatal(err)
-			}
+			testenv.NoError(s.t, json.Unmarshal([]byte(data), &v))
 			if says(v) {
 				return
 			}
@@ -179,7 +167,7 @@ func TestLive_processes_notify_each_other(t *testing.T) {
 // A process that was disconnected from Redis polls after reconnecting, and so misses no change made in between.
 func TestLive_cut_off(t *testing.T) {
 	redis := testenv.RedisServer(t)
-	far := redisdbtest.NewProxy(t, redis.Addr())
+	far := testenv.NewProxy(t, redis.Addr())
 	a, b := twins(t, seldom, redis.Addr(), far.Addr())
 	for range 3 {
 		order := a.order("SANDBOX")

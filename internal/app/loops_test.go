@@ -30,10 +30,7 @@ func TestLoops_of_every_role(t *testing.T) {
 // rounds returns how often a loop has run.
 func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 	t.Helper()
-	all, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(from.Gather())(t)
 	for _, family := range all {
 		for _, m := range family.GetMetric() {
 			if family.GetName() == "job_runs_total" && m.GetLabel()[0].GetValue() == job {
@@ -49,14 +46,8 @@ func begun(t *testing.T, settings map[string]string, roles ...ProcessRole) *proc
 	t.Helper()
 	environment := map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}
 	maps.Copy(environment, settings)
-	c, err := LoadConfig(environment, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := start(t.Context(), c, ServeOptions{Roles: roles, Out: io.Discard}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(environment, nil, "", nil))(t)
+	p := testenv.Must(start(t.Context(), c, ServeOptions{Roles: roles, Out: io.Discard}, slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()

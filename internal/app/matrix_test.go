@@ -23,6 +23,7 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -48,17 +49,12 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
-	c, err := LoadConfig(map[string]string{
+	c := testenv.Must(LoadConfig(map[string]string{
 		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
-	}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, nil, "", nil))(t)
 	f := (&fixture{t: t}).with(c)
-	if f.codes, err = f.core.Floor.Tables(t.Context(), authz.System(), 1); err != nil {
-		t.Fatal(err)
-	}
+	f.codes = testenv.Must(f.core.Floor.Tables(t.Context(), authz.System(), 1))(t)
 	f.createUsers()
 	return f
 }
@@ -66,11 +62,8 @@ func newFixture(t *testing.T) *fixture {
 // with starts a process with a configuration.
 func (f *fixture) with(c Config) *fixture {
 	f.t.Helper()
-	p, err := start(f.t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard},
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	p := testenv.Must(start(f.t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard},
+		slog.New(slog.DiscardHandler)))(f.t)
 	n := &fixture{
 		t: f.t, core: p.core, routes: p.server.API().Routes(), url: "http://" + p.server.Addr().String(),
 		client: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second},
@@ -178,10 +171,7 @@ func (f *fixture) ask(principal, method, path, body string) reply {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, f.url+path, strings.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(ctx, method, f.url+path, strings.NewReader(body)))(f.t)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -191,18 +181,12 @@ func (f *fixture) ask(principal, method, path, body string) reply {
 	if token := f.guest[principal]; token != "" {
 		r.Header.Set("X-Customer-Token", token)
 	}
-	res, err := f.client.Do(r)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	res := testenv.Must(f.client.Do(r))(f.t)
 	defer res.Body.Close()
 	if res.Header.Get("Content-Type") == "text/event-stream" {
 		return reply{status: res.StatusCode}
 	}
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	text := testenv.Must(io.ReadAll(res.Body))(f.t)
 	return reply{res.StatusCode, text}
 }
 
@@ -378,18 +362,13 @@ func (f *fixture) session() string {
 // deadLetter creates a dead letter whose event can be applied now.
 func (f *fixture) deadLetter() string {
 	e := event.OrderPaid.New(time.Now(), "o"+rand.Text(), 2, 1, event.Paid{OrderID: "o", BranchID: 1, BizDate: "2026-02-26"})
-	err := inbox.New(f.core.DB, inbox.Options{}).StoreDeadLetter(f.t.Context(), ordering.DaybookConsumer, e, errors.New("broken"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	testenv.NoError(f.t, inbox.New(f.core.DB, inbox.Options{}).StoreDeadLetter(f.t.Context(), ordering.DaybookConsumer, e,
+		errors.New("broken")))
 	return e.ID
 }
 
 func (f *fixture) role(name string) string {
-	roles, err := f.core.Roles.Store.Roles(f.t.Context())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	roles := testenv.Must(f.core.Roles.Store.Roles(f.t.Context()))(f.t)
 	i := slices.IndexFunc(roles, func(r authz.Role) bool { return r.Name == name })
 	return strconv.FormatInt(roles[i].ID, 10)
 }

@@ -17,6 +17,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/system"
+	"comanda/internal/testenv"
 )
 
 var misfortunes = sqldb.Load(fstest.MapFS{
@@ -40,10 +41,7 @@ func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(all...)
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(reg.Gather())(t)
 	values := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -60,9 +58,7 @@ func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 func receive(t *testing.T, k *Core, sku string, units int64) {
 	t.Helper()
 	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Create: true}
-	if _, err := k.Reservations.Adjust(t.Context(), authz.System(), a); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(k.Reservations.Adjust(t.Context(), authz.System(), a))(t)
 }
 
 // Low stock, overdue reservations and dead letters are exported until they are resolved.
@@ -72,20 +68,14 @@ func TestCore_measuresTheStock(t *testing.T) {
 		m := k.Metrics
 		measured := func() map[string]float64 {
 			t.Helper()
-			if err := k.measure(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, k.measure(t.Context()))
 			return shown(t, m.low, m.overdue, m.ops.dead)
 		}
-		if err := k.Syncer.ReplayAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, k.Syncer.ReplayAll(t.Context()))
 		before := measured()
 		receive(t, k, "measured", 5)
 		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
-		if _, _, err := k.ReservationService.Reserve(t.Context(), authz.System(), r); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must2(k.ReservationService.Reserve(t.Context(), authz.System(), r))(t)
 		strike(t, db, "mark", 4, "measured")
 		strike(t, db, "late", stock.HoldID("late"))
 		strike(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
@@ -104,9 +94,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		if age := ages["redis_outbox_dead_oldest_age_seconds"]; age < 60 || age > 120 {
 			t.Errorf("what was given up was so %v seconds ago", age)
 		}
-		if err := k.ReservationService.ExpireOverdue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, k.ReservationService.ExpireOverdue(t.Context()))
 		strike(t, db, "mark", 3, "measured")
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
 			t.Errorf("after everything was mended: %v", now)
@@ -146,9 +134,7 @@ func TestMetrics_decided(t *testing.T) {
 		"inventory_try_total wrong": 2, "inventory_ended_total confirmed": 1, "inventory_ended_total cancelled": 1,
 		"inventory_ended_total expired": 1, "inventory_ended_total returned": 1,
 	}
-	if diff := cmp.Diff(want, shown(t, m.tries, m.ended)); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, want, shown(t, m.tries, m.ended))
 }
 
 // Operators see the changes that Redis refused, and can retry them.
@@ -194,9 +180,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		if err != nil || !r.Clean || r.Scopes != 0 || r.Cache != system.CacheNotLoaded || r.Note == "" {
 			t.Fatalf("before the cache is loaded: %+v, %v", r, err)
 		}
-		if err := k.Syncer.Rebuild(t.Context(), scope); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, k.Syncer.Rebuild(t.Context(), scope))
 		r, err = k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !r.Clean || r.Scopes != 1 || r.Cache != system.CacheCompared || r.Note != "" {
 			t.Fatalf("%+v, %v", r, err)
@@ -206,9 +190,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 			t.Fatal(found, err)
 		}
 		stray := stock.Hold{ID: "x-stray", Scope: scope, Lines: []stock.Line{{Item: found[0].ID, Qty: 3}}}
-		if _, err := k.AdmissionCache.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(k.AdmissionCache.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}))(t)
 		r, err = k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !slices.ContainsFunc(r.Differences, func(d string) bool {
 			return strings.HasPrefix(d, "branch 1, stock: item ") && strings.Contains(d, "held 3")

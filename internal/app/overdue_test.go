@@ -16,22 +16,14 @@ import (
 func TestReservations_waitForTheBroker(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k, system := demoCore(t, db), authz.System()
-		if _, err := k.stockServices().Items.SetAvailable(t.Context(), system, 1, "bones", 10); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(k.stockServices().Items.SetAvailable(t.Context(), system, 1, "bones", 10))(t)
 		for _, id := range []string{"confirmed", "forgotten"} {
-			_, _, err := k.ReservationService.Reserve(t.Context(), system, stock.ReservationRequest{
+			testenv.Must2(k.ReservationService.Reserve(t.Context(), system, stock.ReservationRequest{
 				ID: id, Branch: 1, TTL: stock.MinTTL, Items: []stock.SKULine{{SKU: "bones", Qty: 1}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 		}
 		late := func() int64 {
-			n, _, err := k.Reservations.OverdueReservations(t.Context(), k.DB.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			n, _ := testenv.Must2(k.Reservations.OverdueReservations(t.Context(), k.DB.Now()))(t)
 			return n
 		}
 		testenv.Eventually(t, 10*time.Second, func() bool { return late() == 2 })

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -25,10 +26,7 @@ type gatewaySite struct {
 // startSite opens an installation's gateways. Pages opened before stay at the same URL and reach the new gateways.
 func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) gatewaySite {
 	t.Helper()
-	opened, err := openGateways(t.Context(), Config{Simulators: true, PublicURL: url}, db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := testenv.Must(openGateways(t.Context(), Config{Simulators: true, PublicURL: url}, db))(t)
 	t.Cleanup(opened.Close)
 	mux := http.NewServeMux()
 	for path, h := range opened.pages {
@@ -43,29 +41,16 @@ func (s gatewaySite) page(m payment.Method, c money.Currency) payment.Page {
 	s.t.Helper()
 	now := time.Now()
 	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
-	clients, err := s.merchants(Config{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	page, err := clients.byMethod()[m].Start(s.t.Context(), payment.Purchase{
+	clients := testenv.Must(s.merchants(Config{}))(s.t)
+	return testenv.Must(clients.byMethod()[m].Start(s.t.Context(), payment.Purchase{
 		Attempt: a, OrderNumber: "A-001", Branch: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return page
+	}))(s.t)
 }
 
 func (s gatewaySite) opens(page payment.Page) int {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, page.URL, http.NoBody)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(s.t.Context(), http.MethodGet, page.URL, http.NoBody))(s.t)
+	resp := testenv.Must(http.DefaultClient.Do(r))(s.t)
 	defer resp.Body.Close()
 	return resp.StatusCode
 }
@@ -73,14 +58,9 @@ func (s gatewaySite) opens(page payment.Page) int {
 func openInstallation(t *testing.T) *sqldb.DB {
 	t.Helper()
 	dir := t.TempDir()
-	db, err := OpenDatabase(t.Context(), Config{DataDir: dir, DatabaseURL: "sqlite:" + dir + "/comanda.db"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(OpenDatabase(t.Context(), Config{DataDir: dir, DatabaseURL: "sqlite:" + dir + "/comanda.db"}))(t)
 	t.Cleanup(db.Close)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Migrate(t.Context()))
 	return db
 }
 
@@ -111,10 +91,7 @@ func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
 
 // A simulator's secret reveals neither the installation's key nor another gateway's secret.
 func TestSimulatorSecret(t *testing.T) {
-	keys, err := accountsql.Keys(t.Context(), openInstallation(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := testenv.Must(accountsql.Keys(t.Context(), openInstallation(t)))(t)
 	seen := map[string]bool{}
 	for _, key := range []account.Key{keys.Token, account.NewKey()} {
 		for _, m := range []payment.Method{payment.VNPay, payment.LINEPay} {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // The receiver of an order is shown to staff who deliver it or hand it over. Cooks never see it: not on a ticket, in an
@@ -13,9 +15,7 @@ func TestReceivers_withheld(t *testing.T) {
 	f := newFixture(t)
 	id := f.make("{memberorder}")
 	f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+id+`","method":"SANDBOX","result":"SUCCESS"}`))
-	if err := f.core.OrderReader.IndexNames(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, f.core.OrderReader.IndexNames(t.Context()))
 	secrets := map[string]string{"name": `"Lan"`, "phone": "0912345678", "address": "12 Hàng Bạc", "note": "Gate 4711"}
 	for who, sees := range map[string]bool{
 		"kitchenA": false, "staffA": true, "cashierA": true, "managerA": true, "admin": true, "owner": true, "service": true,
@@ -58,22 +58,14 @@ func TestReceivers_withheld(t *testing.T) {
 // firstBoard returns the first event of the board's stream.
 func (f *fixture) firstBoard(who string) string {
 	f.t.Helper()
-	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/api/boards/1/events", http.NoBody)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/api/boards/1/events",
+		http.NoBody))(f.t)
 	r.Header.Set("Authorization", "Bearer "+f.bearer[who])
-	res, err := f.client.Do(r)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	res := testenv.Must(f.client.Do(r))(f.t)
 	defer res.Body.Close()
 	lines := bufio.NewReader(res.Body)
 	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		line := testenv.Must(lines.ReadString('\n'))(f.t)
 		if strings.HasPrefix(line, "data:") && strings.Contains(line, `"tickets"`) {
 			return line
 		}

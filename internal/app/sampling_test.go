@@ -31,9 +31,7 @@ func newHouse(t *testing.T, redis ...string) *house {
 	h := &house{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(h.client.CloseIdleConnections)
 	h.p = begun(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
-	if err := demo.Load(t.Context(), h.p.core.DB); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, demo.Load(t.Context(), h.p.core.DB))
 	total, err := h.p.core.documentStore.Total(t.Context(), document.Dish)
 	if err != nil || total == 0 {
 		t.Fatalf("%d dishes, %v", total, err)
@@ -46,14 +44,9 @@ func newHouse(t *testing.T, redis ...string) *house {
 
 func (h *house) get(path string, into any) {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.p.server.Addr().String()+path, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	a, err := h.client.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.p.server.Addr().String()+path,
+		nil))(h.t)
+	a := testenv.Must(h.client.Do(r))(h.t)
 	defer func() { _ = a.Body.Close() }()
 	if err := json.NewDecoder(a.Body).Decode(into); err != nil || a.StatusCode != http.StatusOK {
 		h.t.Fatalf("%s: %d, %v", path, a.StatusCode, err)
@@ -80,10 +73,7 @@ func (h *house) listed() {
 
 func (h *house) verified() bool {
 	h.t.Helper()
-	v, err := h.p.core.systemService().VerifyDocuments(h.t.Context(), nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	v := testenv.Must(h.p.core.systemService().VerifyDocuments(h.t.Context(), nil))(h.t)
 	return v.Clean
 }
 
@@ -147,10 +137,7 @@ func (h *house) unlink(words []string) {
 // counted returns the sum of a counter over its labels.
 func counted(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
 	t.Helper()
-	all, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(from.Gather())(t)
 	for _, family := range all {
 		for _, m := range family.GetMetric() {
 			if family.GetName() == name {

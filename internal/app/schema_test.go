@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/worker"
 )
 
@@ -17,20 +18,13 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 	running := begun(t, dir, API, Worker)
 	answers := func(p *process, path string, status int, code string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path,
+			nil))(t)
+		res := testenv.Must(http.DefaultClient.Do(r))(t)
 		defer func() { _ = res.Body.Close() }()
 		var problem struct{ Code string }
 		if code != "" {
-			if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, json.NewDecoder(res.Body).Decode(&problem))
 		}
 		if res.StatusCode != status || problem.Code != code {
 			t.Errorf("GET %s: %d %q, want %d %q", path, res.StatusCode, problem.Code, status, code)
@@ -38,15 +32,11 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 	}
 	answers(running, "/branches", http.StatusOK, "")
 	sqldbtest.MigrateLater(t, running.core.DB, 9000, 20)
-	if err := running.schema.check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, running.schema.check(t.Context()))
 	answers(running, "/branches", http.StatusOK, "")
 
 	sqldbtest.MigrateLater(t, running.core.DB, 9001, 9000)
-	if err := running.schema.check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, running.schema.check(t.Context()))
 	ran := false
 	loop := running.schema.guarded(worker.Loop{Run: func(context.Context) error {
 		ran = true

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/authz"
@@ -22,19 +21,11 @@ import (
 // demoCore returns the services of the demo restaurant, without loops.
 func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	t.Helper()
-	if err := demo.Load(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := NewCore(t.Context(), Deps{
+	testenv.NoError(t, demo.Load(t.Context(), db))
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil))(t)
+	k := testenv.Must(NewCore(t.Context(), Deps{
 		Config: c, DB: db, Redis: redisdbtest.Embedded(t), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(k.Close)
 	return k
 }
@@ -47,42 +38,29 @@ func TestMenu_followsStock(t *testing.T) {
 		left := func(item, want int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool {
-				if err := k.Syncer.ReplayAll(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				board, err := k.LiveMenus.Get(t.Context(), 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, k.Syncer.ReplayAll(t.Context()))
+				board := testenv.Must(k.LiveMenus.Get(t.Context(), 1))(t)
 				n, limited := board.Left(item)
 				return limited && n == want
 			})
 		}
-		must := func(_ any, err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		const phoBo, eggCoffee, cooler = 11, 20, 21 // quotas of 20 and 30, and none
-		board, err := k.LiveMenus.Get(t.Context(), 1)
-		must(nil, err)
+		board := testenv.Must(k.LiveMenus.Get(t.Context(), 1))(t)
 		if n, _ := board.Left(eggCoffee); n != 30 { // nothing is counted yet today, and the stock suffices for 1500
 			t.Errorf("%d are left of the egg coffee", n)
 		}
 		left(cooler, 2000)
-		must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 100))
-		must(nil, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, []stock.SKULine{{SKU: "bones", Qty: 4}}))
+		testenv.Must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 100))(t)
+		testenv.NoError(t, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, []stock.SKULine{{SKU: "bones", Qty: 4}}))
 		left(phoBo, 20)
-		must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 30))
+		testenv.Must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 30))(t)
 		left(phoBo, 7)
 		request := stock.ReservationRequest{ID: "theirs", Branch: 1, Items: []stock.SKULine{{SKU: "bones", Qty: 27}}}
-		_, _, err = rooms.Reservations.Reserve(t.Context(), system, request)
-		must(nil, err)
+		testenv.Must2(rooms.Reservations.Reserve(t.Context(), system, request))(t)
 		left(phoBo, 0)
-		must(rooms.Reservations.Cancel(t.Context(), system, "theirs"))
+		testenv.Must(rooms.Reservations.Cancel(t.Context(), system, "theirs"))(t)
 		left(phoBo, 7)
-		must(nil, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, nil))
+		testenv.NoError(t, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, nil))
 		left(phoBo, 20)
 	})
 }
@@ -92,13 +70,8 @@ func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
 		keeper := k.stockServices().Items
-		if _, err := keeper.SetAvailable(t.Context(), authz.System(), 1, "eggs", 60); err != nil {
-			t.Fatal(err)
-		}
-		lines, err := k.systemService().StockToday(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(keeper.SetAvailable(t.Context(), authz.System(), 1, "eggs", 60))(t)
+		lines := testenv.Must(k.systemService().StockToday(t.Context(), 1))(t)
 		var got []string
 		for _, l := range lines {
 			if l.ItemID == "11" || l.ItemID == "12" || l.Kind == "STOCK" {
@@ -110,9 +83,7 @@ func TestStockToday(t *testing.T) {
 			"STOCK bia-hanoi Bia Hà Nội, limited true, low false", "STOCK coffee Cà phê, limited true, low false",
 			"STOCK eggs Trứng gà, limited true, low true", "STOCK sau-syrup Sấu ngâm đường, limited true, low false",
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, got)
 		if all, err := k.systemService().StockToday(t.Context(), 0); err != nil || len(all) <= len(lines) {
 			t.Errorf("%d lines of all branches, %v", len(all), err)
 		}
@@ -138,9 +109,7 @@ func TestWindow_isWarmed(t *testing.T) {
 				run(t, l.Run)
 			}
 		}
-		if _, err := k.stockServices().Items.SetAvailable(t.Context(), system, 2, "oolong", 5); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(k.stockServices().Items.SetAvailable(t.Context(), system, 2, "oolong", 5))(t)
 		if n := look(); n != 8000 {
 			t.Errorf("%d: the copy was not used", n)
 		}
@@ -153,7 +122,5 @@ func TestWindow_isWarmed(t *testing.T) {
 
 func run(t *testing.T, f func(context.Context) error) {
 	t.Helper()
-	if err := f(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, f(t.Context()))
 }

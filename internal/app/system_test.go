@@ -140,20 +140,14 @@ func TestSystem_redisLetters(t *testing.T) {
 func TestSystem_isWhole(t *testing.T) {
 	f := newFixture(t)
 	role := f.field("owner", "POST", "/api/roles", `{"name":"OPERATOR"}`, "id")
-	all, err := f.core.Roles.Store.Permissions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(f.core.Roles.Store.Permissions(t.Context()))(t)
 	var ids []string
 	for _, p := range all {
 		if p.Module == "SYSTEM" {
 			ids = append(ids, strconv.FormatInt(p.ID, 10))
 		}
 	}
-	text, err := json.Marshal(map[string]any{"permissionIds": ids})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(map[string]any{"permissionIds": ids}))(t)
 	f.must(f.ask("owner", "PUT", "/api/roles/"+role+"/permissions", string(text)))
 	f.must(f.ask("owner", "POST", "/api/users", fmt.Sprintf(
 		`{"email":"operator@matrix.example","password":%q,"roleId":%q,"branches":["1"]}`, matrixPassword, role)))

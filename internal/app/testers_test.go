@@ -39,15 +39,9 @@ func serve(t *testing.T, h http.Handler) string {
 // simulated starts both gateways for one merchant.
 func simulated(t *testing.T) (vnpayURL, linePayURL string, linePay *linepaysim.Simulator) {
 	t.Helper()
-	v, err := vnpaysim.New(vnpaysim.Options{TmnCode: "QUANHOA1", HashSecret: testerSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := testenv.Must(vnpaysim.New(vnpaysim.Options{TmnCode: "QUANHOA1", HashSecret: testerSecret}))(t)
 	t.Cleanup(v.Close)
-	l, err := linepaysim.New(linepaysim.Options{ChannelID: "1656000001", ChannelSecret: testerSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Must(linepaysim.New(linepaysim.Options{ChannelID: "1656000001", ChannelSecret: testerSecret}))(t)
 	t.Cleanup(l.Close)
 	return serve(t, v), serve(t, l), l
 }
@@ -55,10 +49,7 @@ func simulated(t *testing.T) (vnpayURL, linePayURL string, linePay *linepaysim.S
 // silent accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().String()
 }
@@ -114,12 +105,8 @@ func TestTesters_gateways(t *testing.T) {
 			if c.values["vnpay_tmn_code"] != "" {
 				subject = settings.TestVNPay
 			}
-			if err := change(t, k, c.values); err != nil {
-				t.Fatal(err)
-			}
-			if err := linePay.SetFaults(c.fault); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, change(t, k, c.values))
+			testenv.NoError(t, linePay.SetFaults(c.fault))
 			got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 			if want := (settings.TestResult{Code: c.code, Detail: c.detail}); err != nil || got != want {
 				t.Errorf("%d: %+v instead of %+v, %v", i, got, want, err)
@@ -137,10 +124,8 @@ func TestTesters_gateways(t *testing.T) {
 // testEntries returns the audit log's entries about tests, the newest first.
 func testEntries(t *testing.T, db *sqldb.DB) []audit.Entry {
 	t.Helper()
-	all, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{Action: audit.ActionSettingsTested, EveryBranch: true, To: db.Now().Add(time.Hour), Limit: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all, _ := testenv.Must2(auditsql.NewLog(db).Entries(t.Context(),
+		audit.Filter{Action: audit.ActionSettingsTested, EveryBranch: true, To: db.Now().Add(time.Hour), Limit: 100}))(t)
 	return all
 }
 
@@ -160,9 +145,7 @@ func TestTesters_not_set(t *testing.T) {
 	if n := len(testEntries(t, db)); n != 3 {
 		t.Errorf("%d entries", n)
 	}
-	if err := change(t, k, vnpayAccount); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, change(t, k, vnpayAccount))
 	elsewhere := houseCore(t, db, nil) // without the sealing key
 	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the sealing key does not open vnpay_hash_secret" {
@@ -177,9 +160,7 @@ func TestTesters_end_in_time(t *testing.T) {
 		"vnpay_pay_url": "http://" + silent(t) + vnpaysim.PayPath, "vnpay_api_url": "http://" + silent(t) + vnpaysim.APIPath,
 	}
 	maps.Copy(values, vnpayAccount)
-	if err := change(t, k, values); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, change(t, k, values))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // as the request's own deadline would
 	defer cancel()
 	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
@@ -224,9 +205,7 @@ func TestTesters_mail(t *testing.T) {
 		{"smtp://" + testenv.FreeAddr(t), "unreachable", "the connection was refused"},
 		{"smtp://" + silent(t), "unreachable", "no answer in time"},
 	} {
-		if err := change(t, f.core, map[string]string{"smtp_url": c.url}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, change(t, f.core, map[string]string{"smtp_url": c.url}))
 		if got, want := f.tester("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
 			t.Errorf("%s: %+v instead of %+v", c.url, got, want)
 		}
@@ -253,16 +232,11 @@ func TestTesters_mail_sender(t *testing.T) {
 	set := func(name, value string) func() {
 		return func() {
 			t.Helper()
-			if err := change(t, f.core, map[string]string{name: value}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, change(t, f.core, map[string]string{name: value}))
 		}
 	}
 	set("smtp_url", server.URL())()
-	first, err := f.core.Branches.Store.Branch(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := testenv.Must(f.core.Branches.Store.Branch(t.Context(), 1))(t)
 	for i, c := range []struct {
 		before        func()
 		body          string
@@ -305,10 +279,8 @@ func TestTesters_mail_sender(t *testing.T) {
 // An account may test six times at once, and every ten seconds after that.
 func TestTesters_limit(t *testing.T) {
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
+		"", nil))(t)
 	f := (&fixture{t: t}).with(c)
 	f.login("owner")
 	for range 6 {

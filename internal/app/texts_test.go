@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/testenv"
 	texts "comanda/internal/text" // the package has an identifier text
 )
 
@@ -168,10 +169,7 @@ func (f *fixture) refusesText(p place, given string, want error) {
 		query.Set(p.query, given)
 		path += "?" + query.Encode()
 	} else {
-		b, err := json.Marshal(p.body(given))
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		b := testenv.Must(json.Marshal(p.body(given)))(f.t)
 		body = string(b)
 	}
 	r := f.ask(asker(p.policy), p.method, path, body)

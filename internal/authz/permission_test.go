@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 func TestGrantedByDefault(t *testing.T) {
@@ -106,9 +107,7 @@ func TestAuthorizer(t *testing.T) {
 	want("before the first refresh", cook, 3, "identity_stale")
 	want("an owner before the first refresh", boss, 130, "")
 	follow := func() error { return r.Refresh(t.Context()) }
-	if err := follow(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, follow())
 	want("a granted route", cook, 3, "")
 	want("another route", cook, 130, "forbidden")
 	want("beyond the table", cook, 100_000, "forbidden")
@@ -118,9 +117,7 @@ func TestAuthorizer(t *testing.T) {
 		t.Errorf("read %d times without a change, %v", b.read, err)
 	}
 	b.versions[7], b.granted = 2, map[int64][]RouteKey{7: {post}}
-	if err := follow(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, follow())
 	want("a revoked route", cook, 3, "forbidden")
 	want("a newly granted route", cook, 130, "")
 
@@ -138,9 +135,7 @@ func TestAuthorizer(t *testing.T) {
 func BenchmarkAuthorizer_Authorize(b *testing.B) {
 	get := RouteKey{"GET", "/a"}
 	r := NewAuthorizer(&grantStore{granted: map[int64][]RouteKey{7: {get}}}, time.Now, map[RouteKey]int{get: 70})
-	if err := r.Refresh(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, r.Refresh(b.Context()))
 	a := &Actor{RoleID: 7}
 	for b.Loop() {
 		if r.Authorize(a, 70) != nil {

@@ -10,14 +10,13 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 // raw is a database that is furnished as the scratch one is.
 func raw(t testing.TB, db *sqldb.DB) *sqldb.DB {
 	t.Helper()
-	if err := furnished(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, furnished(t.Context(), db))
 	return db
 }
 
@@ -31,29 +30,17 @@ func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		stocks := stocksql.New(db)
-		counters, err := stocks.Drift(t.Context(), rawDate)
-		if err != nil {
-			t.Fatal(err)
-		}
-		orders, err := orderingsql.NewOrders(db).Drift(t.Context(), rawDate, db.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		counters := testenv.Must(stocks.Drift(t.Context(), rawDate))(t)
+		orders := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), rawDate, db.Now()))(t)
 		for _, d := range append(counters, orders...) {
 			t.Error(d)
 		}
-		entries, err := stocks.Unapplied(t.Context(), db.Now(), "", 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := testenv.Must(stocks.Unapplied(t.Context(), db.Now(), "", 10_000))(t)
 		scope, holds := stock.Scope{Branch: branchID, Date: rawDate}, 0
-		err = stocks.ReadHolds(t.Context(), scope, db.Now(), func(page []stock.HoldState) error {
+		testenv.NoError(t, stocks.ReadHolds(t.Context(), scope, db.Now(), func(page []stock.HoldState) error {
 			holds += len(page)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		told := 0
 		for _, e := range entries {
 			for _, op := range e.Ops {
@@ -84,23 +71,12 @@ func TestScratch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := address(t)
-			db, err := sqldb.Open(t.Context(), sqldb.Config{URL: at})
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: at}))(t)
 			defer db.Close()
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			killed, _, err := scratch(t.Context(), db, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.Migrate(t.Context()))
+			killed, _ := testenv.Must2(scratch(t.Context(), db, at))(t)
 			killed.Close() // without drop, as if the process had ended
-			own, drop, err := scratch(t.Context(), db, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			own, drop := testenv.Must2(scratch(t.Context(), db, at))(t)
 			if _, err := commitLimit(t.Context(), own, 5, 0, 10*time.Millisecond); err != nil {
 				t.Error(err)
 			}
@@ -113,14 +89,8 @@ func TestScratch(t *testing.T) {
 			if err := drop(); err != nil {
 				t.Error(err)
 			}
-			place, remove, err := scratchPlace(t.Context(), db, at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fresh, err := sqldb.Open(t.Context(), sqldb.Config{URL: place})
-			if err != nil {
-				t.Fatal(err)
-			}
+			place, remove := testenv.Must2(scratchPlace(t.Context(), db, at))(t)
+			fresh := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: place}))(t)
 			if _, err := fresh.Query(t.Context(), stmt("backlog_check")); err == nil {
 				t.Error("the tables are still there")
 			}
@@ -134,11 +104,7 @@ func TestScratch(t *testing.T) {
 
 func backlog(t *testing.T, db *sqldb.DB) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), db, stmt("backlog_check"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), db, stmt("backlog_check")))(t)
 }
 
 // BenchmarkPage is what the writer's neighbour does meanwhile; it must be less than a commit takes.

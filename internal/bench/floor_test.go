@@ -50,10 +50,7 @@ func onEngines(t *testing.T, test func(t *testing.T, address string)) {
 
 func openTestFloor(t *testing.T, address string, most int64) *floor {
 	t.Helper()
-	f, err := openFloor(t.Context(), address, most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testenv.Must(openFloor(t.Context(), address, most))(t)
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)
@@ -94,10 +91,7 @@ func checkKept(t *testing.T, db *sqldb.DB, acknowledged map[string]string, exact
 	if strays, err := sqldb.Scalar[int64](t.Context(), db, kept.Must("kept_strays")); err != nil || strays > 0 {
 		t.Errorf("%d rows of refused orders, %v", strays, err)
 	}
-	used, err := sqldb.Map[int64, int64](t.Context(), db, kept.Must("kept_counters"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := testenv.Must(sqldb.Map[int64, int64](t.Context(), db, kept.Must("kept_counters")))(t)
 	sums, err := sqldb.Map[int64, int64](t.Context(), db, kept.Must("kept_sums"))
 	if diff := cmp.Diff(sums, used); diff != "" || err != nil {
 		t.Errorf("lines and counters differ: %s, %v", diff, err)
@@ -166,27 +160,16 @@ func TestFloor_refuses_what_is_no_order(t *testing.T) {
 // B3: the floor's tables are removed, also those of a run that was killed, and the product's are not touched.
 func TestFloor_leaves_nothing_behind(t *testing.T) {
 	onEngines(t, func(t *testing.T, address string) {
-		killed, err := openFloor(t.Context(), address, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := killed.group.Do(t.Context(), floorOrder{id: "a", key: "a"}); err != nil {
-			t.Fatal(err)
-		}
+		killed := testenv.Must(openFloor(t.Context(), address, 10))(t)
+		testenv.Must(killed.group.Do(t.Context(), floorOrder{id: "a", key: "a"}))(t)
 		killed.group.Stop() // without close, as if the process had ended
 		killed.db.Close()
-		f, err := openFloor(t.Context(), address, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testenv.Must(openFloor(t.Context(), address, 10))(t)
 		checkKept(t, f.db, nil, true)
 		if err := f.close(); err != nil {
 			t.Error(err)
 		}
-		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address}))(t)
 		defer db.Close()
 		if left := backlog(t, db); left != 0 {
 			t.Errorf("%d rows in the product's tables", left)
@@ -223,9 +206,7 @@ func startFloor(t *testing.T, address string) (base string, cmd *exec.Cmd) {
 	cmd = exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), floorListen+"="+listen, floorDatabase+"="+address)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, cmd.Start())
 	base = "http://" + listen
 	testenv.Eventually(t, 20*time.Second, func() bool {
 		res, err := http.Get(base)
@@ -280,10 +261,7 @@ func TestServeFloor_keeps_acknowledged_orders_when_killed(t *testing.T) {
 		if strings.HasPrefix(address, "sqlite:") {
 			file += floorSuffix
 		}
-		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: file}))(t)
 		checkKept(t, db, acknowledged, false)
 		db.Close()
 		if err := openTestFloor(t, address, 1).db.Ping(t.Context()); err != nil {
@@ -296,9 +274,7 @@ func TestServeFloor_keeps_acknowledged_orders_when_killed(t *testing.T) {
 func TestServeFloor_ends_in_order(t *testing.T) {
 	address := sqldbtest.SQLiteURL(t)
 	_, cmd := startFloor(t, address)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	if err := ServeFloor(t.Context(), "127.0.0.1:none", address); err == nil {
 		t.Error("it listens nowhere")
@@ -321,10 +297,7 @@ func BenchmarkFloor(b *testing.B) {
 		"sqlite": sqldbtest.SQLiteURL, "postgres": sqldbtest.PostgresURL,
 	} {
 		b.Run(name, func(b *testing.B) {
-			f, err := openFloor(b.Context(), address(b), 1<<40)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := testenv.Must(openFloor(b.Context(), address(b), 1<<40))(b)
 			defer f.close()
 			var turn atomic.Int64
 			b.SetParallelism(128)

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 // The numbers of rows that a history has left, by table.
@@ -59,14 +60,8 @@ func TestFillHistory_writes_what_orders_leave(t *testing.T) {
 		}, rows); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
-		differences, err := orderingsql.NewOrders(db).Drift(t.Context(), "", db.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		counters, err := stocksql.New(db).Drift(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		differences := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "", db.Now()))(t)
+		counters := testenv.Must(stocksql.New(db).Drift(t.Context(), ""))(t)
 		for _, d := range append(differences, counters...) {
 			t.Error(d)
 		}
@@ -95,14 +90,9 @@ func TestFillHistory_writes_what_orders_leave(t *testing.T) {
 
 func openMigrated(t *testing.T, address string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address}))(t)
 	t.Cleanup(db.Close)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Migrate(t.Context()))
 	return db
 }
 
@@ -133,9 +123,7 @@ func TestWaitDocuments(t *testing.T) {
 		if err := s.waitDocuments(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("not waited: %v", err)
 		}
-		if _, err := s.db.Exec(t.Context(), left.Must("left_ready")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.db.Exec(t.Context(), left.Must("left_ready")))(t)
 		if err := s.waitDocuments(t.Context()); err != nil || s.report.History.Documents <= 0 {
 			t.Errorf("%+v, %v", s.report.History, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // What members ask for of their carts is what it says, under their own token.
@@ -81,14 +83,8 @@ func TestRounds_requests(t *testing.T) {
 // asked reads a request as a server does.
 func asked(t *testing.T, text []byte) (*http.Request, map[string]any) {
 	t.Helper()
-	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.ReadRequest(bufio.NewReader(bytes.NewReader(text))))(t)
+	raw := testenv.Must(io.ReadAll(r.Body))(t)
 	body := map[string]any{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &body); err != nil {

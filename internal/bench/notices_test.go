@@ -9,17 +9,15 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 // What is reported is what VNPay would report: a merchant with the same secret believes it, and one with another does not.
 func TestSite_notice(t *testing.T) {
 	site := Site{"BENCH001", "0123456789abcdef"}
 	merchant := func(secret string) *vnpay.Merchant {
-		m, err := vnpay.New(vnpay.Config{TmnCode: site.TmnCode, HashSecret: telemetry.Secret(secret)}, http.DefaultClient, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return testenv.Must(vnpay.New(vnpay.Config{TmnCode: site.TmnCode, HashSecret: telemetry.Secret(secret)},
+			http.DefaultClient, time.Now))(t)
 	}
 	u := unpaid{"06gvuscuuto016fpbesbo18ko8", 30_000}
 	n, err := merchant(site.HashSecret).Read(site.notice(u, 7))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/testenv"
 )
 
 func TestLimits_imply(t *testing.T) {
@@ -26,9 +28,7 @@ func TestLimits_imply(t *testing.T) {
 // A part that was not seen in each round counts as far as it was seen last.
 func TestPlus(t *testing.T) {
 	got := plus([]Cost{{"server", 5}, {"redis", 1}}, []Cost{{"server", 7}, {"postgres", 2}})
-	if diff := cmp.Diff([]Cost{{"server", 12}, {"postgres", 2}}, got); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, []Cost{{"server", 12}, {"postgres", 2}}, got)
 }
 
 // sample is a report with something in every field.
@@ -89,31 +89,19 @@ func TestReport_text(t *testing.T) {
 	var b strings.Builder
 	sample().Text(&b)
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o600))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testenv.Must(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestReport_json(t *testing.T) {
-	text, err := json.Marshal(sample())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(sample()))(t)
 	var back Report
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample(), back); diff != "" {
-		t.Error(diff)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &back))
+	testenv.Equal(t, sample(), back)
 	var fields struct {
 		Orders []struct {
 			CPU []struct{ MicrosPerOrder float64 }
@@ -128,9 +116,7 @@ func TestReport_json(t *testing.T) {
 		}
 		History struct{ Orders, FillSeconds float64 }
 	}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &fields))
 	if l := fields.Limits; l.ProductOverFloor != 0.4 || l.ProductOverImplied != 0.49 || l.Floor.PerSecond != 24_000 ||
 		len(l.Floor.CPU) != 2 || l.Floor.Product.PerSecond != 9600 || fields.History.Orders != 1e6 ||
 		fields.History.FillSeconds != 95.6 || fields.Orders[0].CPU[0].MicrosPerOrder != 60 {

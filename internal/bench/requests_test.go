@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"comanda/internal/bench/load"
+	"comanda/internal/testenv"
 )
 
 // stub is a product with dishes whose ids differ in length.
 func stub(t testing.TB) *product {
 	t.Helper()
-	target, err := load.ParseTarget("http://127.0.0.1:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := testenv.Must(load.ParseTarget("http://127.0.0.1:8080"))(t)
 	return &product{
 		target: target, conns: 64, version: "5", guests: []string{"guest-a", "guest-b"},
 		items: []string{"7", "9000001", "42", "123456"},
@@ -28,10 +26,7 @@ func stub(t testing.TB) *product {
 // sent reads a request as a server does.
 func sent(t *testing.T, text []byte) (*http.Request, orderBody) {
 	t.Helper()
-	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.ReadRequest(bufio.NewReader(bytes.NewReader(text))))(t)
 	body, err := io.ReadAll(r.Body)
 	if err != nil || int64(len(body)) != r.ContentLength || !bytes.HasSuffix(text, body) {
 		t.Fatalf("the body has %d bytes, announced are %d: %v", len(body), r.ContentLength, err)

@@ -34,10 +34,7 @@ func TestRun(t *testing.T) {
 					t.Errorf("step %d of %d is the %d. one", i, n, len(steps))
 				}
 			}
-			r, err := Run(t.Context(), h.Config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testenv.Must(Run(t.Context(), h.Config))(t)
 			checkLoads(t, r)
 			checkMembers(t, r, h.Rounds)
 			checkNotices(t, r)
@@ -164,14 +161,8 @@ func checkProcesses(t *testing.T, r Report, services bool) {
 // checkLedger: what the load has left is in order, and the raw rows are not among it (B3).
 func (h *testServer) checkLedger(t *testing.T) {
 	t.Helper()
-	orders, err := orderingsql.NewOrders(h.db).Drift(t.Context(), "", h.db.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	counters, err := stocksql.New(h.db).Drift(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := testenv.Must(orderingsql.NewOrders(h.db).Drift(t.Context(), "", h.db.Now()))(t)
+	counters := testenv.Must(stocksql.New(h.db).Drift(t.Context(), ""))(t)
 	for _, d := range append(orders, counters...) {
 		t.Error(d)
 	}
@@ -185,19 +176,11 @@ func (h *testServer) checkLedger(t *testing.T) {
 func (h *testServer) checkCleared(t *testing.T) {
 	t.Helper()
 	size := func() int64 {
-		n, err := h.redis.Run(t.Context(), dbsize, unused, nil).Int()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return testenv.Must(h.redis.Run(t.Context(), dbsize, unused, nil).Int())(t)
 	}
-	if err := h.redis.Run(t.Context(), foreign, unused, nil).Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.redis.Run(t.Context(), foreign, unused, nil).Err())
 	before := size()
-	if err := Clear(t.Context(), h.Config); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, Clear(t.Context(), h.Config))
 	if after := size(); h.RedisURL != "" && (before < 2*probes || after != 1) || h.RedisURL == "" && after < before {
 		t.Errorf("%d keys before, %d after", before, after)
 	}
@@ -247,10 +230,7 @@ func TestRun_withoutWhatItNeeds(t *testing.T) {
 // The menu is read again before menus are measured; what can be ordered stays the same.
 func TestEnter(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
-	target, err := load.ParseTarget(h.Target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := testenv.Must(load.ParseTarget(h.Target))(t)
 	p, err := enter(t.Context(), target, h.Tokens, 3)
 	defer p.close()
 	if err != nil {
@@ -260,9 +240,7 @@ func TestEnter(t *testing.T) {
 		if len(p.guests) != 3 || p.branch != branchID || len(p.items) != itemCount-1 || slices.Contains(p.items, p.soldOut) {
 			t.Errorf("%d guests of branch %d, %d dishes, %s sold out", len(p.guests), p.branch, len(p.items), p.soldOut)
 		}
-		if err := p.readMenu(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.readMenu(t.Context()))
 	}
 	if p.etag == "" || !uid.Valid(p.lastID) {
 		t.Errorf("etag %q, last order %q", p.etag, p.lastID)

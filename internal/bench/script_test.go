@@ -34,15 +34,10 @@ var (
 // B3, for Redis: nothing is left of a measurement, also when it was cut off.
 func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 	address := "redis://" + testenv.RedisServer(t).Addr()
-	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redis := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient}))(t)
 	defer redis.Close()
 	c := Config{RedisURL: address, Duration: 100 * time.Millisecond}
-	if _, err := scriptLimit(t.Context(), c, Batches{Try: 4, Held: 4}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(scriptLimit(t.Context(), c, Batches{Try: 4, Held: 4}))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	c.Duration = time.Minute
@@ -58,10 +53,7 @@ func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 // The script behind the figures of memory runs on what it is made for, and knows nothing of a key that is not there.
 func TestMeasureScript(t *testing.T) {
 	address := "redis://" + testenv.RedisServer(t).Addr()
-	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redis := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient}))(t)
 	defer redis.Close()
 	key := keyspace.HoldRecord(branchID, "abc")
 	measure := func() []int64 {
@@ -74,9 +66,7 @@ func TestMeasureScript(t *testing.T) {
 	if got := measure(); got[0] != 0 {
 		t.Errorf("a missing key takes %d bytes", got[0])
 	}
-	if err := redis.Do(t.Context(), "HSET", key, "s", "HELD").Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, redis.Do(t.Context(), "HSET", key, "s", "HELD").Err())
 	if got := measure(); got[0] < 20 || got[0] > 500 {
 		t.Errorf("a small hash takes %d bytes", got[0])
 	}

@@ -9,22 +9,17 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		tokens, err := Seed(t.Context(), db, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokens := testenv.Must(Seed(t.Context(), db, true))(t)
 		again, err := Seed(t.Context(), db, true)
 		if err != nil || !slices.Equal(tokens, again) || len(tokens) != tableCount {
 			t.Errorf("%d tokens, then %d: %v", len(tokens), len(again), err)
 		}
-		menu, err := catalogsql.New(db, nil).Content(t.Context(), branchID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		menu := testenv.Must(catalogsql.New(db, nil).Content(t.Context(), branchID))(t)
 		i, c, q := len(menu.Edition.Items), len(menu.Edition.Categories), len(menu.Quotas)
 		if i != itemCount || c != categories || q != i {
 			t.Errorf("%d items in %d categories, %d quotas", i, c, q)
@@ -57,9 +52,7 @@ func TestSeed_refusesWithoutConsent(t *testing.T) {
 
 func TestSeed_refusesSomebodyElsesBranch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if _, err := db.Exec(t.Context(), stmt("branch_insert"), branchID, "Phở 9000", 0); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), branchID, "Phở 9000", 0))(t)
 		if tokens, err := Seed(t.Context(), db, true); !errors.Is(err, ErrTaken) || tokens != nil {
 			t.Errorf("%v, %v", tokens, err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"comanda/internal/authz"
+	"comanda/internal/account/accounttest"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
@@ -89,21 +89,12 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *t
 
 func (h *testServer) openStores(t *testing.T) {
 	t.Helper()
-	var err error
-	if h.db, err = sqldb.Open(t.Context(), sqldb.Config{URL: h.DatabaseURL}); err != nil {
-		t.Fatal(err)
-	}
+	h.db = testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: h.DatabaseURL}))(t)
 	t.Cleanup(h.db.Close)
-	if err := h.db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if h.Tokens, err = Seed(t.Context(), h.db, true); err != nil {
-		t.Fatal(err)
-	}
-	h.redis, err = redisdb.Open(t.Context(), redisdb.Config{URL: h.RedisURL, Timeout: rawPatient, Metrics: h.reg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.db.Migrate(t.Context()))
+	h.Tokens = testenv.Must(Seed(t.Context(), h.db, true))(t)
+	config := redisdb.Config{URL: h.RedisURL, Timeout: rawPatient, Metrics: h.reg}
+	h.redis = testenv.Must(redisdb.Open(t.Context(), config))(t)
 	t.Cleanup(h.redis.Close)
 }
 
@@ -130,10 +121,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	conf.AccessLog = false
 	h.ServiceToken = "0123456789abcdef0123456789abcdef"
 	conf.ServiceToken = telemetry.Secret(h.ServiceToken)
-	server, err := httpapi.New(conf, h.log, h.reg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, h.log, h.reg))(t)
 	cataloghttp.Guest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
 	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
@@ -151,7 +139,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 		}},
 	})
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
-	server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 	return server
 }
 
@@ -168,11 +156,8 @@ func (vnpayGateway) Message(code string) string { return vnpay.ReplyFor(code).Me
 func (h *testServer) openGateway(t *testing.T) vnpayGateway {
 	t.Helper()
 	h.VNPay = Site{"BENCH001", "0123456789abcdef"}
-	m, err := vnpay.New(vnpay.Config{TmnCode: h.VNPay.TmnCode, HashSecret: telemetry.Secret(h.VNPay.HashSecret)},
-		http.DefaultClient, h.db.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testenv.Must(vnpay.New(vnpay.Config{TmnCode: h.VNPay.TmnCode, HashSecret: telemetry.Secret(h.VNPay.HashSecret)},
+		http.DefaultClient, h.db.Now))(t)
 	return vnpayGateway{m}
 }
 
@@ -181,15 +166,11 @@ func (h *testServer) enterMembers(t *testing.T) {
 	t.Helper()
 	const first = 7001
 	people := documenttest.Writer{DB: h.db}
-	if err := people.PutRole(t.Context(), 1, "USER"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, people.PutRole(t.Context(), 1, "USER"))
 	for id := int64(first); id < first+5; id++ {
 		name := strconv.FormatInt(id, 10)
 		u := documenttest.User{ID: id, Email: name + "@example.com", Role: 1}
-		if err := people.PutUser(t.Context(), u); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, people.PutUser(t.Context(), u))
 		h.Members = append(h.Members, Login{u.Email, name})
 	}
 }
@@ -204,19 +185,6 @@ func login(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"accessToken": in.Password})
 }
 
-// door admits the account whose number is the token, to every route.
-type door struct{}
-
-func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
-	id, err := strconv.ParseInt(token, 10, 64)
-	if err != nil {
-		return authz.Actor{}, authz.ErrInvalidToken
-	}
-	return authz.Actor{Kind: authz.Account, UserID: id}, nil
-}
-
-func (door) Authorize(*authz.Actor, int) error { return nil }
-
 // Left implements catalog.Availability.
 func (h *testServer) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
 	counts, _, err := h.keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
@@ -230,10 +198,7 @@ func (h *testServer) Left(ctx context.Context, branch int64, date string, items 
 // startLoops runs what works a load off: the gate, the relay and the projector.
 func (h *testServer) startLoops(t *testing.T) {
 	t.Helper()
-	local, err := bus.New(inbox.New(h.db, inbox.Options{}), orderingsql.Daybook())
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := testenv.Must(bus.New(inbox.New(h.db, inbox.Options{}), orderingsql.Daybook()))(t)
 	jobs := worker.NewMetrics(h.reg)
 	rows := documentsql.New(h.db)
 	papers := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
@@ -247,9 +212,7 @@ func (h *testServer) startLoops(t *testing.T) {
 		services = append(services, worker.New(l, h.log, jobs))
 	}
 	group := worker.NewGroup(services...)
-	if err := group.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, group.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
 		if err := group.Stop(context.Background()); err != nil {
 			t.Error(err)

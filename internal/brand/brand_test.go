@@ -15,6 +15,7 @@ import (
 	"comanda/internal/settings/settingssql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 const picture = "0123456789abcdef0123456789abcdef"
@@ -43,15 +44,9 @@ func TestService(t *testing.T) {
 		}
 		by := authz.System()
 		title := catalog.Texts{catalog.English: "Welcome", catalog.Vietnamese: "Xin chào"}
-		if _, err := s.Change(t.Context(), by, brand.Change{Name: new("Quán Hoa"), Accent: new("#0b6e4f"), Title: &title}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Change(t.Context(), by, brand.Change{Phone: new("024 3825 0000")}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.SetPicture(t.Context(), by, brand.Cover, []byte("jpeg")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Change(t.Context(), by, brand.Change{Name: new("Quán Hoa"), Accent: new("#0b6e4f"), Title: &title}))(t)
+		testenv.Must(s.Change(t.Context(), by, brand.Change{Phone: new("024 3825 0000")}))(t)
+		testenv.Must(s.SetPicture(t.Context(), by, brand.Cover, []byte("jpeg")))(t)
 		b, err := s.Get(t.Context())
 		if err != nil || b.Name != "Quán Hoa" || b.Phone != "024 3825 0000" || b.Title[catalog.Vietnamese] != "Xin chào" ||
 			b.Cover.URL(brand.CoverLarge) != "/media/"+picture+"-1600.jpg" || b.Logo.URL(brand.LogoMark) != "" {
@@ -121,28 +116,19 @@ func TestService_SetPicture_keeps_the_image(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, _ := service(db)
 		images := catalogsql.New(db, nil)
-		if _, err := s.SetPicture(t.Context(), authz.System(), brand.Logo, []byte("png")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.SetPicture(t.Context(), authz.System(), brand.Logo, []byte("png")))(t)
 		purge := func() bool {
 			t.Helper()
 			other := catalog.Image{ID: strings.Repeat("f", 32), Sizes: map[int][]byte{catalog.Thumb: []byte("x")}}
 			now := db.Now().Add(48 * time.Hour)
-			if err := images.AddImage(t.Context(), other, now, now.Add(-catalog.UnusedImageTTL)); err != nil {
-				t.Fatal(err)
-			}
-			_, found, err := images.Image(t.Context(), picture, brand.LogoMark)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, images.AddImage(t.Context(), other, now, now.Add(-catalog.UnusedImageTTL)))
+			_, found := testenv.Must2(images.Image(t.Context(), picture, brand.LogoMark))(t)
 			return found
 		}
 		if !purge() {
 			t.Error("the logo was deleted")
 		}
-		if _, err := s.RemovePicture(t.Context(), authz.System(), brand.Logo); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.RemovePicture(t.Context(), authz.System(), brand.Logo))(t)
 		if purge() {
 			t.Error("a removed logo stays")
 		}

@@ -5,14 +5,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // The surfaces are those of the guest app.
 func TestSurfaces(t *testing.T) {
-	css, err := os.ReadFile("../../web/shared/styles/tokens.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := testenv.Must(os.ReadFile("../../web/shared/styles/tokens.css"))(t)
 	for i, name := range []string{"paper", "card", "sunken"} {
 		if light := "  --" + name + ": " + lightSurfaces[i] + ";"; strings.Count(string(css), light) != 1 {
 			t.Errorf("tokens.css has not %s", light)
@@ -57,10 +56,7 @@ func TestNewPalette(t *testing.T) {
 			Shades{Accent: "#287f64", Deep: "#226b54", Ink: "#549a84", On: "#ffffff", Moved: true, Text: 4.8, Surface: 3},
 		},
 	} {
-		p, err := NewPalette(c.accent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testenv.Must(NewPalette(c.accent))(t)
 		if p.Light != c.light || p.Dark != c.dark {
 			t.Errorf("%s:\n%+v\n%+v", c.accent, p.Light, p.Dark)
 		}
@@ -79,10 +75,7 @@ func TestNewPalette_contrast_of_every_colour(t *testing.T) {
 		for _, g := range steps {
 			for _, b := range steps {
 				chosen := rgb{r, g, b}
-				p, err := NewPalette(chosen.String())
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := testenv.Must(NewPalette(chosen.String()))(t)
 				for name, theme := range map[string]struct {
 					Shades
 					surfaces []string

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 var (
@@ -63,9 +65,7 @@ func TestDraft_Apply(t *testing.T) {
 			if diff := cmp.Diff(want, d.Cart); diff != "" || d.Changed() != (c.want != nil) {
 				t.Errorf("dirty %t: %s", d.Changed(), diff)
 			}
-			if diff := cmp.Diff(c.removed, ids(d.Removed)); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, c.removed, ids(d.Removed))
 			if diff := cmp.Diff(basket(), d.Loaded); diff != "" {
 				t.Errorf("the loaded cart was modified: %s", diff)
 			}

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // oneTable is a store with the cart of one visit. It counts the reads of the version.
@@ -104,9 +105,8 @@ func TestSharedService_Version(t *testing.T) {
 	want(3, 1)
 	now = now.Add(versionTTL)
 	want(4, 2)
-	if _, err := s.Put(t.Context(), Guest{Branch: 1, VisitID: "v", Hash: "an"}, SharedLine{ID: "an-1", ItemID: 11, Quantity: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(s.Put(t.Context(), Guest{Branch: 1, VisitID: "v", Hash: "an"},
+		SharedLine{ID: "an-1", ItemID: 11, Quantity: 1}))(t)
 	want(5, 3)
 	store.cart.Version = 6
 	s.Forget()

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // board is branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which is not
@@ -26,11 +26,8 @@ func board(t *testing.T) *catalog.LiveMenu {
 		catalogtest.Item(12, 1000), off))
 	left.Set(11, 3)
 	now := func() time.Time { return morning }
-	b, err := catalog.NewLiveMenus(catalog.NewMenuCache(shelf, catalog.NoSharedCache{}, now), left, now).Get(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testenv.Must(catalog.NewLiveMenus(catalog.NewMenuCache(shelf, catalog.NoSharedCache{}, now), left,
+		now).Get(t.Context(), 1))(t)
 }
 
 func TestPriced(t *testing.T) {
@@ -55,9 +52,7 @@ func TestPriced(t *testing.T) {
 			v := newView(Cart{ID: 3, Lines: []Line{c.line}}, b, names)
 			c.want.Line = c.line
 			got := v.Items[0]
-			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(Item{}, "Names")); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, c.want, got, cmpopts.IgnoreFields(Item{}, "Names"))
 			if v.Total != c.total || got.PriceChanged() != c.changed || got.SoldOut() != c.soldOut {
 				t.Errorf("total %d, price changed %t, sold out %t", v.Total, got.PriceChanged(), got.SoldOut())
 			}
@@ -135,9 +130,7 @@ func TestService_Add(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff([]Change{{UserID: 7, Add: &c.added}}, h.asked); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, []Change{{UserID: 7, Add: &c.added}}, h.asked)
 			if it.DishID != c.dish || it.Quantity != c.quantity || v.Total != it.Total || it.PriceChanged() {
 				t.Errorf("%+v of %+v", it, v)
 			}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 // zones are time zones that broke other implementations: changes at midnight, half-hour changes, a skipped day, a
@@ -18,11 +20,7 @@ var zones = []string{
 
 func calendar(t rapid.TB, zone string, hour int) *Calendar {
 	t.Helper()
-	c, err := NewCalendar(zone, hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return testenv.Must(NewCalendar(zone, hour))(t)
 }
 
 func TestCalendar_BizDate(t *testing.T) {
@@ -56,10 +54,7 @@ func TestCalendar_BizDate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			at, err := time.Parse(time.RFC3339Nano, tt.at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := testenv.Must(time.Parse(time.RFC3339Nano, tt.at))(t)
 			if got := calendar(t, tt.zone, tt.hour).BizDate(at); got != tt.want {
 				t.Errorf("business date of %s in %s from %d:00 is %s, want %s", tt.at, tt.zone, tt.hour, got, tt.want)
 			}

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 func hanoi() Branch {
@@ -21,10 +21,7 @@ func hanoi() Branch {
 }
 
 func TestNewBranch(t *testing.T) {
-	b, err := NewBranch(hanoi())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(NewBranch(hanoi()))(t)
 	if got := b.Calendar().BizDate(time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC)); got != "2026-02-26" {
 		t.Errorf("at three in the morning the business date is %s", got)
 	}
@@ -90,17 +87,10 @@ func TestContent_survives_JSON(t *testing.T) {
 			ID: 11, DishID: 4, CategoryID: 1, Price: 65000, Active: true, Names: Texts{Vietnamese: "Phở bò"},
 			Descriptions: Texts{English: "Soup"},
 		}})}
-	text, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(in))(t)
 	var out Content
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(in, out, cmpopts.IgnoreUnexported(Edition{})); d != "" {
-		t.Error(d)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &out))
+	testenv.Equal(t, in, out, cmpopts.IgnoreUnexported(Edition{}))
 	if it, ok := out.Edition.Item(11); !ok || it.Price != 65000 {
 		t.Errorf("the item is not found by its id: %v, %t", it, ok)
 	}

@@ -10,18 +10,15 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 func testBranch(t *testing.T) Branch {
 	t.Helper()
-	b, err := NewBranch(Branch{
+	return testenv.Must(NewBranch(Branch{
 		ID: 1, Name: "Hà Nội", Currency: money.VND, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
 		Locales: []Locale{Vietnamese, English}, AutoClose: time.Hour, Open: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	}))(t)
 }
 
 func TestBranchEdit_apply(t *testing.T) {
@@ -149,9 +146,7 @@ func TestBranch_Paused(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{"reasonCode": "STAFF", "reasons": Texts(nil), "until": now.Add(time.Minute)}
-	if d := cmp.Diff(want, f.Extra); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, f.Extra)
 	b.Pause = &Pause{Texts: Texts{English: "Power cut"}}
 	if b.Paused(now.AddDate(1, 0, 0)) != b.Pause {
 		t.Error("a pause without an end has ended")
@@ -168,10 +163,7 @@ func TestParseUntil(t *testing.T) {
 		"RESTORED": {}, "END_OF_DAY": time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC),
 		"2026-02-26T13:00:00+07:00": time.Date(2026, 2, 26, 6, 0, 0, 0, time.UTC),
 	} {
-		u, err := ParseUntil(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testenv.Must(ParseUntil(text))(t)
 		if at, err := u.In(b.Calendar(), now); !at.Equal(want) || err != nil {
 			t.Errorf("%s is %v, %v", text, at, err)
 		}
@@ -182,10 +174,7 @@ func TestParseUntil(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"2026-02-26T05:00:00Z", "2026-04-26T05:00:00Z"} {
-		u, err := ParseUntil(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testenv.Must(ParseUntil(text))(t)
 		if at, err := u.In(b.Calendar(), now); err == nil {
 			t.Errorf("%s is accepted as %v", text, at)
 		}

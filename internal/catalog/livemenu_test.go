@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // counters is an in-memory Levels.
@@ -50,11 +52,7 @@ func withLiveMenus(t *testing.T, test func(t *testing.T, s *source, c *counters,
 
 func liveMenu(t *testing.T, b *LiveMenus) *LiveMenu {
 	t.Helper()
-	got, err := b.Get(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return testenv.Must(b.Get(t.Context(), 1))(t)
 }
 
 func TestLiveMenu_Left(t *testing.T) {
@@ -180,10 +178,7 @@ func TestContent_JSON(t *testing.T) {
 		Revision: 3, Edition: NewEdition(5, 1, 1, []Category{{ID: 1}}, []Item{{ID: 11, Price: 5}}),
 		Quotas: map[int64]int64{11: 20}, Off: []int64{11},
 	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(want))(t)
 	var got Content
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)

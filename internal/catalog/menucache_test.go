@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // source is an in-memory Source. Its fields may only be set while no load runs.
@@ -248,10 +249,7 @@ func TestMenuCache_Version(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		s.revision = 3
 		for version, want := range map[int64]int64{3: 100, 2: 2, 1: 1} {
-			got, err := m.Version(t.Context(), 1, version)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testenv.Must(m.Version(t.Context(), 1, version))(t)
 			if it, _ := got.Item(11); it.Price != want {
 				t.Errorf("version %d has the price %d, want %d", version, it.Price, want)
 			}

@@ -12,16 +12,13 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 // openBranch returns a branch with opening hours.
 func openBranch(t rapid.TB, zone string, h OpeningHours) Branch {
 	t.Helper()
-	b, err := branchWithHours(zone, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return testenv.Must(branchWithHours(zone, h))(t)
 }
 
 func branchWithHours(zone string, h OpeningHours) (Branch, error) {
@@ -73,10 +70,7 @@ func TestBranch_hours(t *testing.T) {
 		"the opening after the change": {"America/New_York", short, "2026-10-31T12:00:00-04:00", false, "2026-11-01T02:15:00-05:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at, err := time.Parse(time.RFC3339, c.at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := testenv.Must(time.Parse(time.RFC3339, c.at))(t)
 			b := openBranch(t, c.zone, c.hours)
 			change := ""
 			if next := b.HoursChange(at); !next.IsZero() {
@@ -93,10 +87,7 @@ func TestBranch_hours(t *testing.T) {
 func TestBranch_hours_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom(zones).Draw(t, "zone")
-		loc, err := time.LoadLocation(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loc := testenv.Must(time.LoadLocation(zone))(t)
 		around := drawInstant(t, loc).Truncate(time.Hour)
 		h := drawHours(t, around.In(loc))
 		b, err := branchWithHours(zone, h)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -51,9 +53,7 @@ func (w *world) clock(t testing.TB) *Clock {
 
 func measure(t testing.TB, c *Clock) {
 	t.Helper()
-	if err := c.Measure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, c.Measure(t.Context()))
 }
 
 func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
@@ -331,9 +331,7 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	c := w.clock(t)
 	doubted := make(chan struct{}, 8)
 	c.Watch(slog.New(slog.DiscardHandler), func() { doubted <- struct{}{} })
-	if err := c.Await(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, c.Await(t.Context()))
 	w.wall = time.Hour
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()

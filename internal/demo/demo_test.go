@@ -18,15 +18,13 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitsql"
 )
 
 func TestRestaurant_is_sound(t *testing.T) {
-	r, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(read())(t)
 	if len(r.branches) != 2 || len(r.dishes) != 28 || len(r.tables) != 12 {
 		t.Errorf("%d branches, %d dishes, %d tables", len(r.branches), len(r.dishes), len(r.tables))
 	}
@@ -81,29 +79,15 @@ func contentOf(t *testing.T, db *sqldb.DB) content {
 	t.Helper()
 	var c content
 	store, book := catalogsql.New(db, nil), stocksql.New(db)
-	branches, err := store.Branches(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	branches := testenv.Must(store.Branches(t.Context()))(t)
 	for _, b := range branches {
-		menu, err := store.Content(t.Context(), b.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		menu := testenv.Must(store.Content(t.Context(), b.ID))(t)
 		c.Branches, c.Menus = append(c.Branches, b.Name), append(c.Menus, menu)
-		levels, _, err := book.Levels(t.Context(), stock.LevelFilter{Branch: b.ID, Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		recipes, err := book.Recipes(t.Context(), b.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		levels, _ := testenv.Must2(book.Levels(t.Context(), stock.LevelFilter{Branch: b.ID, Limit: 100}))(t)
+		recipes := testenv.Must(book.Recipes(t.Context(), b.ID))(t)
 		c.Stock, c.Recipes = append(c.Stock, levels...), append(c.Recipes, recipes)
 	}
-	if c.Tables, err = visitsql.New(db).Tables(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	c.Tables = testenv.Must(visitsql.New(db).Tables(t.Context(), 0))(t)
 	return c
 }
 
@@ -111,9 +95,7 @@ var inside = cmp.AllowUnexported(catalog.Edition{})
 
 func TestLoad(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, Load(t.Context(), db))
 		first := contentOf(t, db)
 		pho, ok := first.Menus[0].Edition.Item(11)
 		if !ok || pho.Price != 65000 || pho.Names[catalog.Vietnamese] != "Phở bò" || pho.DishID != 4 {
@@ -131,9 +113,7 @@ func TestLoad(t *testing.T) {
 		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
 			t.Errorf("%v, %v", drift, err)
 		}
-		if err := Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, Load(t.Context(), db))
 		if d := cmp.Diff(first, contentOf(t, db), inside); d != "" {
 			t.Errorf("a second load changed something: %s", d)
 		}
@@ -142,28 +122,19 @@ func TestLoad(t *testing.T) {
 
 func TestLoad_keeps_what_was_edited(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, Load(t.Context(), db))
 		now := db.Now()
 		store := catalogsql.New(db, nil)
 		draft, err := store.Draft(t.Context(), authz.System(), 1, now) // also proves that ids go on behind the fixed ones
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.EditDraft(t.Context(), authz.System(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Publish(t.Context(), authz.System(), draft.ID, now); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := visitsql.New(db).RotateQR(t.Context(), authz.System(), 3, visit.NewQRToken(), now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, store.EditDraft(t.Context(), authz.System(), draft.ID, 11,
+			catalog.Entry{Price: 70000, Active: true}, now))
+		testenv.Must(store.Publish(t.Context(), authz.System(), draft.ID, now))(t)
+		testenv.Must2(visitsql.New(db).RotateQR(t.Context(), authz.System(), 3, visit.NewQRToken(), now))(t)
 		edited := contentOf(t, db)
-		if err := Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, Load(t.Context(), db))
 		if d := cmp.Diff(edited, contentOf(t, db), inside); d != "" {
 			t.Errorf("a second load changed something: %s", d)
 		}
@@ -194,9 +165,7 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
 			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
 			Int("minutes", func(int) int64 { return 60 })
-		if _, err := db.Exec(t.Context(), stmt("branch_insert"), one, 0); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)
 		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
 			t.Fatalf("the demo was loaded into another restaurant: %v", err)
 		}
@@ -211,10 +180,7 @@ func TestMenuTemplates(t *testing.T) {
 	for _, m := range MenuTemplates() {
 		own := map[money.Currency]int{}
 		for _, p := range catalog.CountryProfiles() {
-			rows, err := m.Rows(menufile.Options{Currency: p.Currency, Locales: []string{"en", "vi", "zh-TW"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := testenv.Must(m.Rows(menufile.Options{Currency: p.Currency, Locales: []string{"en", "vi", "zh-TW"}}))(t)
 			own[p.Currency] = len(rows)
 			for _, r := range rows {
 				if r.Price <= 0 || len(r.Name) != 3 || len(r.Category) != 3 || r.Key == "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"comanda/internal/queue"
+	"comanda/internal/testenv"
 )
 
 // A document that was only deleted is written without reading its row. If anything else happened to it in the same
@@ -122,9 +123,7 @@ func TestProjector_RunOnce_ends(t *testing.T) {
 			b := &busy{now: time.UnixMilli(1e12), each: c.each, takes: c.takes}
 			begun := b.now
 			p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
-			if err := p.RunOnce(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, p.RunOnce(t.Context()))
 			if took := b.now.Sub(begun); took < runBudget || took > claimDuration/2 {
 				t.Errorf("it took %v", took)
 			}
@@ -142,9 +141,7 @@ func TestProjector_RunOnce_ends(t *testing.T) {
 func TestProjector_RunOnce_clock_set_back(t *testing.T) {
 	b := &busy{now: time.UnixMilli(1e12), each: 1, takes: -time.Hour}
 	p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
-	if err := p.RunOnce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, p.RunOnce(t.Context()))
 	if b.settled != claimBatch {
 		t.Errorf("%d rows were projected", b.settled)
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 func TestEncode(t *testing.T) {
@@ -77,10 +78,7 @@ func TestDocument_any_row(t *testing.T) {
 			}
 		}
 		var buf []byte
-		d, err := User.Document(row, &buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testenv.Must(User.Document(row, &buf))(t)
 		var got map[string]any
 		if err := json.Unmarshal([]byte(d.JSON), &got); err != nil {
 			t.Fatalf("%s: %v", d.JSON, err)
@@ -200,7 +198,5 @@ func TestWatermark(t *testing.T) {
 		}
 		got = append(got, after)
 	}
-	if d := cmp.Diff([]string{"-", "a", "c", "-", "e"}, got); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, []string{"-", "a", "c", "-", "e"}, got)
 }

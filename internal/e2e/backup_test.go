@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // An installation loses its disk and is restored from its backup: what the backup holds is unchanged, what came after
@@ -108,9 +109,7 @@ func (e *restore) loseData() {
 	t.Helper()
 	s.servers[0].kill()
 	dir := s.env["DATA_DIR"]
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.RemoveAll(dir))
 	if s.kind != embedded {
 		s.database(func(db *sqldb.DB) error {
 			for _, text := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {

@@ -27,13 +27,14 @@ var (
 func TestBrokerOutage(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		direct := shared.brokerURL(t)
-		network, through := newProxy(t, direct)
+		network := &testenv.Proxy{}
+		through := network.StartURL(t, direct).String()
 		// Only this installation has no prefix: its queues have the names that the reference fixes (qr-ordering.md,
 		// section 5).
 		s := open(t, k, settings{"AMQP_URL": through, "AMQP_PREFIX": "", "LIMITS": "off"})
 		d := newOrderLoad(s, 4)
 		s.await(patience, func() error { return d.wantAtLeast(20) })
-		network.cut()
+		network.Down(true)
 		over := time.Now().Add(outage)
 		s.await(outage+patience, func() error {
 			if time.Now().Before(over) {
@@ -45,7 +46,7 @@ func TestBrokerOutage(t *testing.T) {
 		if s.read(&o, "outbox", "status"); o.Pending == 0 {
 			t.Error("nothing has waited for the broker: there was no outage")
 		}
-		network.mend()
+		network.Down(false)
 		before := d.count()
 		s.await(patience, func() error { return d.wantAtLeast(before + 20) })
 		d.end()
@@ -170,15 +171,9 @@ type queues struct {
 
 func openQueues(t *testing.T, address string) queues {
 	t.Helper()
-	conn, err := amqp.Dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(amqp.Dial(address))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ch := testenv.Must(conn.Channel())(t)
 	return queues{t, ch}
 }
 
@@ -219,12 +214,9 @@ func (q queues) orderOf(m amqp.Delivery) string {
 func (q queues) republish(messages []amqp.Delivery) {
 	q.t.Helper()
 	for _, m := range messages {
-		err := q.ch.PublishWithContext(q.t.Context(), m.Exchange, m.RoutingKey, false, false, amqp.Publishing{
+		testenv.NoError(q.t, q.ch.PublishWithContext(q.t.Context(), m.Exchange, m.RoutingKey, false, false, amqp.Publishing{
 			MessageId: m.MessageId, Type: m.Type, ContentType: m.ContentType, Headers: m.Headers, Body: m.Body,
 			DeliveryMode: m.DeliveryMode, Timestamp: m.Timestamp,
-		})
-		if err != nil {
-			q.t.Fatal(err)
-		}
+		}))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // dieWithParent makes the kernel kill a server whose test binary dies without cleanup, as after a test time-out.
@@ -15,17 +17,10 @@ func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsi
 // peakKiB returns the process's peak memory as the kernel counts it.
 func (v *server) peakKiB(t *testing.T) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := testenv.Must(os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid)))(t)
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, err := strconv.Atoi(strings.Fields(rest)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
+			return testenv.Must(strconv.Atoi(strings.Fields(rest)[0]))(t)
 		}
 	}
 	t.Fatalf("no VmHWM in %s", status)

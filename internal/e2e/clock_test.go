@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // shiftable returns a binary like the one under test, whose wall clock a file shifts.
@@ -48,9 +50,7 @@ func TestClock_is_set(t *testing.T) {
 		}
 		place()
 		for n, by := range []string{"+1h", "-1h"} {
-			if err := os.WriteFile(shift, []byte(by), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(shift, []byte(by), 0o600))
 			place()
 			s.await(4*time.Second, func() error {
 				if seen := s.steps(set, "machine", "any"); seen != n+1 || s.figureOf(set, "clock_settled") != 1 {
@@ -136,9 +136,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			}()
 			<-arrived
 			stepped := time.Now()
-			if err := os.WriteFile(shift, []byte(by.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(shift, []byte(by.String()), 0o600))
 			s.await(10*time.Second, func() error {
 				seen := s.steps(v, "deciding", "forward") + s.steps(v, "deciding", "back")
 				if seen != n+1 || s.figureOf(v, "clock_settled") != 1 {

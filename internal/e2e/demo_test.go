@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // demoRows is the whole content of a PostgreSQL database after the first start with the demo. Loading it skips the
@@ -80,14 +81,9 @@ func (d demoRows) load(t *testing.T, address string) {
 
 func onPostgres(t *testing.T, address string, do func(ctx context.Context, conn *pgx.Conn) error) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(pgx.Connect(t.Context(), address))(t)
 	defer func() { _ = conn.Close(context.Background()) }() // t's context may have ended
-	if err := do(t.Context(), conn); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, do(t.Context(), conn))
 }
 
 func strs(ctx context.Context, conn *pgx.Conn, query string) ([]string, error) {

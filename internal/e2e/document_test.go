@@ -107,10 +107,7 @@ type documentWriters struct {
 
 func newDocumentWriters(s *installation) *documentWriters {
 	s.t.Helper()
-	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 8})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 8}))(s.t)
 	s.t.Cleanup(db.Close)
 	o := &documentWriters{s: s, house: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
 	for _, entity := range []string{
@@ -149,14 +146,14 @@ func newDocumentWriters(s *installation) *documentWriters {
 func (o *documentWriters) seed() {
 	ctx, h := o.s.t.Context(), o.house
 	for i := range int64(10) {
-		documenttest.Must(o.s.t, h.PutCategory(ctx, 900+i, "a category"), h.PutDish(ctx, 900+i, 900+i, "a dish"))
+		testenv.NoError(o.s.t, h.PutCategory(ctx, 900+i, "a category"), h.PutDish(ctx, 900+i, 900+i, "a dish"))
 	}
 	for i := range signedUp {
 		o.register(i)
 	}
 	for i := range int64(signedUp) {
 		id, _ := strconv.ParseInt(o.users[i], 10, 64)
-		documenttest.Must(o.s.t, h.PutCart(ctx, 9000+i, id))
+		testenv.NoError(o.s.t, h.PutCart(ctx, 9000+i, id))
 	}
 }
 
@@ -408,12 +405,9 @@ func (o *documentWriters) compare(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}
 	var want []string
-	ids, err := sqldb.Collect(t.Context(), o.house.DB, sqldb.Value[int64], statement(
+	ids := testenv.Must(sqldb.Collect(t.Context(), o.house.DB, sqldb.Value[int64], statement(
 		`SELECT id FROM app_user WHERE lower(province COLLATE "C") = 'huế' AND lower(city COLLATE "C") = 'hanoi'
-		AND registered = 0 ORDER BY id`))
-	if err != nil {
-		t.Fatal(err)
-	}
+		AND registered = 0 ORDER BY id`)))(t)
 	for _, id := range ids {
 		want = append(want, strconv.FormatInt(id, 10))
 	}

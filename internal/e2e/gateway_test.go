@@ -14,6 +14,7 @@ import (
 
 	"comanda/internal/sim/linepaysim"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 const (
@@ -74,10 +75,7 @@ func (s *installation) followRedirects(r *http.Request) (path, text string) {
 	s.t.Helper()
 	client := *s.http
 	client.CheckRedirect = nil
-	resp, err := client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	resp := testenv.Must(client.Do(r))(s.t)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -90,10 +88,7 @@ func (s *installation) followRedirects(r *http.Request) (path, text string) {
 func (s *installation) pressButton(page, action string) (path string) {
 	s.t.Helper()
 	form := url.Values{"action": {action}}.Encode()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, page, strings.NewReader(form))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(s.t.Context(), http.MethodPost, page, strings.NewReader(form)))(s.t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	path, _ = s.followRedirects(r)
 	return path
@@ -103,10 +98,8 @@ func (s *installation) pressButton(page, action string) (path string) {
 func (s *installation) wantPages(path string, words map[string]string) {
 	s.t.Helper()
 	for language, want := range words {
-		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.servers[0].addr+path, http.NoBody)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		r := testenv.Must(http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.servers[0].addr+path,
+			http.NoBody))(s.t)
 		r.Header.Set("Accept-Language", language)
 		if _, text := s.followRedirects(r); !strings.Contains(text, want) || !strings.Contains(text, `lang="`+language+`"`) {
 			s.t.Errorf("the page in %s has no %q:\n%s", language, want, text)
@@ -303,10 +296,7 @@ func (p *linePayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestCrash_between_confirm_and_report(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
-		sim, err := linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sim := testenv.Must(linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret}))(t)
 		t.Cleanup(sim.Close)
 		p := &linePayServer{sim: sim, taken: make(chan struct{})}
 		away := httptest.NewServer(p)

@@ -46,9 +46,7 @@ const (
 func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	t.Helper()
 	t.Parallel()
-	if err := noteSources(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, noteSources())
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
@@ -131,9 +129,7 @@ func (s *installation) useFiles(dir string, demo bool) {
 	if !demo {
 		return
 	}
-	if err := os.WriteFile(path, shared.demoSQLite(s.t), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.NoError(s.t, os.WriteFile(path, shared.demoSQLite(s.t), 0o600))
 }
 
 // useServers sets up a Redis and a database for the installation alone, and the shared broker.
@@ -344,16 +340,10 @@ func (s *installation) redisReply(command string) string {
 
 func (s *installation) redisReplyAt(addr, command string) string {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", addr))(s.t)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = conn.Write([]byte(command + "*1\r\n$4\r\nQUIT\r\n")) // makes the server close the connection after the reply
-	said, err := io.ReadAll(conn)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	said := testenv.Must(io.ReadAll(conn))(s.t)
 	return string(said)
 }

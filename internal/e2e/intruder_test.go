@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/redis/rueidis"
+
+	"comanda/internal/testenv"
 )
 
 // intruder is an attacker with write access to an installation's Redis.
@@ -21,12 +23,9 @@ type intruder struct {
 
 func newIntruder(t *testing.T, s *installation) *intruder {
 	t.Helper()
-	c, err := rueidis.NewClient(rueidis.ClientOption{
+	c := testenv.Must(rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{s.redis.Addr()}, DisableCache: true, ForceSingleClient: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(c.Close)
 	return &intruder{t, c}
 }
@@ -44,10 +43,7 @@ func (i *intruder) do(words ...string) rueidis.RedisResult {
 func (i *intruder) keys() (all []string) {
 	i.t.Helper()
 	for cursor := uint64(0); ; {
-		page, err := i.do("SCAN", fmt.Sprint(cursor), "COUNT", "1000").AsScanEntry()
-		if err != nil {
-			i.t.Fatal(err)
-		}
+		page := testenv.Must(i.do("SCAN", fmt.Sprint(cursor), "COUNT", "1000").AsScanEntry())(i.t)
 		all = append(all, page.Elements...)
 		if cursor = page.Cursor; cursor == 0 {
 			slices.Sort(all)
@@ -72,11 +68,7 @@ func (i *intruder) siblings() map[string][]string {
 }
 
 func (i *intruder) kindOf(key string) string {
-	kind, err := i.do("TYPE", key).ToString()
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return kind
+	return testenv.Must(i.do("TYPE", key).ToString())(i.t)
 }
 
 func (i *intruder) text(key string) string {
@@ -85,11 +77,7 @@ func (i *intruder) text(key string) string {
 }
 
 func (i *intruder) hash(key string) map[string]string {
-	fields, err := i.do("HGETALL", key).AsStrMap()
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return fields
+	return testenv.Must(i.do("HGETALL", key).AsStrMap())(i.t)
 }
 
 // fields lists the names of the fields of all hashes of a kind of key.

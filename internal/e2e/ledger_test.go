@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // stockLine is an item's counter as `comanda stock show --json` prints it.
@@ -117,14 +118,9 @@ func (s *installation) awaitReport(want day) {
 // database opens the installation's database directly, bypassing the servers.
 func (s *installation) database(use func(db *sqldb.DB) error) {
 	s.t.Helper()
-	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1}))(s.t)
 	defer db.Close()
-	if err := use(db); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.NoError(s.t, use(db))
 }
 
 func statement(text string) *sqldb.Stmt {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"comanda/internal/mail/mailtest"
+	"comanda/internal/testenv"
 )
 
 // sent returns the codes that a mail server accepted for an address, the oldest first, and how often it accepted each
@@ -17,10 +18,7 @@ func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids m
 	messages, _ := m.Messages()
 	for _, one := range messages {
 		ids[one.Header.Get("Message-Id")]++
-		subject, err := new(mime.WordDecoder).DecodeHeader(one.Header.Get("Subject"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		subject := testenv.Must(new(mime.WordDecoder).DecodeHeader(one.Header.Get("Subject")))(t)
 		if code := sixDigits.FindString(subject); code != "" && one.Header.Get("To") == "<"+email+">" {
 			codes = append(codes, code)
 		}

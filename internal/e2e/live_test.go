@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // live is a client of a stream of server-sent events.
@@ -26,10 +28,7 @@ func (g guest) follow(v *server, path, after string) *live {
 func (s *installation) follow(v *server, path, after, header, token string) *live {
 	t := s.t
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+path, nil))(t)
 	r.Header.Set(header, token)
 	if after != "" {
 		r.Header.Set("Last-Event-ID", after)
@@ -62,9 +61,7 @@ func (l *live) next(name string, data any) {
 				l.t.Fatalf("event %q with id %q after %q, want a new %s", event, id, l.last, name)
 			}
 			l.last = id
-			if err := json.Unmarshal([]byte(value), data); err != nil {
-				l.t.Fatal(err)
-			}
+			testenv.NoError(l.t, json.Unmarshal([]byte(value), data))
 			return
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/account/accountjwt"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // trusting makes the server take the client's address from a header, so that a test can use many addresses.
@@ -120,14 +121,8 @@ func (s *installation) forgedToken(p *person) string {
 			statement("SELECT value FROM install_secret WHERE name = 'token'"))
 		return err
 	})
-	raw, err := base64.StdEncoding.DecodeString(key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	tokens, err := accountjwt.New(raw)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	raw := testenv.Must(base64.StdEncoding.DecodeString(key))(s.t)
+	tokens := testenv.Must(accountjwt.New(raw))(s.t)
 	var said struct {
 		Session string `json:"sid"`
 	}
@@ -136,17 +131,11 @@ func (s *installation) forgedToken(p *person) string {
 		s.t.Fatalf("%s is no token: %v", p.access, err)
 	}
 	var user int64
-	if _, err := fmt.Sscan(p.id, &user); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(fmt.Sscan(p.id, &user))(s.t)
 	now := time.Now()
-	text, err := tokens.Sign(account.Claims{
+	return testenv.Must(tokens.Sign(account.Claims{
 		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return text
+	}))(s.t)
 }
 
 // A stolen key is withdrawn while servers run: all refuse tokens that it signed, and clients continue after a refresh.

@@ -89,9 +89,7 @@ func (l *sharedResources) released(t testing.TB) string {
 func (l *sharedResources) tagged(t testing.TB, name, tags string) string {
 	t.Helper()
 	path := binary + "-" + name
-	if err := build(path, tags); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, build(path, tags))
 	return path
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 const revocationLag = 5 * time.Second // until every process refuses an ended session
@@ -55,10 +57,7 @@ func (s *installation) mailSubjects(email string) (subjects []string) {
 
 func (s *installation) readMail(path string) (to, subject string) {
 	s.t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	f := testenv.Must(os.Open(path))(s.t)
 	defer f.Close()
 	m, err := mail.ReadMessage(f)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // imported is what comanda menu import prints.
@@ -30,9 +32,7 @@ func TestMenuFile(t *testing.T) {
 		dir := t.TempDir()
 		file := func(name, content string) string {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 			return path
 		}
 		head := "key;category;name;description;price;quota;image;category:en;name:en;description:en\r\n"

@@ -16,15 +16,9 @@ import (
 func (l *sharedResources) previous(t testing.TB) string {
 	t.Helper()
 	return l.former.get(func() string {
-		name, err := os.ReadFile("../../compat/previous")
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := testenv.Must(os.ReadFile("../../compat/previous"))(t)
 		commit := strings.TrimSpace(string(name))
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cache := testenv.Must(os.UserCacheDir())(t)
 		path := filepath.Join(cache, "comanda", "previous", commit)
 		if _, err := os.Stat(path); err == nil {
 			return path

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/testenv"
 )
 
 // publishers is the number of connections; each waits for the broker's confirmation of one message.
@@ -118,10 +120,7 @@ func (p *publisher) receive(want int) map[string]int {
 	t := p.s.t
 	t.Helper()
 	ch := openQueues(t, p.address).ch
-	all, err := ch.Consume(p.queue, "stock-client", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(ch.Consume(p.queue, "stock-client", true, false, false, false, nil))(t)
 	told, seen := map[string]int{}, map[string]bool{}
 	note := func(m amqp.Delivery) {
 		if !seen[m.MessageId] {

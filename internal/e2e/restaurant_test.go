@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"comanda/internal/catalog"
+	"comanda/internal/testenv"
 )
 
 // A restaurant is set up in an empty database: branch, tables, category, dish and menu. Every page of the staff answers
@@ -113,9 +114,7 @@ func (s *installation) branchCommands() {
 	s.fails("timezone_required", "branch", "create", "--name", "Diner", "--country", "US")
 	s.fails("country_unknown", "branch", "create", "--name", "Diner", "--country", "XX")
 	hours := filepath.Join(t.TempDir(), "hours.json")
-	if err := os.WriteFile(hours, []byte(`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(hours, []byte(`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]}}`), 0o600))
 	s.read(&made, "branch", "set", "2", "--name", "Corner Diner", "--open", "false", "--hours", hours)
 	s.await(patience, func() error {
 		var now struct {

@@ -14,6 +14,7 @@ import (
 
 	"comanda/internal/mail/mailtest"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // planted are secrets that must not leak, by description. Codes are separate: one match of six digits may be an
@@ -110,10 +111,7 @@ func TestSecrets_members(t *testing.T) {
 		})
 		for _, v := range s.servers {
 			v.stop()
-			log, err := os.ReadFile(v.log)
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := testenv.Must(os.ReadFile(v.log))(t)
 			p.told["the log"] = append(p.told["the log"], log...)
 		}
 		p.secrets["code of a table"] = s.tables[0].QR // SQL stores it in plain text, for printing
@@ -239,10 +237,7 @@ func (s *installation) databaseText() (all []byte) {
 	s.t.Helper()
 	if s.kind == embedded {
 		for _, end := range []string{"", "-wal"} {
-			file, err := os.ReadFile(strings.TrimPrefix(s.env["DATABASE_URL"], "sqlite:") + end)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			file := testenv.Must(os.ReadFile(strings.TrimPrefix(s.env["DATABASE_URL"], "sqlite:") + end))(s.t)
 			all = append(all, file...)
 		}
 		return all

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // However tokens are sent, correctly or not, the server logs none of them, and no key of Redis contains one.
@@ -29,10 +31,7 @@ func TestSecrets(t *testing.T) {
 		s.awaitConsistent()
 		s.servers[0].stop()
 
-		log, err := os.ReadFile(s.servers[0].log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := testenv.Must(os.ReadFile(s.servers[0].log))(t)
 		if n := bytes.Count(log, []byte(`"msg":"request"`)); n < 20 {
 			t.Errorf("the log has only %d requests", n)
 		}

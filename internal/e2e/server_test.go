@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // server is one process of `comanda serve`. It keeps its address over kill and start. Its methods must be called from
@@ -31,21 +33,13 @@ type server struct {
 func (v *server) start() {
 	t := v.s.t
 	t.Helper()
-	log, err := os.OpenFile(v.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := testenv.Must(os.OpenFile(v.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 	defer log.Close() // the process has its own handle
-	out, err := os.Create(v.out())
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testenv.Must(os.Create(v.out()))(t)
 	defer out.Close()
 	cmd := exec.Command(cmp.Or(v.binary, binary), append([]string{"serve"}, v.args...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = v.s.environ(v.env), out, log, dieWithParent()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, cmd.Start())
 	exited := make(chan struct{})
 	v.cmd, v.exited = cmd, exited
 	go func() {

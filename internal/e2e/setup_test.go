@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // houseSetup is what comanda setup prints.
@@ -56,9 +58,7 @@ func TestSetupFile(t *testing.T) {
 		for name, content := range map[string]string{
 			"house.yaml": firstHouse, "secret.txt": "a-secret-of-vnpay\n", "anh.txt": "gio mua thu la vang roi\n",
 		} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 		setUp := func(want string, args ...string) {
 			t.Helper()
@@ -96,9 +96,7 @@ func (s *installation) changeHouse(house string, setUp func(want string, args ..
 	s.t.Helper()
 	write := func(replaced ...string) {
 		text := strings.NewReplacer(replaced...).Replace(firstHouse)
-		if err := os.WriteFile(house, []byte(text), 0o600); err != nil {
-			s.t.Fatal(err)
-		}
+		testenv.NoError(s.t, os.WriteFile(house, []byte(text), 0o600))
 	}
 	write("20m", "25m", "A1-A3", "A1-A4", "country: VN", "country: VN\n    locales: [vi]", "role: cashier", "role: manager")
 	setUp("keep owner hoa@house.example\nchange settings payment_window\nchange branch Quán Hoa\ncreate tables Quán Hoa\n" +

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"comanda/internal/testenv"
 )
 
 // runOnTerminal is run with a terminal as standard error; shown is what the command drew on it.
@@ -37,10 +39,7 @@ func (s *installation) runOnTerminal(args ...string) (r result, shown string) {
 // openTerminal opens a pseudo-terminal.
 func openTerminal(t *testing.T) (master, terminal *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master = testenv.Must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))(t)
 	var locked, number int32
 	control := func(request uintptr, value *int32) {
 		if _, _, code := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(value))); code != 0 {
@@ -49,9 +48,6 @@ func openTerminal(t *testing.T) (master, terminal *os.File) {
 	}
 	control(syscall.TIOCSPTLCK, &locked)
 	control(syscall.TIOCGPTN, &number)
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	terminal = testenv.Must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0))(t)
 	return master, terminal
 }

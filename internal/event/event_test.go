@@ -12,6 +12,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/event/eventtest"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -56,10 +57,7 @@ func TestDecode_returns_what_New_was_given(t *testing.T) {
 			Currency:    money.TWD,
 			PayBy:       time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "payBy")).UTC(),
 		}
-		out, err := event.OrderPlaced.Decode(event.OrderPlaced.New(noon, "o", 1, in.BranchID, in))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testenv.Must(event.OrderPlaced.Decode(event.OrderPlaced.New(noon, "o", 1, in.BranchID, in)))(t)
 		// JSON text is Unicode: bytes that are not are replaced on the way out, so compare what can be written.
 		in.OrderID = strings.ToValidUTF8(in.OrderID, "\ufffd")
 		if diff := cmp.Diff(in, out); diff != "" {

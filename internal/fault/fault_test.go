@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"comanda/internal/testenv"
 )
 
 // The names are stable: clients compare them.
@@ -67,9 +67,7 @@ func TestError_WithAndBecauseCopy(t *testing.T) {
 	if base.Extra != nil || base.Err != nil || len(one.Extra) != 1 || one.Err != nil {
 		t.Errorf("a copy changed its origin: %v %v", base, one)
 	}
-	if d := cmp.Diff(map[string]any{"lines": []int{1}, "total": 5}, two.Extra); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, map[string]any{"lines": []int{1}, "total": 5}, two.Extra)
 	if !errors.Is(two, io.EOF) {
 		t.Error("the cause is lost")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 // The order of the benchmarks and of several tests: three lines in, ten fields out.
@@ -125,10 +126,7 @@ func bareMenu(w http.ResponseWriter, r *http.Request) {
 // listen serves a bare handler with the limits of our server.
 func listen(b *testing.B, h http.Handler) string {
 	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(b)
 	c := Default()
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: c.ReadHeaderTimeout, ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout,
@@ -143,21 +141,13 @@ func listen(b *testing.B, h http.Handler) string {
 func listenFull(b *testing.B) string {
 	b.Helper()
 	out := telemetry.NewBuffer(io.Discard)
-	log, err := telemetry.NewLogger(out, telemetry.LogConfig{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	log := testenv.Must(telemetry.NewLogger(out, telemetry.LogConfig{}))(b)
 	c := Default()
 	c.Listen = "127.0.0.1:0"
-	s, err := New(c, log, telemetry.NewRegistry(telemetry.ReadBuild()))
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := testenv.Must(New(c, log, telemetry.NewRegistry(telemetry.ReadBuild())))(b)
 	registerOrder(s.API())
 	registerMenu(s.API())
-	if err := s.Start(context.Background()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, s.Start(context.Background()))
 	b.Cleanup(func() { _ = s.Stop(context.Background()) })
 	return s.Addr().String()
 }

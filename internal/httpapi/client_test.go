@@ -3,13 +3,12 @@ package httpapi
 import (
 	"net/http"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 func TestClientOf(t *testing.T) {
-	trusted, err := ParseProxies("10.0.0.0/8, 192.0.2.1,2001:db8:1::/48")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trusted := testenv.Must(ParseProxies("10.0.0.0/8, 192.0.2.1,2001:db8:1::/48"))(t)
 	for name, c := range map[string]struct {
 		remote    string
 		forwarded []string
@@ -65,10 +64,7 @@ func TestParseProxies_refuses(t *testing.T) {
 func FuzzClientOf(f *testing.F) {
 	f.Add("10.1.2.3:80", "1.2.3.4, 10.0.0.1")
 	f.Add("[::1]:80", ",,,")
-	trusted, err := ParseProxies("10.0.0.0/8,::/0")
-	if err != nil {
-		f.Fatal(err)
-	}
+	trusted := testenv.Must(ParseProxies("10.0.0.0/8,::/0"))(f)
 	f.Fuzz(func(_ *testing.T, remote, forwarded string) {
 		networkOf(clientOf(&http.Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": {forwarded}}}, trusted))
 	})

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,18 +82,13 @@ func newHarness(t *testing.T, change func(*Config), more ...func(*API)) *harness
 	}}
 	h.gate, h.inside = make(chan struct{}), make(chan struct{}, 100)
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s, err := New(c, log, h.reg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(c, log, h.reg))(t)
 	h.Server = s
 	h.routes(s.API())
 	for _, register := range more {
 		register(s.API())
 	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Start(t.Context()))
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -196,22 +192,13 @@ func (h *harness) send(method, path, body string, headers ...string) answer {
 
 func (h *harness) do(body io.Reader, method, path string, headers ...string) answer {
 	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), method, "http://"+h.Addr().String()+path, body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	req := testenv.Must(http.NewRequestWithContext(h.t.Context(), method, "http://"+h.Addr().String()+path, body))(h.t)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := h.client.Do(req)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	res := testenv.Must(h.client.Do(req))(h.t)
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	b := testenv.Must(io.ReadAll(res.Body))(h.t)
 	return answer{res, string(b)}
 }
 
@@ -223,10 +210,7 @@ func (h *harness) post(body string) answer {
 // metric reads one sample by its labels, given as in the text format; 0 when there is none.
 func (h *harness) metric(name string, labels map[string]string) float64 {
 	h.t.Helper()
-	families, err := h.reg.Gather()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	families := testenv.Must(h.reg.Gather())(h.t)
 	for _, f := range families {
 		if f.GetName() != name {
 			continue

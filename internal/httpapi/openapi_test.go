@@ -17,15 +17,14 @@ import (
 
 	"comanda/internal/httpapi/jsonbody"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 func TestOpenAPI_DescribesTheContract(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.Title, c.Version = "Test", "v1" })
 	a := h.send("GET", "/openapi.json", "")
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(a.body), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(a.body), &doc))
 	at := func(path ...string) any {
 		var v any = doc
 		for _, name := range path {
@@ -68,10 +67,7 @@ func TestOpenAPI_DescribesTheContract(t *testing.T) {
 }
 
 func TestOpenAPI_YAMLIsStable(t *testing.T) {
-	first, err := newHarness(t, nil).API().YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := testenv.Must(newHarness(t, nil).API().YAML())(t)
 	second, err := newHarness(t, nil).API().YAML()
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("two servers with the same routes describe them differently (%v)", err)
@@ -178,10 +174,7 @@ func TestRegister_BodyKinds(t *testing.T) {
 }
 
 func TestRegister_BodyMustBeAStruct(t *testing.T) {
-	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	mustPanic(t, "a list as a body", func() {
 		op := huma.Operation{Method: "POST", Path: "/list"}
 		register(s.API(), op, Public, func(context.Context, *struct{ Body []string }) (*struct{}, error) { return nil, nil })

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 func TestStaff_NeedsTheServiceToken(t *testing.T) {
@@ -119,10 +120,7 @@ func TestServer_callsTheAuthenticator(t *testing.T) {
 
 // A permission without a module or a name could not be granted.
 func TestRegister_RefusesPermissionsWithoutAModule(t *testing.T) {
-	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
 	for _, p := range []Policy{Staff, Admin, Member} {
 		mustPanic(t, "an operation without a tag", func() {
@@ -176,10 +174,7 @@ func mustPanic(t *testing.T, name string, f func()) {
 
 // H1: at the start, not at the first request.
 func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
-	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	a := s.API()
 	op := huma.Operation{Method: "GET", Path: "/x"}
 	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
@@ -190,9 +185,7 @@ func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
 	mustPanic(t, "a pattern without a method", func() {
 		a.Handle(Route{Pattern: "/y", Policy: Public, Handler: handler})
 	})
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.Start(t.Context()))
 	defer func() { _ = s.Stop(context.Background()) }()
 	mustPanic(t, "a route after the start", func() {
 		a.Handle(Route{Pattern: "GET /late", Policy: Public, Handler: handler})
@@ -205,9 +198,7 @@ func TestRoutes_AllHaveAPolicy(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]map[string]any
 	}
-	if err := json.Unmarshal([]byte(h.send("GET", "/openapi.json", "").body), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(h.send("GET", "/openapi.json", "").body), &doc))
 	documented := map[string]string{}
 	for path, item := range doc.Paths {
 		for method, op := range item {

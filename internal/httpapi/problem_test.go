@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // H2: the table of the contract, and none of the kinds without a status.
@@ -25,9 +26,7 @@ func TestStatuses_CoverEveryKind(t *testing.T) {
 	for k := fault.Kind(0); k == fault.Internal || k.String() != "internal"; k++ {
 		got[k.String()] = statuses[k]
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, got)
 }
 
 func TestProblemOf(t *testing.T) {

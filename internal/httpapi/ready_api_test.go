@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/testenv"
 )
 
 // The API returns the same readiness as the probe.
 func TestAPI_Readiness(t *testing.T) {
-	s, err := New(Default(), newTestReadiness(io.Discard).log, prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(Default(), newTestReadiness(io.Discard).log, prometheus.NewRegistry()))(t)
 	s.Check("redis", false, func(context.Context) error { return errDown })
 	s.Check("sql", true, func(context.Context) error { return nil })
 	got := s.API().Readiness(t.Context())

@@ -29,9 +29,7 @@ func ask(t *testing.T, rd *readiness) (int, Readiness) {
 	w := httptest.NewRecorder()
 	rd.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
 	var rep Readiness
-	if err := json.Unmarshal(w.Body.Bytes(), &rep); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &rep))
 	return w.Code, rep
 }
 

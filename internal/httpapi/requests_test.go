@@ -24,12 +24,8 @@ func TestRegister_DecodesAndAnswers(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	var in orderIn
-	if err := json.Unmarshal([]byte(orderJSON), &in); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(place(in), out); d != "" {
-		t.Error(d)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(orderJSON), &in))
+	testenv.Equal(t, place(in), out)
 
 	a = h.send("GET", "/orders/7?page=3", "", CustomerTokenHeader, "tok")
 	if want := `{"id":"7","page":3,"hasToken":true}`; strings.TrimSpace(a.body) != want {
@@ -146,9 +142,7 @@ func TestServer_ListsParametersAndBodyTogether(t *testing.T) {
 	long := strings.Repeat("t", 200)
 	a := h.send("POST", "/cis/order/create", `{"items":[]}`, "Content-Type", "application/json", CustomerTokenHeader, long)
 	var p Problem
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(a.body), &p))
 	var fields []string
 	for _, e := range p.Errors {
 		fields = append(fields, e.Field)
@@ -203,10 +197,8 @@ func TestServer_BodyLimit(t *testing.T) {
 func TestServer_BodyThatBreaksOff(t *testing.T) {
 	h := newHarness(t, nil)
 	r := &failingReader{data: []byte(orderJSON[:50])}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+h.Addr().String()+"/cis/order/create", r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := testenv.Must(http.NewRequestWithContext(t.Context(), "POST", "http://"+h.Addr().String()+"/cis/order/create",
+		r))(t)
 	req.Header.Set("Content-Type", "application/json")
 	if res, err := h.client.Do(req); err == nil {
 		_ = res.Body.Close()
@@ -251,10 +243,7 @@ func TestServer_RequestID(t *testing.T) {
 func TestRequestID_TravelsWithTheContext(t *testing.T) {
 	var own journal
 	buf := telemetry.NewBuffer(&own)
-	log, err := telemetry.NewLogger(buf, telemetry.LogConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := testenv.Must(telemetry.NewLogger(buf, telemetry.LogConfig{}))(t)
 	seen := ""
 	h := newHarness(t, nil, func(a *API) {
 		a.Handle(Route{Pattern: "GET /seen", Policy: Public, Handler: http.HandlerFunc(
@@ -264,9 +253,7 @@ func TestRequestID_TravelsWithTheContext(t *testing.T) {
 			})})
 	})
 	id := h.send("GET", "/seen", "").Header.Get("X-Request-Id")
-	if err := buf.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, buf.Close())
 	if seen != id || !strings.Contains(own.String(), `"request_id":"`+id+`"`) {
 		t.Errorf("the client saw %q, the handler %q and its log %s", id, seen, own.String())
 	}

@@ -69,10 +69,7 @@ func TestServer_PanicWithinTheAnswerCutsTheConnection(t *testing.T) {
 func TestServer_ClientThatGoesAwayIsNoFailure(t *testing.T) {
 	h := newHarness(t, nil)
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+h.Addr().String()+"/wait", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := testenv.Must(http.NewRequestWithContext(ctx, "GET", "http://"+h.Addr().String()+"/wait", nil))(t)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if res, err := h.client.Do(req); err == nil {
@@ -180,20 +177,12 @@ func TestServer_StopDrains(t *testing.T) {
 // A connection that is idle when Stop is called is served until the listener is closed, and then closed.
 func TestServer_StopServesIdleConnections(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.DrainDelay = time.Minute })
-	conn, err := net.Dial("tcp", h.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", h.Addr().String()))(t)
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	ask := func() (status int, last bool) {
-		if _, err := io.WriteString(conn, "GET /orders/7 HTTP/1.1\r\nHost: "+h.Addr().String()+"\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		a, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(io.WriteString(conn, "GET /orders/7 HTTP/1.1\r\nHost: "+h.Addr().String()+"\r\n\r\n"))(t)
+		a := testenv.Must(http.ReadResponse(r, nil))(t)
 		_, _ = io.Copy(io.Discard, a.Body)
 		_ = a.Body.Close()
 		return a.StatusCode, a.Close
@@ -241,9 +230,7 @@ func TestServer_LifeCycle(t *testing.T) {
 		t.Error("a second Start is accepted")
 	}
 	for range 2 {
-		if err := h.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.Stop(t.Context()))
 	}
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatalf("Start after Stop: %v", err)
@@ -253,10 +240,7 @@ func TestServer_LifeCycle(t *testing.T) {
 	}
 	taken := Default()
 	taken.Listen = h.Addr().String()
-	s, err := New(taken, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(taken, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	if s.Start(t.Context()) == nil {
 		t.Error("two servers on one port")
 	}
@@ -280,10 +264,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 				}
 			})})
 	})
-	res, err := h.client.Get("http://" + h.Addr().String() + "/stream")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(h.client.Get("http://" + h.Addr().String() + "/stream"))(t)
 	defer res.Body.Close()
 	for range 5 { // each of these takes the one place and runs into its deadline
 		if a := h.send("GET", "/wait", ""); a.problem(t)["code"] != "timeout" {
@@ -368,10 +349,7 @@ func TestServer_MetricLabelsAreBounded(t *testing.T) {
 		h.send("GET", fmt.Sprintf("/unknown/%d", i), "")
 	}
 	series := func() (n int) {
-		families, err := h.reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		families := testenv.Must(h.reg.Gather())(t)
 		for _, f := range families {
 			n += len(f.GetMetric())
 		}
@@ -385,15 +363,10 @@ func TestServer_MetricLabelsAreBounded(t *testing.T) {
 
 func TestServer_LimitsHeaders(t *testing.T) {
 	h := newHarness(t, nil)
-	conn, err := net.Dial("tcp", h.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", h.Addr().String()))(t)
 	defer conn.Close()
 	request := "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("a", 32<<10) + "\r\n\r\n"
-	if _, err := conn.Write([]byte(request)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(conn.Write([]byte(request)))(t)
 	answer, _ := io.ReadAll(conn)
 	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 431 ")) {
 		t.Errorf("32 KB of headers: %.60s", answer)
@@ -428,10 +401,7 @@ func TestConfig_Validate(t *testing.T) {
 
 // Only requests that may change something wait for the BeforeChanges check.
 func TestServer_BeforeChanges(t *testing.T) {
-	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	calls := 0
 	s.BeforeChanges(func(context.Context) { calls++ })
 	for method, want := range map[string]int{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // news is a feed whose events the test sends.
@@ -66,17 +67,12 @@ type listener struct {
 
 func (h *harness) listen(who, last string) *listener {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.Addr().String()+"/news?who="+who, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet,
+		"http://"+h.Addr().String()+"/news?who="+who, nil))(h.t)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	res, err := (&http.Client{Transport: h.client.Transport}).Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	res := testenv.Must((&http.Client{Transport: h.client.Transport}).Do(r))(h.t)
 	h.t.Cleanup(func() { _ = res.Body.Close() })
 	return &listener{h.t, res, bufio.NewReader(res.Body)}
 }
@@ -211,15 +207,9 @@ func TestStream_metrics_and_contract(t *testing.T) {
 
 func (h *harness) get(t *testing.T, path string) string {
 	t.Helper()
-	res, err := h.client.Get("http://" + h.Addr().String() + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(h.client.Get("http://" + h.Addr().String() + path))(t)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(io.ReadAll(res.Body))(t)
 	return string(text)
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"comanda/internal/testenv"
 )
 
 var families = []struct {
@@ -60,9 +60,7 @@ func TestDocuments(t *testing.T) {
 		got := []string{f.of.Key(f.id).String(), f.of.Memo(f.id).String(), f.of.List().String(), f.of.Counter().String()}
 		e := f.of.entity
 		want := []string{e + ":" + f.id, "memo:{" + e + ":" + f.id + "}", e + ":list", e + ":counter"}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, got)
 		if f.of.Key(f.id).Slot() != f.of.Memo(f.id).Slot() {
 			t.Errorf("%s and its memo lie in different slots", got[0])
 		}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
@@ -40,9 +41,7 @@ func TestBuilders(t *testing.T) {
 		"app:session:" + aUID, "app:token:refresh:" + Secret(aUID), "app:token:blacklist:" + Secret("an id"),
 		"app:temp:otp:verify:12",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, got)
 }
 
 func TestBuilders_refuse(t *testing.T) {
@@ -134,10 +133,7 @@ func TestSecret(t *testing.T) {
 func TestNamespace(t *testing.T) {
 	k := LeasesDue(7)
 	for in, want := range map[string]string{"": "rsv:due:{b7}", "north": "north:rsv:due:{b7}"} {
-		ns, err := ParseNamespace(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ns := testenv.Must(ParseNamespace(in))(t)
 		if got := ns.Wire(k); got != want {
 			t.Errorf("Wire = %q, want %q", got, want)
 		}

@@ -41,9 +41,7 @@ func run(t *testing.T, wire live.PubSub) *process {
 	jobs, log := worker.NewMetrics(p.reg), slog.New(slog.DiscardHandler)
 	for _, l := range p.Loops() {
 		w := worker.New(l, log, jobs)
-		if err := w.Start(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Start(context.WithoutCancel(t.Context())))
 		t.Cleanup(func() {
 			if err := w.Stop(context.Background()); err != nil {
 				t.Error(err)
@@ -70,10 +68,7 @@ func (p *process) hears(t *testing.T, want live.Change) {
 // figure returns a metric of the process; way is the label of live_messages_total, empty for other metrics.
 func (p *process) figure(t *testing.T, name, way string) float64 {
 	t.Helper()
-	families, err := p.reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(p.reg.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == name && (way == "" || m.GetLabel()[0].GetValue() == way) {
@@ -122,10 +117,7 @@ func TestHub(t *testing.T) {
 
 func dial(t *testing.T, addr string) *redisdb.DB {
 	t.Helper()
-	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + addr}))(t)
 	t.Cleanup(db.Close)
 	return db
 }
@@ -133,7 +125,7 @@ func dial(t *testing.T, addr string) *redisdb.DB {
 // W3: after a lost connection the process subscribes again and all streams reload.
 func TestHub_resubscribes(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
-	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	proxy := testenv.NewProxy(t, srv.Addr())
 	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
 	<-far.missed
 	<-near.missed
@@ -148,7 +140,7 @@ func TestHub_resubscribes(t *testing.T) {
 // A server that hangs is detected even without calls, and the subscription moves to a connection that responds.
 func TestHub_hangs(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
-	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	proxy := testenv.NewProxy(t, srv.Addr())
 	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
 	<-far.missed
 	<-near.missed
@@ -215,9 +207,7 @@ func TestHub_batches_changes(t *testing.T) {
 			t.Errorf("a message of %d bytes", len(m))
 		}
 		var got struct{ Changes []live.Change }
-		if err := json.Unmarshal([]byte(m), &got); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal([]byte(m), &got))
 		for _, c := range got.Changes {
 			seen = seen || c.Branch == 1 && c.Menu
 		}

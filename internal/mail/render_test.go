@@ -6,16 +6,15 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	"comanda/internal/testenv"
 )
 
 func TestRender(t *testing.T) {
 	for _, name := range Templates() {
 		for _, locale := range Locales() {
 			for _, who := range []string{"", "Nguyễn Thị Ánh"} {
-				m, err := Render(name, locale, map[string]string{"code": "493028", "name": who})
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := testenv.Must(Render(name, locale, map[string]string{"code": "493028", "name": who}))(t)
 				all := m.Subject + m.Text + m.HTML
 				if m.Subject == "" || strings.ContainsAny(m.Subject, "\r\n{<") || strings.Contains(all, "{{") ||
 					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {
@@ -33,10 +32,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestRender_unknown_locale(t *testing.T) {
-	fallback, err := Render("welcome", Locales()[0], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fallback := testenv.Must(Render("welcome", Locales()[0], nil))(t)
 	if other, err := Render("welcome", "fr", nil); err != nil || other != fallback {
 		t.Errorf("%+v, %v", other, err)
 	}
@@ -52,14 +48,8 @@ func TestRender_names(t *testing.T) {
 			"a\r\nBcc: all@example.com", "</p><script>alert(1)</script>", "{{.code}}", "a\u2028b", "\u202eevil", "a\x00b",
 			strings.Repeat("x", 5000),
 		})).Draw(r, "name")
-		plain, err := Render("verify", "en", map[string]string{"code": "123456"})
-		if err != nil {
-			r.Fatal(err)
-		}
-		m, err := Render("verify", "en", map[string]string{"code": "123456", "name": who})
-		if err != nil {
-			r.Fatal(err)
-		}
+		plain := testenv.Must(Render("verify", "en", map[string]string{"code": "123456"}))(r)
+		m := testenv.Must(Render("verify", "en", map[string]string{"code": "123456", "name": who}))(r)
 		if m.Subject != plain.Subject || strings.Count(m.Text, "\n") != strings.Count(plain.Text, "\n") ||
 			strings.Count(m.HTML, "<") != strings.Count(plain.HTML, "<") || len(m.Text) > len(plain.Text)+2*maxField {
 			r.Fatalf("%q renders as\n%s\n%s", who, m.Text, m.HTML)

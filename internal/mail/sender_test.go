@@ -23,6 +23,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 	"comanda/internal/text"
 )
 
@@ -86,14 +87,9 @@ func (h *env) another() *mail.Sender {
 
 func (h *env) write(id, to string, life time.Duration, fields map[string]string) {
 	h.t.Helper()
-	text, err := json.Marshal(fields)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(fields))(h.t)
 	ms := h.now.UnixMilli()
-	if _, err := h.db.Exec(h.t.Context(), insert, id, to, "verify", "en", string(text), ms, ms+life.Milliseconds()); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.db.Exec(h.t.Context(), insert, id, to, "verify", "en", string(text), ms, ms+life.Milliseconds()))(h.t)
 }
 
 func (h *env) letter(id string) {
@@ -108,21 +104,15 @@ type row struct {
 
 func (h *env) rows() []row {
 	h.t.Helper()
-	all, err := sqldb.Collect(h.t.Context(), h.db, func(r sqldb.Rows) (w row, err error) {
+	return testenv.Must(sqldb.Collect(h.t.Context(), h.db, func(r sqldb.Rows) (w row, err error) {
 		err = r.Scan(&w.id, &w.attempts, &w.dead, &w.fields, &w.reason, &w.due)
 		return w, err
-	}, look)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return all
+	}, look))(h.t)
 }
 
 func (h *env) run() {
 	h.t.Helper()
-	if err := h.sender.RunOnce(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.NoError(h.t, h.sender.RunOnce(h.t.Context()))
 }
 
 // quiet checks that neither the log nor the table contains the code (E3).
@@ -201,9 +191,7 @@ func TestSender_dead_letters(t *testing.T) {
 
 // keepAlive extends the expiry of all messages.
 func (h *env) keepAlive() {
-	if _, err := h.db.Exec(h.t.Context(), prolong, h.now.Add(time.Hour).UnixMilli()); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.db.Exec(h.t.Context(), prolong, h.now.Add(time.Hour).UnixMilli()))(h.t)
 }
 
 // A permanent rejection is a dead letter at once, and other messages are sent.
@@ -278,16 +266,12 @@ func TestSender_restart(t *testing.T) {
 			h.t.Fatal("the result was lost without an error")
 		}
 		next := h.another()
-		if err := next.RunOnce(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, next.RunOnce(h.t.Context()))
 		if got, _ := h.server.Messages(); len(got) != 0 {
 			h.t.Error("another process sent a claimed message")
 		}
 		h.now = h.now.Add(3 * time.Minute)
-		if err := next.RunOnce(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, next.RunOnce(h.t.Context()))
 		if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 0 {
 			h.t.Errorf("%d messages, left %v", len(got), h.rows())
 		}
@@ -364,9 +348,7 @@ func TestSender_from(t *testing.T) {
 	each(t, func(h *env) {
 		h.letter("account")
 		h.letter("branch")
-		if _, err := h.db.Exec(h.t.Context(), stmts.Must("about"), "branch", 7); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.Must(h.db.Exec(h.t.Context(), stmts.Must("about"), "branch", 7))(h.t)
 		failing := errors.New("the database is away")
 		h.sender.From = func(context.Context, int64) (text.Mailbox, error) { return text.Mailbox{}, failing }
 		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, failing) {
@@ -442,9 +424,7 @@ func TestStore_backlog(t *testing.T) {
 		expect(0, 0, 0)
 		h.letter("a")
 		h.letter("b")
-		if err := s.RecordFailures(h.t.Context(), h.now, queue.Failure{ID: "b", Dead: true, Reason: "no"}); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, s.RecordFailures(h.t.Context(), h.now, queue.Failure{ID: "b", Dead: true, Reason: "no"}))
 		h.now = h.now.Add(time.Minute)
 		expect(1, 1, time.Minute)
 		if n, err := s.Purge(h.t.Context(), h.now); err != nil || n != 1 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 // FuzzRead shows that Read never panics, and returns dishes or problems that can be used.
@@ -15,17 +16,11 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("\xff\xfe"))
 	f.Add([]byte("Token,Item Name,Variation Name,Category,Price\nT1,Tea,Regular,,30000\n"))
 	for _, name := range []string{"square.csv", "square_2026.csv", "loyverse.csv"} {
-		raw, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := testenv.Must(os.ReadFile("testdata/" + name))(f)
 		f.Add(raw)
 	}
 	for _, format := range []Format{CSV, XLSX} {
-		raw, err := Template(format, vietnam)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := testenv.Must(Template(format, vietnam))(f)
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { examine(t, raw) })
@@ -54,10 +49,7 @@ func examine(t *testing.T, raw []byte) {
 			t.Fatalf("%+v", row)
 		}
 	}
-	again, err := Write(CSV, o, file.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := testenv.Must(Write(CSV, o, file.Rows))(t)
 	if _, problems := Read(again, o); len(problems) > 0 && len(file.Pictures) == 0 && !hasPictures(raw) {
 		t.Fatal(problems)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 var vietnam = Options{money.VND, []string{"vi", "en"}}
@@ -121,10 +122,7 @@ func TestRead_exports_of_other_systems(t *testing.T) {
 			{5, "lunch-set", "Lunch set", "Sets", "", 1_500},
 		},
 	} {
-		raw, err := os.ReadFile("testdata/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testenv.Must(os.ReadFile("testdata/" + file))(t)
 		got, problems := Read(raw, Options{money.USD, []string{"en", "vi"}})
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", file, problems)
@@ -229,13 +227,13 @@ var bad = []struct {
 	{"merged cells", func(t *testing.T) []byte {
 		return workbook(t, func(b *excelize.File) {
 			rows(t, b, []any{"category", "name", "price"}, []any{"Phở", "Một", 1000}, []any{nil, "Hai", 1000})
-			check(t, b.MergeCell("Sheet1", "A2", "A3"))
+			testenv.NoError(t, b.MergeCell("Sheet1", "A2", "A3"))
 		})
 	}, []string{at(2, "A2", Merged)}},
 	{"a formula", func(t *testing.T) []byte {
 		return workbook(t, func(b *excelize.File) {
 			rows(t, b, []any{"category", "name", "price"}, []any{"Phở", "Một", 1000}, []any{"Phở", "Hai", 1100})
-			check(t, b.SetCellFormula("Sheet1", "C3", "C2*1.1"))
+			testenv.NoError(t, b.SetCellFormula("Sheet1", "C3", "C2*1.1"))
 		})
 	}, []string{at(3, "price", Formula)}},
 	{"formulas as text", plainText(head + ",Phở,=1+1,,=60000+5000,,\n"), []string{at(2, "name", Formula), at(2, "price", Formula)}},
@@ -251,11 +249,11 @@ var bad = []struct {
 	{"a workbook with a far row", func(t *testing.T) []byte {
 		return workbook(t, func(b *excelize.File) {
 			rows(t, b, []any{"category", "name", "price"}, []any{"Phở", "Một", 1000})
-			check(t, b.SetCellValue("Sheet1", "A1048576", "x"))
+			testenv.NoError(t, b.SetCellValue("Sheet1", "A1048576", "x"))
 		})
 	}, whole(TooManyRows)},
 	{"a workbook with a far column", func(t *testing.T) []byte {
-		return workbook(t, func(b *excelize.File) { check(t, b.SetCellValue("Sheet1", "XFD1", "x")) })
+		return workbook(t, func(b *excelize.File) { testenv.NoError(t, b.SetCellValue("Sheet1", "XFD1", "x")) })
 	}, []string{at(1, "", TooWide)}},
 	{"a workbook of 100,000 rows", func(t *testing.T) []byte {
 		return rawWorkbook(t, strings.Repeat(`<row><c t="inlineStr"><is><t>Phở</t></is></c></row>`, 100_000))
@@ -362,28 +360,21 @@ func utf16be(s string) (out []byte) {
 	return out
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // workbook returns an XLSX file.
 func workbook(t *testing.T, fill func(*excelize.File)) []byte {
 	t.Helper()
 	b := excelize.NewFile()
 	fill(b)
 	var out bytes.Buffer
-	check(t, b.Write(&out))
-	check(t, b.Close())
+	testenv.NoError(t, b.Write(&out))
+	testenv.NoError(t, b.Close())
 	return out.Bytes()
 }
 
 func rows(t *testing.T, b *excelize.File, all ...[]any) {
 	t.Helper()
 	for i, row := range all {
-		check(t, b.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row))
+		testenv.NoError(t, b.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row))
 	}
 }
 
@@ -409,12 +400,10 @@ func zipOf(t *testing.T, entries ...entry) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, e := range entries {
-		w, err := z.Create(e.name)
-		check(t, err)
-		_, err = w.Write([]byte(e.content))
-		check(t, err)
+		w := testenv.Must(z.Create(e.name))(t)
+		testenv.Must(w.Write([]byte(e.content)))(t)
 	}
-	check(t, z.Close())
+	testenv.NoError(t, z.Close())
 	return out.Bytes()
 }
 

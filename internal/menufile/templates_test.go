@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 var currencies = []money.Currency{money.VND, money.TWD, money.JPY, money.THB, money.SAR, money.USD, money.EUR}
@@ -39,10 +40,7 @@ func TestTemplateRows(t *testing.T) {
 				if err != nil || len(rows) == 0 || c != money.SAR && len(rows) != len(all) {
 					t.Fatalf("%s in %v: %d of %d dishes, %v", name, o, len(rows), len(all), err)
 				}
-				raw, err := Write(CSV, o, rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := testenv.Must(Write(CSV, o, rows))(t)
 				if _, problems := Read(raw, o); len(problems) > 0 {
 					t.Errorf("%s in %v: %+v", name, o, problems[0])
 				}
@@ -61,10 +59,7 @@ func TestTemplateRows(t *testing.T) {
 // A branch in Japan gets a menu in Japanese: no English stands in for a name or a description.
 func TestTemplateRows_in_Japanese(t *testing.T) {
 	for _, name := range TemplateNames() {
-		rows, err := TemplateRows(name, Options{money.JPY, []string{"ja", "en"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testenv.Must(TemplateRows(name, Options{money.JPY, []string{"ja", "en"}}))(t)
 		for _, r := range rows {
 			for what, texts := range map[string]map[string]string{"category": r.Category, "name": r.Name, "description": r.Description} {
 				ja := texts["ja"]

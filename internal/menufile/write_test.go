@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 	"comanda/internal/text"
 )
 
@@ -84,10 +85,7 @@ func TestWrite_round_trip(t *testing.T) {
 					rapid.SampledFrom([][]string{{"vi"}, {"vi", "en"}, {"zh-TW", "en", "ja"}}).Draw(t, "locales"),
 				}
 				want := rowsOf(o).Draw(t, "dishes")
-				raw, err := Write(format, o, want)
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := testenv.Must(Write(format, o, want))(t)
 				got, problems := Read(raw, o)
 				if len(problems) > 0 {
 					t.Fatal(problems)
@@ -104,10 +102,7 @@ func TestWrite_round_trip(t *testing.T) {
 }
 
 func harmless(t *rapid.T, raw []byte) {
-	records, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, bom))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := testenv.Must(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, bom))).ReadAll())(t)
 	for _, record := range records {
 		for _, s := range record {
 			if s != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", []rune(s)[0]) {
@@ -120,10 +115,7 @@ func harmless(t *rapid.T, raw []byte) {
 func TestTemplate_is_read(t *testing.T) {
 	for _, format := range []Format{CSV, XLSX} {
 		for _, o := range []Options{vietnam, {money.TWD, []string{"zh-TW", "ja", "th", "en"}}, {money.EUR, []string{"en"}}} {
-			raw, err := Template(format, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := testenv.Must(Template(format, o))(t)
 			got, problems := Read(raw, o)
 			if len(problems) > 0 || len(got.Rows) != 2 || got.Rows[0].Name[o.Locales[0]] == "" {
 				t.Errorf("%s %v: %v, %v", format, o, got.Rows, problems)

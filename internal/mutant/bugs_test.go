@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // mistake is a bug to be planted: a replacement of a text in a file.
@@ -107,10 +109,7 @@ var mistakes = []mistake{
 // plant returns the file's text with the bug in it.
 func (m mistake) plant(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile(filepath.Join(root, m.file)))(t)
 	if n := strings.Count(string(text), m.was); n != 1 {
 		t.Fatalf("%s has the text that the bug changes %d times", m.file, n)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // limit is how long the tests may need to find a bug, without what the build takes.
@@ -75,19 +77,11 @@ func verdict(err error) string {
 func (m mistake) overlay(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	from, err := filepath.Abs(filepath.Join(root, m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := testenv.Must(filepath.Abs(filepath.Join(root, m.file)))(t)
 	to := filepath.Join(dir, filepath.Base(m.file))
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := testenv.Must(json.Marshal(map[string]map[string]string{"Replace": {from: to}}))(t)
 	overlay := filepath.Join(dir, "overlay.json")
-	if err := errors.Join(os.WriteFile(to, []byte(text), 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(os.WriteFile(to, []byte(text), 0o600), os.WriteFile(overlay, list, 0o600)))
 	return overlay
 }
 

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 var cashier = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
@@ -56,10 +57,7 @@ func (p *paymentStory) play(story string) {
 func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 	switch verb {
 	case "pass":
-		d, err := time.ParseDuration(arg)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		d := testenv.Must(time.ParseDuration(arg))(p.t)
 		p.b.Now = p.b.Now.Add(d)
 		return nil, true
 	case "other": // another guest orders all remaining units
@@ -76,10 +74,7 @@ func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
 		return &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}, true
 	case "more": // more:DURATION, from placement to the deadline that the client saw
-		d, err := time.ParseDuration(arg)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		d := testenv.Must(time.ParseDuration(arg))(p.t)
 		return &ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(d)}, true
 	case "confirm", "confirmB":
 		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Was: payment.Redirected}

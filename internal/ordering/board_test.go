@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/ordering"
+	"comanda/internal/testenv"
 )
 
 // boardFeed fakes a branch's kitchen: its catalog, board reader and notifications.
@@ -109,9 +108,7 @@ func TestBoardHub_asksForTheDay(t *testing.T) {
 		Branch: 1, Date: "2026-02-26", PaidSince: w.now.Add(-4 * time.Hour),
 		ServedSince: w.now.Add(-30 * time.Minute), Limit: ordering.MaxTickets + 1,
 	}
-	if d := cmp.Diff(want, w.asked[0]); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, w.asked[0])
 	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // days end at four
 		late := newBoardFeed(t)
 		late.now = late.now.Add(at * time.Hour)
@@ -148,17 +145,10 @@ func TestBoard_allDay(t *testing.T) {
 		Served:     []ordering.Ticket{ticket("s", 6, ordering.Served, dish(1, 60, false))},
 		Categories: map[int64]int64{1: 7, 2: 8, 3: 7},
 	}
-	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(w.boards(0).Get(t.Context(), anywhere, 1))(t)
 	want := []ordering.DishCount{{2, 8, "dish 2", 1}, {1, 7, "dish 1", 3}, {3, 7, "dish 3", 1}} // by oldest ticket
-	if d := cmp.Diff(want, b.AllDay(0)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff(want[1:], b.AllDay(7)); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, b.AllDay(0))
+	testenv.Equal(t, want[1:], b.AllDay(7))
 	if b.CategoryOf(2) != 8 || b.CategoryOf(99) != 0 {
 		t.Errorf("categories %d, %d", b.CategoryOf(2), b.CategoryOf(99))
 	}
@@ -170,10 +160,7 @@ func TestBoard_id(t *testing.T) {
 	ids := map[string]string{}
 	look := func(name string) {
 		t.Helper()
-		b, err := w.boards(0).Get(t.Context(), anywhere, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(w.boards(0).Get(t.Context(), anywhere, 1))(t)
 		if twin, ok := ids[b.ID]; ok {
 			t.Errorf("%s looks like %s", name, twin)
 		}
@@ -236,10 +223,7 @@ func TestBoardHub_follow(t *testing.T) {
 	var all []*ordering.Screen
 	var ends []func()
 	for range screens {
-		s, end, err := boards.Follow(t.Context(), anywhere, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, end := testenv.Must2(boards.Follow(t.Context(), anywhere, 1))(t)
 		all, ends = append(all, s), append(ends, end)
 	}
 	first := all[0].Board()
@@ -277,10 +261,7 @@ func TestBoardHub_follow(t *testing.T) {
 // The next periodic read finds a change without a notification.
 func TestBoardHub_look(t *testing.T) {
 	w := newBoardFeed(t)
-	s, end, err := w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, end := testenv.Must2(w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1))(t)
 	defer end()
 	w.set(func() {
 		w.now = w.now.Add(time.Second)
@@ -294,10 +275,7 @@ func TestBoardHub_look(t *testing.T) {
 func TestBoardHub_stale(t *testing.T) {
 	w := newBoardFeed(t)
 	boards := w.boards(time.Millisecond)
-	s, end, err := boards.Follow(t.Context(), anywhere, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, end := testenv.Must2(boards.Follow(t.Context(), anywhere, 1))(t)
 	defer end()
 	broken := errors.New("the database is gone")
 	w.set(func() { w.err = broken })
@@ -328,10 +306,7 @@ func TestBoardHub_stale(t *testing.T) {
 func TestBoardHub_panic(t *testing.T) {
 	w := newBoardFeed(t)
 	boards := w.boards(time.Millisecond)
-	s, end, err := boards.Follow(t.Context(), anywhere, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, end := testenv.Must2(boards.Follow(t.Context(), anywhere, 1))(t)
 	defer end()
 	w.set(func() { w.looks = nil; close(w.defect) })
 	wait(t, s.Changed(), "the end")

@@ -27,6 +27,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 // shop is the ordering service with carts, as one process runs it.
@@ -65,14 +66,8 @@ func eachShop(t *testing.T, test func(t *testing.T, s *shop), quotas ...int64) {
 
 func (s *shop) drift(t testing.TB) {
 	t.Helper()
-	found, err := orderingsql.NewOrders(s.fixture.DB).Drift(t.Context(), "2026-01-01", s.fixture.Clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	counters, err := stocksql.New(s.fixture.DB).Drift(t.Context(), "2026-01-01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := testenv.Must(orderingsql.NewOrders(s.fixture.DB).Drift(t.Context(), "2026-01-01", s.fixture.Clock.Now()))(t)
+	counters := testenv.Must(stocksql.New(s.fixture.DB).Drift(t.Context(), "2026-01-01"))(t)
 	for _, d := range append(found, counters...) {
 		t.Error(d)
 	}
@@ -114,9 +109,7 @@ func TestService_CheckOut(t *testing.T) {
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
 			t.Errorf("%+v", rows)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.fixture.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.fixture.Counts(t))
 		s.drift(t)
 	}, 10, stock.Unlimited)
 }
@@ -197,9 +190,7 @@ func TestService_CheckOut_empty(t *testing.T) {
 			t.Errorf("no cart: %v", err)
 		}
 		s.fixture.AddDishes(t, who, 1, 101)
-		if _, err := s.fixture.Carts.Empty(t.Context(), who); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.fixture.Carts.Empty(t.Context(), who))(t)
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
 			t.Errorf("an empty cart: %v", err)
 		}
@@ -277,7 +268,7 @@ func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
 		t.Helper()
 		was := other.fixture.Get(t, who)
 		fixture := documenttest.Writer{DB: other.fixture.DB}
-		documenttest.Must(t, fixture.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
+		testenv.NoError(t, fixture.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
 		if now := other.fixture.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
 			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
 		}
@@ -288,9 +279,7 @@ func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
 func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
 	return func(t *testing.T, other *shop, who authz.Actor) {
 		t.Helper()
-		if _, err := other.CheckOut(t.Context(), who, checkout("there")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(other.CheckOut(t.Context(), who, checkout("there")))(t)
 		if n > 0 {
 			other.fixture.AddDishes(t, who, n, 101)
 		}
@@ -304,19 +293,14 @@ func TestService_CheckOut_branch(t *testing.T) {
 		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		of := func(who authz.Actor, c ordering.Checkout) int64 {
 			t.Helper()
-			got, err := s.CheckOut(t.Context(), who, c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testenv.Must(s.CheckOut(t.Context(), who, c))(t)
 			return got.Order.Scope.Branch
 		}
 		s.fixture.AddDishes(t, who, 1, 101)
 		if b := of(who, checkout("first")); b != 1 {
 			t.Errorf("by default branch %d", b)
 		}
-		if _, _, err := s.fixture.Carts.Add(t.Context(), who, 201, 1, 2); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 201, 1, 2))(t)
 		if b := of(who, checkout("cart's")); b != 2 {
 			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
 		}
@@ -326,9 +310,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 			t.Errorf("while the first is closed, branch %d", b)
 		}
 		s.fixture.SetOpen(t, 1, true)
-		if _, _, err := s.fixture.Carts.Add(t.Context(), who, 101, 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 101, 1, 1))(t)
 		chosen := checkout("chosen")
 		chosen.Branch = 2
 		if _, err := s.CheckOut(t.Context(), who, chosen); !errors.Is(err, ordering.ErrUnavailable) {
@@ -465,9 +447,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		run := func(name string) {
 			t.Helper()
-			if _, err := s.fixture.DB.Exec(context.Background(), stmts.Must(name)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(s.fixture.DB.Exec(context.Background(), stmts.Must(name)))(t)
 		}
 		who := s.fixture.Member(t, 7)
 		was := s.fixture.AddDishes(t, who, 2, 101)
@@ -476,9 +456,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
 			t.Fatal("the cart was deleted after all")
 		}
-		if diff := cmp.Diff(was.Cart, s.fixture.Get(t, who).Cart); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, was.Cart, s.fixture.Get(t, who).Cart)
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
 			t.Errorf("%+v", rows)
 		}
@@ -528,9 +506,7 @@ func TestService_CheckOut_storm(t *testing.T) {
 		if won.Load() != quota || rows != want {
 			t.Errorf("%d orders: %+v", won.Load(), rows)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.fixture.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.fixture.Counts(t))
 		s.drift(t)
 	}, quota)
 }
@@ -544,10 +520,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 			s.fixture.AddDishes(t, who, 1, 101)
 			return s.CheckOut(t.Context(), who, checkout(key))
 		}
-		first, err := out(who, "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := testenv.Must(out(who, "a"))(t)
 		if _, err := out(who, "b"); err != nil {
 			t.Error(err)
 		}
@@ -573,17 +546,12 @@ func TestService_member_orders(t *testing.T) {
 		var ids []string
 		for i := range 5 {
 			s.fixture.AddDishes(t, who, 1, 101)
-			got, err := s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testenv.Must(s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i))))(t)
 			ids = append([]string{got.Order.ID}, ids...)
 			s.fixture.Clock.Advance(1e9)
 		}
-		dine, err := s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"}, request("dine-in"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dine := testenv.Must(s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"},
+			request("dine-in")))(t)
 		page, total, err := s.MemberOrders(t.Context(), who, 2, 1)
 		if err != nil || total != 5 || len(page) != 2 || page[0].ID != ids[1] || page[1].ID != ids[2] || len(page[0].Items) != 1 {
 			t.Errorf("%d of %d, %v", len(page), total, err)
@@ -616,15 +584,11 @@ func TestService_member_orders(t *testing.T) {
 		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
 			t.Errorf("%+v, %v", canceled, err)
 		}
-		if _, err := s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"))(t)
 		if _, err := s.Cancel(t.Context(), ordering.Member(who), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
 			t.Errorf("a paid order: %v", err)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.fixture.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.fixture.Counts(t))
 		s.drift(t)
 	}, 10)
 }
@@ -644,10 +608,7 @@ func TestService_CheckOut_documents(t *testing.T) {
 				t.Errorf("%s is not there before the checkout", key)
 			}
 		}
-		got, err := s.CheckOut(t.Context(), who, checkout("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testenv.Must(s.CheckOut(t.Context(), who, checkout("a")))(t)
 		m.Verify(t)
 		for _, key := range gone {
 			if left, missing := m.Get(t, key); !missing {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 func TestReceiver_normal(t *testing.T) {
@@ -118,11 +119,7 @@ func TestCheckout_digest(t *testing.T) {
 	digest := func(change func(*Checkout)) string {
 		c := base
 		change(&c)
-		c, err := c.normal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return digestOf(c)
+		return digestOf(testenv.Must(c.normal())(t))
 	}
 	same := digest(func(*Checkout) {})
 	if got := digest(func(c *Checkout) { c.Receiver.Phone, c.Receiver.Email = "0912345678", "lan@example.com" }); got != same {

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 const transaction = "2026022612345678901"
@@ -60,24 +61,15 @@ func openWithSlowGateway(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.S
 	}
 	req := request("k")
 	req.Method = payment.LINEPay
-	placed, err := s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "guest"}, req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.PageOf(t.Context(), placed.Order.ID, ordering.Client{}); err != nil {
-		t.Fatal(err)
-	}
+	placed := testenv.Must(s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "guest"}, req))(t)
+	testenv.Must(s.PageOf(t.Context(), placed.Order.ID, ordering.Client{}))(t)
 	now = now.Add(2 * time.Minute)
 	return s, orderOf(t, s, placed.Order.ID)
 }
 
 func orderOf(t *testing.T, s *ordering.Service, id string) ordering.Detail {
 	t.Helper()
-	d, err := s.Order(t.Context(), ordering.Staff(authz.System()), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return testenv.Must(s.Order(t.Context(), ordering.Staff(authz.System()), id))(t)
 }
 
 // A capture continues after its caller has stopped waiting, and Close waits for it.

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // admission is an admission cache with results set by a test.
@@ -204,10 +205,7 @@ func TestService_unpaidOrdersAreLimited(t *testing.T) {
 // The whole party sees an order, but only the phone that placed it may cancel it. Other guests do not see it.
 func TestService_ownership(t *testing.T) {
 	s, _, guest := service(t, sqldbtest.SQLite(t), &admission{try: admit}, 10)
-	placed, err := s.Place(t.Context(), guest, request("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	placed := testenv.Must(s.Place(t.Context(), guest, request("a")))(t)
 	id, friend, stranger := placed.Order.ID, guest, guest
 	friend.Hash, stranger.VisitID = "friend", "another visit"
 	if _, err := s.Order(t.Context(), friend, id); err != nil {

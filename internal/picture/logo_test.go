@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"image/png"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // ring is a red square with a transparent ground.
@@ -23,21 +25,14 @@ func ring(w, h int) *image.NRGBA {
 
 func asImage(t *testing.T, file []byte) image.Image {
 	t.Helper()
-	img, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return img
+	return testenv.Must(png.Decode(bytes.NewReader(file)))(t)
 }
 
 func TestProcessLogo(t *testing.T) {
 	for _, c := range []struct{ w, h, width, height int }{
 		{900, 900, 160, 160}, {1800, 600, 480, 160}, {4000, 400, 480, 48}, {300, 1200, 40, 160}, {20, 10, 20, 10},
 	} {
-		l, err := NewProcessor().ProcessLogo(t.Context(), asPNG(t, ring(c.w, c.h)), 160, 192, 512)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := testenv.Must(NewProcessor().ProcessLogo(t.Context(), asPNG(t, ring(c.w, c.h)), 160, 192, 512))(t)
 		mark := asImage(t, l.Mark)
 		if l.Width != c.width || l.Height != c.height || mark.Bounds().Dx() != c.width || mark.Bounds().Dy() != c.height {
 			t.Errorf("%dx%d: the mark has %dx%d, %v", c.w, c.h, l.Width, l.Height, mark.Bounds())

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 var sizes = []Size{{960, 120 << 10}, {320, 20 << 10}}
@@ -40,18 +41,14 @@ func scene(w, h int) *image.NRGBA {
 func asJPEG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
 func asPNG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -88,18 +85,13 @@ func pngWithExif(raw, exif []byte) []byte {
 // made processes a file and decodes the results.
 func made(t *testing.T, raw []byte, want ...Size) []image.Image {
 	t.Helper()
-	_, files, err := NewProcessor().Process(t.Context(), raw, want...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, files := testenv.Must2(NewProcessor().Process(t.Context(), raw, want...))(t)
 	all := make([]image.Image, len(files))
 	for i, f := range files {
 		if bytes.Contains(f, []byte("GPS")) || bytes.Contains(f, []byte("Exif")) {
 			t.Error("what the camera wrote is still there")
 		}
-		if all[i], err = jpeg.Decode(bytes.NewReader(f)); err != nil {
-			t.Fatal(err)
-		}
+		all[i] = testenv.Must(jpeg.Decode(bytes.NewReader(f)))(t)
 	}
 	return all
 }
@@ -190,11 +182,7 @@ func TestOrientation_of_nonsense(t *testing.T) {
 // dot is a WebP image of one pixel.
 func dot(t testing.TB) []byte {
 	t.Helper()
-	raw, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return testenv.Must(base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA="))(t)
 }
 
 func TestDevelop_webp(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 // fieldsOf returns field and code of each entry of a fault's member errors, as a client reads them.
@@ -90,10 +91,7 @@ func drawInput(t *rapid.T) Input {
 func TestQuote_adds_up(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
-		r, err := Quote(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testenv.Must(Quote(in))(t)
 		var of Sum
 		for i, l := range r.Lines {
 			of.Gross, of.Discount, of.Service, of.Tax = of.Gross+l.Gross, of.Discount+l.Discount, of.Service+l.Service, of.Tax+l.Tax
@@ -144,9 +142,7 @@ func TestQuote_permutation(t *testing.T) {
 				return slices.Compare([]int64{x.Gross, x.Discount, x.Service, x.Tax}, []int64{y.Gross, y.Discount, y.Service, y.Tax})
 			})
 		}
-		if d := cmp.Diff(a, b); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, a, b)
 	})
 }
 
@@ -154,10 +150,7 @@ func TestQuote_permutation(t *testing.T) {
 func TestQuote_discounts_of_all_and_nothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
-		plain, err := Quote(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := testenv.Must(Quote(in))(t)
 		in.Discounts = append(slices.Clone(in.Discounts), Discount{Percent: "0"})
 		if same, err := Quote(in); err != nil || cmp.Diff(plain, same) != "" {
 			t.Errorf("%v %s", err, cmp.Diff(plain, same))
@@ -180,10 +173,7 @@ func TestQuote_discounts_of_all_and_nothing(t *testing.T) {
 func TestQuote_inclusive_and_back(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rounding, rate := rapid.SampledFrom(roundings[:3]).Draw(t, "rounding"), drawPercent(t)
-		inclusive, err := Quote(taxed(Inclusive, drawPrice(t), rate, rounding))
-		if err != nil {
-			t.Fatal(err)
-		}
+		inclusive := testenv.Must(Quote(taxed(Inclusive, drawPrice(t), rate, rounding)))(t)
 		exclusive, err := Quote(taxed(Exclusive, inclusive.Taxes[0].Base, rate, rounding))
 		if d := exclusive.Total - inclusive.Total; err != nil || d < -1 || d > 1 {
 			t.Errorf("%+v and %+v, %v", inclusive, exclusive, err)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // published.json has results that others have published, each with its source.
@@ -52,9 +54,7 @@ type published struct {
 
 func readPublished(t *testing.T) (p published) {
 	t.Helper()
-	if err := json.Unmarshal(publishedText, &p); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(publishedText, &p))
 	return p
 }
 
@@ -71,11 +71,7 @@ func taxed(mode Mode, amount int64, rate Percent, rounding Rounding) Input {
 
 func mustQuote(t testing.TB, in Input) Result {
 	t.Helper()
-	r, err := Quote(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testenv.Must(Quote(in))(t)
 }
 
 func TestQuote_published_inclusive(t *testing.T) {

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 // The worked examples of docs/decisions/0051-one-price-engine.md.
@@ -98,9 +97,7 @@ func TestQuote_examples(t *testing.T) {
 			in := hanoi
 			in.Lines = slices.Clone(hanoi.Lines)
 			c.in(&in)
-			if d := cmp.Diff(c.want, mustQuote(t, in)); d != "" {
-				t.Error(d)
-			}
+			testenv.Equal(t, c.want, mustQuote(t, in))
 		})
 	}
 }
@@ -206,9 +203,7 @@ func TestQuote_refuses_all(t *testing.T) {
 		{"currency", codeUnknown}, {"priceMode", codeUnknown}, {"taxScope", codeUnknown}, {"taxRounding", codeUnknown},
 		{"lines[0].qty", codeRange}, {"lines[0].rate", codePercent},
 	}
-	if d := cmp.Diff(want, fieldsOf(t, f)); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, fieldsOf(t, f))
 }
 
 func components(parts ...Component) func(*Input) {

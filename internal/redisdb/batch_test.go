@@ -11,6 +11,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 var (
@@ -34,10 +35,7 @@ func adding(branch int64, n string) redisdb.Cmd {
 // The replies are in the order of the commands, whatever is between the groups and however many share a call.
 func TestDB_DoMulti_series(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		server, err := db.Server(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := testenv.Must(db.Server(t.Context()))(t)
 		shared := func(n int) int { // of n neighbours
 			if server.Mode == "cluster" {
 				return 1
@@ -62,12 +60,10 @@ func TestDB_DoMulti_series(t *testing.T) {
 		put(pair.Command(two), fmt.Sprint(shared(2)))
 		put(pair.Command(two, "more"), "1") // not as its neighbours
 		for range 2 {                       // the server knows none of the scripts, and then all
-			replies, err := db.DoMulti(t.Context(), cmds...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			replies := testenv.Must(db.DoMulti(t.Context(), cmds...))(t)
 			got := make([]string, len(replies))
 			for i, r := range replies {
+				var err error
 				if got[i], _, err = r.Text(); err != nil {
 					n, _ := r.Int()
 					got[i] = fmt.Sprint(n)
@@ -77,9 +73,7 @@ func TestDB_DoMulti_series(t *testing.T) {
 				t.Fatal(d)
 			}
 			for branch := range int64(40) { // from the beginning
-				if err := db.Do(t.Context(), "DEL", keyspace.MenuActive(branch)).Err(); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, db.Do(t.Context(), "DEL", keyspace.MenuActive(branch)).Err())
 			}
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 const visit = "01j9v0k4v5m6n7o8p9q0r1s2t3"
@@ -23,13 +24,10 @@ func TestDB_Do(t *testing.T) {
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || found || err != nil {
 			t.Errorf("a missing key: %q, %t, %v", s, found, err)
 		}
-		replies, err := db.DoMulti(ctx,
+		replies := testenv.Must(db.DoMulti(ctx,
 			redisdb.Command("SET", text, "", "EX", "60"), redisdb.Command("SADD", set, "a", "b"),
 			redisdb.Command("SMEMBERS", set), redisdb.Command("SMISMEMBER", set, "a", "c"),
-			redisdb.Command("HSET", hash, "1", "2"), redisdb.Command("HGETALL", hash))
-		if err != nil {
-			t.Fatal(err)
-		}
+			redisdb.Command("HSET", hash, "1", "2"), redisdb.Command("HGETALL", hash)))(t)
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || !found || err != nil {
 			t.Errorf("an empty value: %q, %t, %v", s, found, err)
 		}
@@ -136,10 +134,7 @@ func TestDB_Run(t *testing.T) {
 
 func TestDB_namespace(t *testing.T) {
 	plain, srv := redisdbtest.Real(t)
-	north, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	north := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"}))(t)
 	defer north.Close()
 	key := keyspace.MenuActive(7)
 	north.Do(t.Context(), "SET", key, "5")
@@ -149,12 +144,9 @@ func TestDB_namespace(t *testing.T) {
 	if _, found, err := plain.Do(t.Context(), "GET", key).Text(); found || err != nil {
 		t.Errorf("the namespace was left out: %v", err)
 	}
-	raw, err := rueidis.NewClient(rueidis.ClientOption{
+	raw := testenv.Must(rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{srv.Addr()}, DisableCache: true, ForceSingleClient: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer raw.Close()
 	names, err := raw.Do(t.Context(), raw.B().Keys().Pattern("*").Build()).AsStrSlice()
 	if d := cmp.Diff([]string{"north:cis:menu:active:v1:7"}, names); d != "" || err != nil {

@@ -58,10 +58,7 @@ func TestDB_cluster_without_a_node(t *testing.T) {
 				if s, err := old.Server(t.Context()); err != nil || s.Mode != "cluster" {
 					t.Errorf("Server = %+v, %v", s, err)
 				}
-				db, err := redisdb.Attach(t.Context(), redisdb.Config{URL: testenv.ClusterURL(nodes)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				db := testenv.Must(redisdb.Attach(t.Context(), redisdb.Config{URL: testenv.ClusterURL(nodes)}))(t)
 				db.Close()
 			}
 		})
@@ -90,16 +87,11 @@ func TestDB_cluster_node_replaced(t *testing.T) {
 func TestDB_cluster_refuses(t *testing.T) {
 	t.Parallel()
 	_, nodes := redisdbtest.OwnCluster(t)
-	db, err := redisdb.Open(t.Context(), redisdb.Config{
+	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{
 		URL: testenv.ClusterURL(nodes), Timeout: soon, Pause: time.Millisecond, MaxPause: time.Hour, Heartbeat: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(db.Close)
-	if err := get(t, db); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, get(t, db))
 	nodes[0].Kill()
 	inARow := 0
 	testenv.Eventually(t, 2*soon, func() bool { // polls every 50 ms

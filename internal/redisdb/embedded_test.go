@@ -17,10 +17,7 @@ import (
 // start opens an embedded store in a data directory; the function closes it before the test does.
 func start(t *testing.T, dir string) (*DB, func()) {
 	t.Helper()
-	db, err := Open(t.Context(), Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(Open(t.Context(), Config{Dir: dir}))(t)
 	open := true
 	end := func() {
 		if open {
@@ -35,30 +32,20 @@ func start(t *testing.T, dir string) (*DB, func()) {
 func TestEmbedded_attach(t *testing.T) {
 	short := t.TempDir()
 	long := filepath.Join(t.TempDir(), strings.Repeat("a-long-name/", 10))
-	if err := os.MkdirAll(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(long, 0o700))
 	for name, dir := range map[string]string{"short path": short, "path beyond the kernel's limit": long} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
 				t.Fatalf("attached to no server: %v", err)
 			}
 			server, end := start(t, dir)
-			if err := server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err(); err != nil {
-				t.Fatal(err)
-			}
-			path, err := liveSocket(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err())
+			path := testenv.Must(liveSocket(dir))(t)
 			if at, err := os.Stat(path); err != nil || at.Mode().Perm() != 0o600 {
 				t.Errorf("the socket is open to others: %v, %v", at.Mode(), err)
 			}
 
-			tool, err := Attach(t.Context(), Config{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tool := testenv.Must(Attach(t.Context(), Config{Dir: dir}))(t)
 			defer tool.Close()
 			if s, _, err := tool.Do(t.Context(), "GET", keyspace.MenuActive(7)).Text(); s != "noodles" || err != nil {
 				t.Errorf("GET = %q, %v", s, err)
@@ -101,14 +88,9 @@ func TestEmbedded_one_server_per_directory(t *testing.T) {
 
 func TestEmbedded_replaces_a_dead_socket(t *testing.T) {
 	dir := t.TempDir()
-	l, err := net.Listen("unix", filepath.Join(dir, socketName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Must(net.Listen("unix", filepath.Join(dir, socketName)))(t)
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, l.Close())
 	start(t, dir)
 	if _, err := liveSocket(dir); err != nil {
 		t.Error(err)
@@ -118,42 +100,27 @@ func TestEmbedded_replaces_a_dead_socket(t *testing.T) {
 func TestEmbedded_leaves_a_file_in_its_way(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, socketName)
-	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, []byte("precious"), 0o600))
 	if _, err := Open(t.Context(), Config{Dir: dir}); err == nil {
 		t.Fatal("opened over a file")
 	}
 	if b, err := os.ReadFile(path); string(b) != "precious" || err != nil {
 		t.Errorf("the file was touched: %q, %v", b, err)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(path))
 	start(t, dir) // the failure has not kept the lock
 }
 
 func TestEmbedded_listens_for_tools(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	addr := free.Addr().String()
 	_ = free.Close()
-	db, err := Open(t.Context(), Config{Listen: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(Open(t.Context(), Config{Listen: addr}))(t)
 	t.Cleanup(db.Close)
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(net.Dial("tcp", addr))(t)
 	defer c.Close()
 	answer := make([]byte, 7)
-	if _, err := c.Write([]byte("*1\r\n$4\r\nPING\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(c.Write([]byte("*1\r\n$4\r\nPING\r\n")))(t)
 	if _, err := io.ReadFull(c, answer); err != nil || string(answer) != "+PONG\r\n" {
 		t.Errorf("PING = %q, %v", answer, err)
 	}
@@ -163,9 +130,7 @@ func TestEmbedded_clock(t *testing.T) {
 	db, _ := start(t, "")
 	lock, menu := keyspace.MenuActiveLock(7), keyspace.MenuActive(7)
 	short, long := Command("SET", lock, "x", "PX", "100"), Command("SET", menu, "x", "EX", "60")
-	if _, err := db.DoMulti(t.Context(), short, long); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.DoMulti(t.Context(), short, long))(t)
 	testenv.Eventually(t, 10*time.Second, func() bool {
 		_, found, err := db.Do(t.Context(), "GET", lock).Text()
 		return !found && err == nil

@@ -11,7 +11,6 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
-	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/testenv"
 )
 
@@ -26,10 +25,7 @@ func quick(addr string) redisdb.Config {
 
 func openDB(t *testing.T, cfg redisdb.Config) (*redisdb.DB, chan redisdb.Change) {
 	t.Helper()
-	db, err := redisdb.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Open(t.Context(), cfg))(t)
 	t.Cleanup(db.Close)
 	changes := make(chan redisdb.Change, 100)
 	db.OnChange(func(c redisdb.Change) { changes <- c })
@@ -57,9 +53,7 @@ func TestDB_outage(t *testing.T) { // R4, R5
 	cfg := quick(srv.Addr())
 	cfg.Metrics = reg
 	db, changes := openDB(t, cfg)
-	if err := get(t, db); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, get(t, db))
 
 	srv.Kill()
 	testenv.Eventually(t, soon, func() bool { _ = get(t, db); return !db.Up() })
@@ -91,10 +85,7 @@ func TestDB_outage(t *testing.T) { // R4, R5
 // metric sums a metric over its labels.
 func metric(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(reg.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == name {
@@ -133,7 +124,7 @@ func TestDB_silent_restart(t *testing.T) { // no call fails, and yet everything 
 }
 
 func TestDB_slow_server(t *testing.T) { // R4
-	p := redisdbtest.NewProxy(t, testenv.RedisServer(t).Addr())
+	p := testenv.NewProxy(t, testenv.RedisServer(t).Addr())
 	cfg := quick(p.Addr())
 	cfg.Timeout = 50 * time.Millisecond
 	db, changes := openDB(t, cfg)
@@ -156,7 +147,7 @@ func TestDB_slow_server(t *testing.T) { // R4
 }
 
 func TestDB_impatient_callers_do_not_trip(t *testing.T) {
-	p := redisdbtest.NewProxy(t, testenv.RedisServer(t).Addr())
+	p := testenv.NewProxy(t, testenv.RedisServer(t).Addr())
 	cfg := quick(p.Addr())
 	cfg.Heartbeat = time.Hour
 	db, _ := openDB(t, cfg)
@@ -174,12 +165,10 @@ func TestDB_impatient_callers_do_not_trip(t *testing.T) {
 
 func TestDB_write_is_sent_once(t *testing.T) { // R2
 	srv := testenv.RedisServer(t)
-	p := redisdbtest.NewProxy(t, srv.Addr())
+	p := testenv.NewProxy(t, srv.Addr())
 	db, _ := openDB(t, quick(p.Addr()))
 	warm(t, db)
-	if err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{""}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{""}).Err())
 	for name, send := range map[string]func() error{
 		"command": func() error { return db.Do(t.Context(), "INCR", keyspace.MenuActive(7)).Err() },
 		"script": func() error {
@@ -221,14 +210,7 @@ func warm(t *testing.T, db *redisdb.DB) {
 
 func value(t *testing.T, srv *testenv.Server) int64 {
 	t.Helper()
-	db, err := redisdb.Attach(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Attach(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr()}))(t)
 	defer db.Close()
-	n, err := db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Int()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Int())(t)
 }

@@ -27,11 +27,9 @@ func TestDB_Walk(t *testing.T) {
 			cmds = append(cmds, redisdb.Command("SET", k, "x", "EX", "60"))
 		}
 		cmds = append(cmds, redisdb.Command("SET", keyspace.MenuActiveLock(1), "x", "EX", "60"))
-		if _, err := db.DoMulti(t.Context(), cmds...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.DoMulti(t.Context(), cmds...))(t)
 		got, nodes := map[string]bool{}, map[string]bool{}
-		err := db.Walk(t.Context(), "cis:menu:*", nil, func(m *redisdb.Master, keys []redisdb.KeyInfo) error {
+		testenv.NoError(t, db.Walk(t.Context(), "cis:menu:*", nil, func(m *redisdb.Master, keys []redisdb.KeyInfo) error {
 			nodes[m.Addr()] = true
 			if len(keys) == 0 || len(keys) > 2000 {
 				t.Errorf("%d keys at once", len(keys))
@@ -40,10 +38,7 @@ func TestDB_Walk(t *testing.T) {
 				got[k.Key] = true
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if !maps.Equal(want, got) {
 			t.Errorf("%d keys instead of %d", len(got), len(want))
 		}
@@ -63,16 +58,11 @@ func TestInspector(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		ctx := t.Context()
 		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
-		if _, err := db.DoMulti(ctx,
+		testenv.Must(db.DoMulti(ctx,
 			redisdb.Command("SET", menu, "a menu", "EX", "60"), redisdb.Command("SADD", guests, "a", "b"),
 			redisdb.Command("ZADD", due, "1", "a"),
-		); err != nil {
-			t.Fatal(err)
-		}
-		c, err := db.Inspect(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
+		c := testenv.Must(db.Inspect(ctx))(t)
 		defer c.Close()
 		states, texts, members, bytes := map[string]redisdb.State{}, map[string]string{}, map[string][]string{}, int64(0)
 		for _, m := range c.Masters() {
@@ -80,7 +70,7 @@ func TestInspector(t *testing.T) {
 				t.Errorf("Size = %d, %v", n, err)
 			}
 			text := func(string) redisdb.Lookup { return redisdb.LookupText }
-			err := m.Walk(ctx, "", text, func(page []redisdb.KeyInfo) error {
+			testenv.NoError(t, m.Walk(ctx, "", text, func(page []redisdb.KeyInfo) error {
 				keys := make([]string, len(page))
 				for i, info := range page {
 					k := info.Key
@@ -99,10 +89,7 @@ func TestInspector(t *testing.T) {
 					bytes += sizes[i]
 				}
 				return errors.Join(err, err2)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		for k, s := range states {
 			if s.TTL != redisdb.Forever {
@@ -112,18 +99,14 @@ func TestInspector(t *testing.T) {
 				states[k] = redisdb.State{Type: s.Type, TTL: time.Minute}
 			}
 		}
-		if d := cmp.Diff(map[string]redisdb.State{
+		testenv.Equal(t, map[string]redisdb.State{
 			menu.String(): {Type: "string", TTL: time.Minute}, guests.String(): {Type: "set", TTL: redisdb.Forever},
 			due.String(): {Type: "zset", TTL: redisdb.Forever},
-		}, states); d != "" {
-			t.Error(d)
-		}
+		}, states)
 		if texts[menu.String()] != "a menu" || texts[guests.String()] != "" {
 			t.Errorf("texts %v", texts)
 		}
-		if d := cmp.Diff(map[string][]string{guests.String(): {"a", "b"}}, members); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, map[string][]string{guests.String(): {"a", "b"}}, members)
 		if bytes <= 0 {
 			t.Error("keys without any size")
 		}
@@ -146,42 +129,29 @@ func TestDB_Walk_namespace(t *testing.T) {
 	srv := testenv.RedisServer(t)
 	seen := map[keyspace.Namespace][]string{}
 	for i, ns := range []keyspace.Namespace{"north", "south"} {
-		db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: ns, Timeout: 5 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(redisdb.Open(t.Context(),
+			redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: ns, Timeout: 5 * time.Second}))(t)
 		defer db.Close()
-		if err := db.Do(t.Context(), "SET", keyspace.MenuActive(int64(i)), "x").Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Walk(t.Context(), "cis:*", nil, func(_ *redisdb.Master, keys []redisdb.KeyInfo) error {
+		testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(int64(i)), "x").Err())
+		testenv.NoError(t, db.Walk(t.Context(), "cis:*", nil, func(_ *redisdb.Master, keys []redisdb.KeyInfo) error {
 			for _, k := range keys {
 				seen[ns] = append(seen[ns], k.Key)
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	want := map[keyspace.Namespace][]string{"north": {"cis:menu:active:v1:0"}, "south": {"cis:menu:active:v1:1"}}
-	if d := cmp.Diff(want, seen); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, seen)
 }
 
 // A lookup that does not fit the type of a key returns only the type.
 func TestMaster_Walk(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
-		if _, err := db.DoMulti(t.Context(),
+		testenv.Must(db.DoMulti(t.Context(),
 			redisdb.Command("SET", menu, "a menu"), redisdb.Command("SADD", guests, "a"), redisdb.Command("ZADD", due, "1", "a"),
-		); err != nil {
-			t.Fatal(err)
-		}
-		c, err := db.Inspect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
+		c := testenv.Must(db.Inspect(t.Context()))(t)
 		defer c.Close()
 		for q, want := range map[redisdb.Lookup][3]redisdb.KeyInfo{
 			redisdb.LookupName:    {},
@@ -236,9 +206,7 @@ func BenchmarkMaster_Walk(b *testing.B) {
 		for i := range cmds {
 			cmds[i] = redisdb.Command("SET", keyspace.MenuActive(from+int64(i)), "x", "EX", "6000")
 		}
-		if _, err := db.DoMulti(b.Context(), cmds...); err != nil {
-			b.Fatal(err)
-		}
+		testenv.Must(db.DoMulti(b.Context(), cmds...))(b)
 	}
 	for name, q := range map[string]redisdb.Lookup{
 		"names": redisdb.LookupName, "types": redisdb.LookupType, "texts": redisdb.LookupText,

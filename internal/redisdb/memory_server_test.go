@@ -16,17 +16,14 @@ func TestDB_Memory(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		s := testenv.RedisServer(t, "--maxmemory-policy", "allkeys-lfu", "--maxmemory", "2mb")
 		db, _ := openDB(t, quick(s.Addr()))
-		m, err := db.Memory(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testenv.Must(db.Memory(t.Context()))(t)
 		if d := cmp.Diff([]string{s.Addr() + ": allkeys-lfu"}, m.Evicting()); d != "" || m.Evicted != 0 {
 			t.Errorf("%d keys; %s", m.Evicted, d)
 		}
 		for i := range 40 {
 			s.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))
 		}
-		if m, err = db.Memory(t.Context()); err != nil || m.Evicted == 0 {
+		if m, err := db.Memory(t.Context()); err != nil || m.Evicted == 0 {
 			t.Errorf("%d keys, %v", m.Evicted, err)
 		}
 	})

@@ -36,9 +36,7 @@ func listen(t *testing.T, db *redisdb.DB) *ears {
 
 func publish(t *testing.T, db *redisdb.DB, message string) {
 	t.Helper()
-	if err := db.Publish(t.Context(), keyspace.LiveUpdates(), message); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Publish(t.Context(), keyspace.LiveUpdates(), message))
 }
 
 // each runs a test on the servers that several processes may share.
@@ -81,11 +79,8 @@ func TestDB_Listen(t *testing.T) {
 // A lost connection ends Subscribe; a new call receives the messages published from then on.
 func TestDB_Listen_cut(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
-	proxy := redisdbtest.NewProxy(t, srv.Addr())
-	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + proxy.Addr()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	proxy := testenv.NewProxy(t, srv.Addr())
+	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + proxy.Addr()}))(t)
 	t.Cleanup(db.Close)
 	e := listen(t, db)
 	<-e.begun
@@ -117,10 +112,7 @@ func TestDB_Listen_refuses(t *testing.T) {
 	})
 	s := testenv.RedisServer(t)
 	s.Stop()
-	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + s.Addr()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + s.Addr()}))(t)
 	defer db.Close()
 	if err := db.Subscribe(t.Context(), keyspace.LiveUpdates(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("without a server: %v", err)
@@ -148,10 +140,7 @@ func TestDB_Listen_embedded(t *testing.T) {
 // Messages do not cross namespaces.
 func TestDB_Listen_namespace(t *testing.T) {
 	plain, srv := redisdbtest.Real(t)
-	north, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	north := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"}))(t)
 	t.Cleanup(north.Close)
 	e := listen(t, north)
 	<-e.begun

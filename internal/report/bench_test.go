@@ -3,14 +3,13 @@ package report
 import (
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // A year of orders in a busy restaurant, as the ticket report reads it.
 func BenchmarkPace(b *testing.B) {
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		b.Fatal(err)
-	}
+	zone := testenv.Must(time.LoadLocation("America/New_York"))(b)
 	begin := time.Date(2025, 1, 1, 9, 0, 0, 0, time.UTC)
 	all := make([]Ticket, 270_000)
 	for i := range all {

@@ -10,18 +10,15 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/testenv"
 )
 
 func branch(t *testing.T, zone string, hour int) catalog.Branch {
 	t.Helper()
-	b, err := catalog.NewBranch(catalog.Branch{
+	return testenv.Must(catalog.NewBranch(catalog.Branch{
 		ID: 1, Name: "Test", Currency: "EUR", Timezone: zone, DayStart: hour, Locales: []catalog.Locale{catalog.English},
 		AutoClose: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	}))(t)
 }
 
 func TestNewSpan(t *testing.T) {
@@ -60,14 +57,8 @@ func TestSpan_Stretches(t *testing.T) {
 		{"Europe/Madrid", "2044-01-01", "2044-12-31", 3}, // a leap year beyond the zone's table
 	} {
 		b := branch(t, c.zone, 4)
-		s, err := NewSpan(b, c.from, c.to)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := s.OffsetPeriods()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testenv.Must(NewSpan(b, c.from, c.to))(t)
+		all := testenv.Must(s.OffsetPeriods())(t)
 		distinct := 1
 		for i := 1; i < len(all); i++ {
 			if all[i].Start != all[i-1].End {
@@ -106,12 +97,8 @@ func TestHours(t *testing.T) {
 	if len(got) != 24 {
 		t.Fatalf("%d hours", len(got))
 	}
-	if diff := cmp.Diff(Cell{Hour: 12, Placed: 7, Sales: 6, Gross: 60}, got[12]); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(Cell{Hour: 23, Placed: 1}, got[23]); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, Cell{Hour: 12, Placed: 7, Sales: 6, Gross: 60}, got[12])
+	testenv.Equal(t, Cell{Hour: 23, Placed: 1}, got[23])
 }
 
 func TestMoneyOf(t *testing.T) {
@@ -130,9 +117,7 @@ func TestUndated(t *testing.T) {
 		{"2026-01-03", "VNPAY", "STAFF", "DONE", 2, 7},
 	})
 	want := []Refunds{{"", "VNPAY", "STAFF", "DONE", 3, 37}, {"", "VNPAY", "STAFF", "DUE", 1, 5}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, want, got)
 }
 
 func TestCodeIn(t *testing.T) {
@@ -200,13 +185,8 @@ func TestService_Open(t *testing.T) {
 			t.Errorf("the wrong way round: %v", err)
 		}
 	}
-	first, err := open(ctx, here, 1, "2026-02-02")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(ctx, owner, 1, "2026-02-02"); err != nil {
-		t.Fatal(err)
-	}
+	first := testenv.Must(open(ctx, here, 1, "2026-02-02"))(t)
+	testenv.Must(open(ctx, owner, 1, "2026-02-02"))(t)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := open(gone, here, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
@@ -219,10 +199,7 @@ func TestService_Open(t *testing.T) {
 }
 
 func TestPace(t *testing.T) {
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := testenv.Must(time.LoadLocation("America/New_York"))(t)
 	const minute = 60_000
 	noon := time.Date(2026, 3, 7, 12, 0, 0, 0, zone).UnixMilli()
 	next := time.Date(2026, 3, 8, 12, 0, 0, 0, zone).UnixMilli() // 23 hours later: the clock was set forward
@@ -242,9 +219,7 @@ func TestPace(t *testing.T) {
 		{"2026-03-08", 0, Serve, 1, 5 * time.Minute, 5 * time.Minute},
 		{"2026-03-08", 0, Whole, 1, 9 * time.Minute, 9 * time.Minute},
 	}
-	if diff := cmp.Diff(want, PhaseStatsByDay(all)); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, want, PhaseStatsByDay(all))
 	hours := PhaseStatsByHour(all, zone)
 	if len(hours) != 4 || hours[0].Hour != 12 || hours[0].Orders != 12 || hours[1].Orders != 11 {
 		t.Errorf("%+v", hours)

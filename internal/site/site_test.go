@@ -21,29 +21,23 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/site"
+	"comanda/internal/testenv"
 )
 
 const photo = "0123456789abcdef0123456789abcdef"
 
 func newBranch(t *testing.T, id int64, name string, hours catalog.OpeningHours) catalog.Branch {
 	t.Helper()
-	b, err := catalog.NewBranch(catalog.Branch{
+	return testenv.Must(catalog.NewBranch(catalog.Branch{
 		ID: id, Name: name, Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", Locales: []catalog.Locale{catalog.Vietnamese, catalog.English},
 		AutoClose: time.Hour, Open: true, Hours: hours, Slug: catalog.SlugOf(name, 1),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	}))(t)
 }
 
 // newSite serves two branches, of which the first has a menu. It is Monday noon there.
 func newSite(t *testing.T, b brand.Brand) http.Handler {
 	t.Helper()
-	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	first := newBranch(t, 7, "Quán Hoa Huế", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{
 		"mon": {{From: "11:00", To: "14:00"}, {From: "17:00", To: "22:00"}}, "sun": {{From: "11:00", To: "14:00"}},
 		"sat": {{From: "06:00", To: "06:00"}},
@@ -79,13 +73,7 @@ func newSite(t *testing.T, b brand.Brand) http.Handler {
 
 func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	return testenv.Serve(t, h, http.MethodGet, path, "", headers...)
 }
 
 func has(t *testing.T, what, body string, wants ...string) {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"net"
-	"net/url"
 	"runtime"
 	"slices"
 	"sync"
@@ -15,62 +13,28 @@ import (
 
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // mute is a proxy in front of PostgreSQL that can drop the reply to a COMMIT: the server has committed, and the
 // connection breaks before the client receives the reply. SQLite needs no such test, because it commits in the process.
 type mute struct {
-	target string
-	lose   atomic.Bool // drop the next reply to a COMMIT
-	lost   atomic.Int64
-	pumps  sync.WaitGroup
+	testenv.Proxy
+
+	lose atomic.Bool // drop the next reply to a COMMIT
+	lost atomic.Int64
 }
 
 // newMute starts the proxy and returns it with the address of the database through it.
 func newMute(t *testing.T, address string) (*mute, string) {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	door, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mute{target: u.Host}
-	t.Cleanup(m.pumps.Wait)
-	t.Cleanup(func() { _ = door.Close() })
-	m.pumps.Go(func() {
-		for {
-			client, err := door.Accept()
-			if err != nil {
-				return
-			}
-			m.pumps.Go(func() { m.serve(t, client) })
-		}
-	})
-	u.Host = door.Addr().String()
+	m := &mute{}
+	m.Replies = m.answer
+	u := m.StartURL(t, address)
 	q := u.Query()
 	q.Set("sslmode", "disable") // the proxy must read the replies
 	u.RawQuery = q.Encode()
 	return m, u.String()
-}
-
-// serve forwards one connection until either end closes it or a reply was dropped.
-func (m *mute) serve(t *testing.T, client net.Conn) {
-	server, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", m.target)
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	})
-	m.answer(client, server)
-	_, _ = client.Close(), server.Close()
-	asking.Wait()
 }
 
 // answer forwards the server's messages. Each is one byte for the kind and four for the length, which counts itself
@@ -101,10 +65,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)
 	network, through := newMute(t, address)
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: through}))(t)
 	defer db.Close()
 	for name, write := range map[string]func(context.Context, func(context.Context, sqldb.Tx) error) error{
 		"Write": db.Write, "WriteWaiting": db.WriteWaiting,
@@ -133,10 +94,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 func TestGroup_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	network, through := newMute(t, sqldbtest.PostgresURL(t))
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: through}))(t)
 	defer db.Close()
 	var runs, after atomic.Int64
 	first, proceed := make(chan struct{}), make(chan struct{})
@@ -183,10 +141,7 @@ func TestGroup_unansweredCommit(t *testing.T) {
 // total returns the sum of all additions.
 func total(t *testing.T, db *sqldb.DB) (sum int64) {
 	t.Helper()
-	all, err := sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_look"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_look")))(t)
 	for _, n := range all {
 		sum += n[1]
 	}

@@ -1,6 +1,10 @@
 package sqldb
 
-import "testing"
+import (
+	"testing"
+
+	"comanda/internal/testenv"
+)
 
 // pool_max_conns in the address is the operator's limit. It applies unless the program sets its own.
 func TestOpenPostgres_MaxConns(t *testing.T) {
@@ -14,10 +18,7 @@ func TestOpenPostgres_MaxConns(t *testing.T) {
 		{url: "postgres://127.0.0.1:1/x?sslmode=disable&pool_max_conns=40", want: 40},
 		{url: "postgres://127.0.0.1:1/x?pool_max_conns=5", max: 2, want: 2},
 	} {
-		p, err := openPostgres(t.Context(), Config{URL: c.url, MaxConns: c.max})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testenv.Must(openPostgres(t.Context(), Config{URL: c.url, MaxConns: c.max}))(t)
 		if got := p.pool.Config().MaxConns; got != c.want {
 			t.Errorf("%s with %d: %d connections, want %d", c.url, c.max, got, c.want)
 		}

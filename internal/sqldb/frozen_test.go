@@ -16,6 +16,7 @@ import (
 
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // holdURL names the variable with the database's address. TestDB_Write_frozen sets it when it starts this binary as the
@@ -65,48 +66,29 @@ func hold(address string) error {
 func TestDB_Write_frozen(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address}))(t)
 	defer db.Close()
-	if _, err := db.Exec(t.Context(), stmts.Must("number_insert"), 1, "2026-02-26", 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec(t.Context(), stmts.Must("number_insert"), 1, "2026-02-26", 1))(t)
 	other := exec.CommandContext(t.Context(), os.Args[0])
 	other.Env, other.Stderr = append(os.Environ(), holdURL+"="+address), os.Stderr
-	in, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := testenv.Must(other.StdinPipe())(t)
+	out := testenv.Must(other.StdoutPipe())(t)
+	testenv.NoError(t, other.Start())
 	said := bufio.NewReader(out)
 	if line, err := said.ReadString('\n'); line != "locked\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if err := other.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, other.Process.Signal(syscall.SIGSTOP))
 	begun := time.Now()
-	err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		_, err = sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1))
+	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		_, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1))
 		return err
 	})
 	if err != nil {
 		t.Errorf("after %s: %v", time.Since(begun), err)
 	}
-	if err := other.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(in, "x"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, other.Process.Signal(syscall.SIGCONT))
+	testenv.Must(io.WriteString(in, "x"))(t)
 	if line, err := said.ReadString('\n'); line != "unavailable\n" {
 		t.Errorf("going on: %q, %v", line, err)
 	}
@@ -120,11 +102,7 @@ func TestDB_idle_in_transaction(t *testing.T) {
 	t.Parallel()
 	db := sqldbtest.Postgres(t)
 	setting := func(on sqldb.Reader) string {
-		v, err := sqldb.Scalar[string](t.Context(), on, stmts.Must("idle_timeout"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return testenv.Must(sqldb.Scalar[string](t.Context(), on, stmts.Must("idle_timeout")))(t)
 	}
 	var writing, waiting, reading string
 	err := errors.Join(

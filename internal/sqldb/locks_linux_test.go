@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // Opening a database a second time in a process keeps the locks of the first. POSIX drops all of a process's locks on a
@@ -16,14 +17,8 @@ import (
 func TestOpen_keepsLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "comanda.db")
 	locked := func() bool {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := os.ReadFile("/proc/locks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := testenv.Must(os.Stat(path))(t)
+		all := testenv.Must(os.ReadFile("/proc/locks"))(t)
 		file := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
 		for line := range strings.Lines(string(all)) {
 			if strings.Contains(line, file) && strings.Contains(line, fmt.Sprintf(" %d ", os.Getpid())) {
@@ -33,17 +28,10 @@ func TestOpen_keepsLocks(t *testing.T) {
 		return false
 	}
 	for range 2 {
-		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path}))(t)
 		t.Cleanup(db.Close)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
+		testenv.Must(db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)))(t)
 		if !locked() {
 			t.Error("the open database is not locked")
 		}

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // A binary runs on a later release's schema as long as the schema allows it, and reverts no migration.
@@ -25,14 +26,10 @@ func TestDB_Schema(t *testing.T) {
 		}
 		want(false, nil)
 		sqldbtest.MigrateLater(t, db, 9000, 20)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
 		want(true, nil)
 		sqldbtest.MigrateLater(t, db, 9001, 9000)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
 		want(true, sqldb.ErrSchemaNewer)
 		if s, _ := db.Schema(t.Context()); fault.KindOf(s.Check()) != fault.Unavailable {
 			t.Errorf("%v is no 503", s.Check())
@@ -51,10 +48,7 @@ func TestMigrations_stateTheOldestBinary(t *testing.T) {
 		if _, err := fmt.Sscanf(filepath.Base(file), "%04d_", &n); err != nil || n != i+1 {
 			t.Errorf("%s is file %d", file, i+1)
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.Must(os.ReadFile(file))(t)
 		up, down, _ := strings.Cut(string(text), "-- +goose Down")
 		if n <= 22 {
 			continue // migration 22 creates the table and fills it

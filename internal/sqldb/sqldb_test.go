@@ -65,11 +65,7 @@ func branches(n int) *sqldb.RowSet {
 
 func read(t *testing.T, db sqldb.Conn, n int) [][2]int64 {
 	t.Helper()
-	got, err := sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_select"), branches(n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Pair, stmts.Must("number_select"), branches(n)))(t)
 }
 
 func TestDB_rowSets(t *testing.T) {
@@ -79,19 +75,14 @@ func TestDB_rowSets(t *testing.T) {
 				t.Fatalf("%d rows, %v", n, err)
 			}
 		}
-		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			added, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1, 2))
 			if len(added) != 2 {
 				t.Errorf("returned %v", added)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3)); diff != "" {
-			t.Error(diff)
-		}
+		}))
+		testenv.Equal(t, [][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3))
 		if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()); err != nil || n != 0 {
 			t.Errorf("no rows changed %d, %v", n, err)
 		}
@@ -102,7 +93,7 @@ func TestDB_Write(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		t.Run("commits what is queued and what is asked", func(t *testing.T) {
-			err := db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+			testenv.NoError(t, db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 				tx.QueueExactly(2, stmts.Must("number_upsert"), numbers(1, 2))
 				got, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_select"), branches(2))
 				if err != nil || len(got) != 2 {
@@ -110,13 +101,8 @@ func TestDB_Write(t *testing.T) {
 				}
 				tx.Queue(stmts.Must("number_upsert"), numbers(5))
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
-				t.Error(diff)
-			}
+			}))
+			testenv.Equal(t, [][2]int64{{1, 6}, {2, 2}}, read(t, db, 9))
 		})
 		t.Run("an error undoes all", func(t *testing.T) {
 			boom := errors.New("boom")
@@ -129,9 +115,7 @@ func TestDB_Write(t *testing.T) {
 			if !errors.Is(err, boom) {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, [][2]int64{{1, 6}, {2, 2}}, read(t, db, 9))
 		})
 		t.Run("another number of rows undoes all", func(t *testing.T) {
 			err := db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
@@ -141,9 +125,7 @@ func TestDB_Write(t *testing.T) {
 			if !errors.Is(err, sqldb.ErrAffected) {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, [][2]int64{{1, 6}, {2, 2}}, read(t, db, 9))
 		})
 		t.Run("asks to run again are followed", func(t *testing.T) {
 			runs := 0
@@ -172,9 +154,7 @@ func TestDB_Snapshot(t *testing.T) {
 		ctx := t.Context()
 		put := func(t *testing.T, n int64) {
 			t.Helper()
-			if _, err := db.Exec(ctx, stmts.Must("number_upsert"), numbers(n)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(db.Exec(ctx, stmts.Must("number_upsert"), numbers(n)))(t)
 		}
 		same := func(t *testing.T, at sqldb.Reader, want int64) {
 			t.Helper()
@@ -185,7 +165,7 @@ func TestDB_Snapshot(t *testing.T) {
 		}
 		put(t, 10)
 		t.Run("answers are of the moment of the first", func(t *testing.T) {
-			err := db.Snapshot(ctx, func(_ context.Context, at sqldb.Reader) error {
+			testenv.NoError(t, db.Snapshot(ctx, func(_ context.Context, at sqldb.Reader) error {
 				put(t, 1)
 				same(t, at, 11)
 				put(t, 1)
@@ -196,10 +176,7 @@ func TestDB_Snapshot(t *testing.T) {
 					same(t, at, 11)
 					return nil
 				})
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			same(t, db, 12)
 		})
 		t.Run("nothing can be written", func(t *testing.T) {
@@ -254,9 +231,7 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 			_, err := db.Exec(t.Context(), stmts.Must("number_insert"), 1, "2026-02-26", 1)
 			return err
 		}
-		if err := insert(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, insert())
 		if err := insert(); !errors.Is(err, sqldb.ErrUnique) {
 			t.Errorf("twice: %v", err)
 		}
@@ -279,10 +254,7 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 func TestRows_connection_lost(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	endless := stmts.Must("endless")
-	admin, err := pgx.Connect(t.Context(), testenv.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := testenv.Must(pgx.Connect(t.Context(), testenv.Postgres(t)))(t)
 	defer admin.Close(context.Background())
 	// lost terminates the connection of a query at its first row.
 	lost := func() func(sqldb.Rows) error {
@@ -292,11 +264,8 @@ func TestRows_connection_lost(t *testing.T) {
 				return nil
 			}
 			first = false
-			_, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-				WHERE datname <> current_database() AND query LIKE '%endless of TestRows_connection_lost%'`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+				WHERE datname <> current_database() AND query LIKE '%endless of TestRows_connection_lost%'`))(t)
 			return nil
 		}
 	}
@@ -344,10 +313,7 @@ func TestOpen_private(t *testing.T) {
 	modes := func(dir string) string {
 		var all []string
 		for _, name := range []string{"", "comanda.db", "comanda.db-wal", "comanda.db-shm"} {
-			info, err := os.Stat(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := testenv.Must(os.Stat(filepath.Join(dir, name)))(t)
 			all = append(all, info.Mode().Perm().String())
 		}
 		return strings.Join(all, " ")
@@ -355,14 +321,9 @@ func TestOpen_private(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(dir, "comanda.db")
 	open := func() {
-		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path}))(t)
 		t.Cleanup(db.Close)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
 		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil { // creates the other files
 			t.Fatal(err)
 		}
@@ -373,9 +334,7 @@ func TestOpen_private(t *testing.T) {
 		t.Errorf("a new database: %s", got)
 	}
 	for _, name := range []string{"", "-wal", "-shm"} { // the permissions of older versions
-		if err := os.Chmod(path+name, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.Chmod(path+name, 0o644))
 	}
 	open()
 	if got := modes(dir); got != private {
@@ -404,9 +363,7 @@ func TestDB_Migrate(t *testing.T) {
 			t.Fatalf("%v, %v", all, err)
 		}
 		for range all {
-			if err := db.MigrateDown(ctx); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.MigrateDown(ctx))
 		}
 		if err := db.Migrate(ctx); err != nil {
 			t.Fatalf("up after down: %v", err)
@@ -428,10 +385,7 @@ func TestDB_Now(t *testing.T) {
 func TestDB_versionAndDurability(t *testing.T) {
 	test := func(t *testing.T, url string) {
 		t.Helper()
-		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: url}))(t)
 		t.Cleanup(db.Close)
 		if v, err := db.Version(t.Context()); err != nil || v == "" {
 			t.Errorf("version %q, %v", v, err)

@@ -5,6 +5,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/testenv"
 )
 
 func TestCompile(t *testing.T) {
@@ -26,16 +28,9 @@ func TestCompile(t *testing.T) {
 		{"line comments go", "-- why\nSELECT 1", "SELECT 1", "SELECT 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := compile(c.name, c.text, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.postgres, s.Text(Postgres)); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(c.sqlite, s.Text(SQLite)); diff != "" {
-				t.Error(diff)
-			}
+			s := testenv.Must(compile(c.name, c.text, nil))(t)
+			testenv.Equal(t, c.postgres, s.Text(Postgres))
+			testenv.Equal(t, c.sqlite, s.Text(SQLite))
 		})
 	}
 }
@@ -110,16 +105,11 @@ func TestRowSet_json(t *testing.T) {
 		NullText("c", func(i int) (string, bool) { return "x", i == 0 }).
 		NullInt("d", func(i int) (int64, bool) { return 7, i == 1 })
 	want := `[["plain",-1,"x",null],["q\"\\\n phở 😀",9007199254740992,null,7]]`
-	if diff := cmp.Diff(want, rows.json()); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, want, rows.json())
 }
 
 func TestBind_checksArguments(t *testing.T) {
-	s, err := compile("s", "SELECT $1 FROM @rows($2: id text, n int) AS r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(compile("s", "SELECT $1 FROM @rows($2: id text, n int) AS r", nil))(t)
 	text := func(int) string { return "" }
 	number := func(int) int64 { return 0 }
 	for name, args := range map[string][]any{

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestInstant(t *testing.T) {
@@ -57,9 +56,7 @@ func TestRow_conversions(t *testing.T) {
 			{1, time.Date(2026, 2, 26, 12, 0, 0, 5_000_000, time.UTC), true, "dry", map[string]string{"en": "tea"}},
 			{ID: 2, Texts: map[string]string{}},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, got)
 		var k kinds
 		found, err := sqldb.Read(t.Context(), db,
 			[]any{&k.ID, sqldb.Time(&k.At), sqldb.NullText(&k.Note), &k.Note, &k.Note}, stmts.Must("kinds_select"))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 var scope = stock.Scope{Branch: 7, Date: "2026-02-26"}
@@ -116,9 +117,7 @@ func TestBalances_Reserve_all_or_nothing(t *testing.T) {
 	if outcome != stock.Insufficient {
 		t.Fatalf("outcome %d", outcome)
 	}
-	if diff := cmp.Diff([]stock.Shortage{{Item: 1, Requested: 4, Available: 3}, {Item: 2, Requested: 2, Available: 1}}, short); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, []stock.Shortage{{Item: 1, Requested: 4, Available: 3}, {Item: 2, Requested: 2, Available: 1}}, short)
 	b.Deltas(func(k stock.Key, _ stock.Counter) { t.Errorf("item %d was touched", k.Item) })
 	if outcome, _ := b.Reserve(hold("b", stock.Line{9, 1}), stock.Held); outcome != stock.NotFound {
 		t.Errorf("a missing counter counts as %d, not as unknown", outcome) // missing never means zero

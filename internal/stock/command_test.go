@@ -16,6 +16,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocktest"
+	"comanda/internal/testenv"
 )
 
 const (
@@ -229,9 +230,7 @@ func TestCommandBatch_state_table(t *testing.T) {
 	for state, acts := range table {
 		for act, want := range acts {
 			t.Run(state+", "+act, func(t *testing.T) {
-				if diff := cmp.Diff(want, decide(inState(state), commands()[act])); diff != "" {
-					t.Error(diff)
-				}
+				testenv.Equal(t, want, decide(inState(state), commands()[act]))
 			})
 		}
 	}

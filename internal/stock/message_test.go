@@ -11,6 +11,7 @@ import (
 	"comanda/internal/event/eventtest"
 	"comanda/internal/fault"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 func message(typ, body string) event.Event {
@@ -139,11 +140,8 @@ func TestMessageCommand_ResolveItems_without_branch(t *testing.T) {
 		"none has all": {map[int64]map[string]int64{8: south}, 0, fault.NotFound},
 		"two have all": {map[int64]map[string]int64{7: north, 9: both}, 0, fault.Invalid},
 	} {
-		h, err := stock.ParseMessage(message("order.created",
-			`{"orderId":"o-1","items":[{"itemId":"salt","quantity":1},{"itemId":"rice","quantity":2}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := testenv.Must(stock.ParseMessage(message("order.created",
+			`{"orderId":"o-1","items":[{"itemId":"salt","quantity":1},{"itemId":"rice","quantity":2}]}`)))(t)
 		h.ResolveItems(c.ids, evening)
 		if h.Hold.Scope.Branch != c.branch || c.branch == 0 && fault.KindOf(h.Err) != c.kind || c.branch != 0 && h.Err != nil {
 			t.Errorf("%s: branch %d, %v", name, h.Hold.Scope.Branch, h.Err)

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // fakeRanking is a ranking store and a snapshot cache, in memory.
@@ -89,19 +88,13 @@ func TestSnapshotService(t *testing.T) {
 	now = now.Add(time.Second) // kept for too long, whatever their keeper thinks
 	wants(look(1, "rice"), "rice=1 -0s;")
 	s.left["beer"] = 9
-	if err := w.Warm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Warm(t.Context()))
 	wants(look(0, "beer", "rice"), "beer=9 -0s;rice=1 -0s;")
 	s.err, s.left["rice"] = errors.New("gone"), 7
 	wants(look(1, "rice"), "rice=7 -0s;")
-	if err := w.FlushReads(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.FlushReads(t.Context()))
 	want := []stock.ReadCount{{Branch: 1, SKU: "beer", N: 2}, {Branch: 1, SKU: "none", N: 1}, {Branch: 1, SKU: "rice", N: 6}}
-	if d := cmp.Diff(want, s.ranked); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, s.ranked)
 	if err := w.FlushReads(t.Context()); err != nil || len(s.ranked) != 0 {
 		t.Errorf("counted twice: %v, %v", s.ranked, err)
 	}
@@ -120,9 +113,7 @@ func TestSnapshotService_bounds_counted_items(t *testing.T) {
 		for j := range skus {
 			skus[j] = fmt.Sprintf("i%d-%d", i, j)
 		}
-		if _, err := w.Snapshots(t.Context(), authz.System(), 1, skus); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(w.Snapshots(t.Context(), authz.System(), 1, skus))(t)
 	}
 	if err := w.FlushReads(t.Context()); err != nil || len(s.ranked) != 10_000 {
 		t.Errorf("%d items are counted, %v", len(s.ranked), err)

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
@@ -53,36 +54,27 @@ func (i *installation) letter(id, consumer, payload string) {
 		Payload: json.RawMessage(payload), At: time.UnixMilli(1),
 	}
 	i.stored++
-	err := i.DB.Write(i.t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+	testenv.NoError(i.t, i.DB.Write(i.t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		eventsql.InsertDeadLetters(tx, []eventsql.DeadLetter{
 			{Event: e, Consumer: consumer, Reason: "failed", DiedAt: time.UnixMilli(i.stored)},
 		})
 		return nil
-	})
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	}))
 }
 
 // left returns the number of dead letters.
 func (i *installation) left() int64 {
 	i.t.Helper()
-	_, n, err := i.DeadLetters(i.t.Context(), DeadLetterFilter{Limit: 1})
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	_, n := testenv.Must2(i.DeadLetters(i.t.Context(), DeadLetterFilter{Limit: 1}))(i.t)
 	return n
 }
 
 // recorded returns the replays in the audit log.
 func (i *installation) recorded() []audit.Entry {
 	i.t.Helper()
-	all, _, err := auditsql.NewLog(i.DB).Entries(i.t.Context(), audit.Filter{
+	all, _ := testenv.Must2(auditsql.NewLog(i.DB).Entries(i.t.Context(), audit.Filter{
 		Action: audit.ActionReplayed, EveryBranch: true, To: time.Now().Add(time.Hour), Limit: 100,
-	})
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	}))(i.t)
 	return all
 }
 

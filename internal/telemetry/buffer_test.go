@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // sink is an output that remembers its pieces and can fail.
@@ -63,25 +65,19 @@ func TestBuffer_FullBufferDoesNotWait(t *testing.T) {
 	b := NewBuffer(out)
 	line := bytes.Repeat([]byte("x"), flushAt/4)
 	for range 4 {
-		if _, err := b.Write(line); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(b.Write(line))(t)
 	}
 	if got := len(out.all()); got != flushAt {
 		t.Errorf("%d bytes written, want %d", got, flushAt)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, b.Close())
 }
 
 func TestBuffer_CloseFlushesAndWritesThroughAfterwards(t *testing.T) {
 	out := &sink{}
 	b := NewBuffer(out)
 	fmt.Fprint(b, "one ")
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, b.Close())
 	fmt.Fprint(b, "two")
 	if got := out.all(); got != "one two" {
 		t.Errorf("output %q", got)
@@ -116,9 +112,7 @@ func TestBuffer_ConcurrentLinesStayWhole(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, b.Close())
 	got := strings.Split(strings.TrimSuffix(out.all(), "\n"), "\n")
 	if len(got) != writers*lines {
 		t.Fatalf("%d lines, want %d", len(got), writers*lines)

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 func newTestLogger(t *testing.T, c LogConfig) (*slog.Logger, *Buffer, *sink) {
 	t.Helper()
 	out := &sink{}
 	buf := NewBuffer(out)
-	log, err := NewLogger(buf, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := testenv.Must(NewLogger(buf, c))(t)
 	t.Cleanup(func() { _ = buf.Close() })
 	return log, buf, out
 }
@@ -29,13 +28,9 @@ func TestLogger_JSONRecord(t *testing.T) {
 	log, buf, out := newTestLogger(t, LogConfig{})
 	ctx := WithCarrier(context.Background(), request("r-1"))
 	log.With("service", "comanda").InfoContext(ctx, "hello", "secret", Secret("s3cret"))
-	if err := buf.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, buf.Flush())
 	var got map[string]any
-	if err := json.Unmarshal([]byte(out.all()), &got); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(out.all()), &got))
 	at, err := time.Parse(time.RFC3339Nano, got["time"].(string))
 	if err != nil || at.Location() != time.UTC || at.Nanosecond()%int(time.Millisecond) != 0 {
 		t.Errorf("time %v is not UTC milliseconds (%v)", got["time"], err)

@@ -1,21 +1,21 @@
 package telemetry
 
 import (
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/testenv"
 )
 
 func TestRegistry_ServesBuildRuntimeAndOwnMetrics(t *testing.T) {
 	reg := NewRegistry(Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})
 	promauto.With(reg).NewCounter(prometheus.CounterOpts{Name: "orders_total", Help: "Orders."}).Add(3)
 
-	w := httptest.NewRecorder()
-	MetricsHandler(reg).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	w := testenv.Serve(t, MetricsHandler(reg), "GET", "/metrics", "")
 	for _, want := range []string{
 		`build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`, "go_goroutines", "orders_total 3",
 	} {

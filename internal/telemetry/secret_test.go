@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 const canary = "canary-4f1d"
@@ -31,10 +33,7 @@ func TestSecret_NeverPrints(t *testing.T) {
 		printed = append(printed, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &holder), fmt.Sprintf(verb, holder))
 	}
 	for _, v := range []any{s, holder, &holder} {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(json.Marshal(v))(t)
 		printed = append(printed, string(b))
 	}
 	for _, p := range printed {
@@ -51,9 +50,7 @@ func errorOf(s Secret) error { return fmt.Errorf("token %s", s) }
 
 func TestSecret_ReadsFromJSONAndConverts(t *testing.T) {
 	var v struct{ Token Secret }
-	if err := json.Unmarshal([]byte(`{"Token":"`+canary+`"}`), &v); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(`{"Token":"`+canary+`"}`), &v))
 	if string(v.Token) != canary {
 		t.Errorf("the text is lost: %q", string(v.Token))
 	}

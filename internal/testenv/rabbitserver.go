@@ -67,9 +67,7 @@ func (b *Broker) Wipe() {
 	if b.cmd != nil {
 		b.tb.Fatal("a running node cannot be wiped")
 	}
-	if err := os.RemoveAll(b.data); err != nil {
-		b.tb.Fatal(err)
-	}
+	NoError(b.tb, os.RemoveAll(b.data))
 }
 
 // rabbitScript returns the script that starts a node. It avoids the wrapper in Debian's path, which changes the user
@@ -91,9 +89,7 @@ func (b *Broker) settle(t testing.TB, script, dir string) {
 	_, distribution, _ := net.SplitHostPort(FreeAddr(t))
 	conf := filepath.Join(dir, "rabbitmq.conf")
 	for path, text := range map[string]string{conf: "listeners.tcp.own = " + b.addr + "\n", filepath.Join(dir, "plugins"): ""} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	b.env = []string{"HOME=" + dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_CRASH_DUMP=" + os.DevNull}
 	for _, kv := range os.Environ() {

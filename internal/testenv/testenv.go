@@ -1,5 +1,6 @@
-// Package testenv connects tests to real services: PostgreSQL, Redis and RabbitMQ. Only _test.go files and packages for
-// tests import it; no part of the program does.
+// Package testenv connects tests to real services: PostgreSQL, Redis and RabbitMQ. It also has the checks, the clock, the
+// proxy and the HTTP calls that tests share. Only _test.go files and packages for tests import it; no part of the program
+// does.
 //
 // A service that cannot be reached skips the test, so that the whole suite runs on a machine with only Go. With
 // COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip would
@@ -208,10 +209,7 @@ func (f forAll) Cleanup(fn func()) {
 
 // TempDir implements testing.TB. That of the embedded test would be removed at its end, while other tests still use it.
 func (f forAll) TempDir() string {
-	dir, err := os.MkdirTemp("", "comanda-shared-")
-	if err != nil {
-		f.Fatal(err)
-	}
+	dir := Must(os.MkdirTemp("", "comanda-shared-"))(f)
 	f.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

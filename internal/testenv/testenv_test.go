@@ -155,9 +155,7 @@ func TestRabbitServer_IsItsOwn(t *testing.T) {
 func tell(t *testing.T, url, queue, text string) {
 	t.Helper()
 	ch := channel(t, url, queue)
-	if err := ch.Confirm(false); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ch.Confirm(false))
 	c, err := ch.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{
 		Body: []byte(text), DeliveryMode: amqp.Persistent,
 	})
@@ -171,10 +169,7 @@ func heard(t *testing.T, url, queue string) (all []string) {
 	t.Helper()
 	ch := channel(t, url, queue)
 	for {
-		d, ok, err := ch.Get(queue, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, ok := Must2(ch.Get(queue, true))(t)
 		if !ok {
 			return all
 		}
@@ -184,36 +179,19 @@ func heard(t *testing.T, url, queue string) (all []string) {
 
 func channel(t *testing.T, url, queue string) *amqp.Channel {
 	t.Helper()
-	conn, err := amqp.Dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := Must(amqp.Dial(url))(t)
 	t.Cleanup(func() { _ = conn.Close() }) // fails if the broker was stopped first
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = ch.QueueDeclare(queue, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ch := Must(conn.Channel())(t)
+	Must(ch.QueueDeclare(queue, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}))(t)
 	return ch
 }
 
 func TestAMQP_VirtualHostAcceptsQueues(t *testing.T) {
 	url := AMQP(t)
-	conn, err := amqp.Dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := Must(amqp.Dial(url))(t)
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ch.QueueDeclare(Name(t), false, true, true, false, nil); err != nil {
-		t.Fatal(err)
-	}
+	ch := Must(conn.Channel())(t)
+	Must(ch.QueueDeclare(Name(t), false, true, true, false, nil))(t)
 }
 
 func TestSharedServicesAreReachable(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visittest"
 )
@@ -62,9 +63,7 @@ func TestGuests_Resolve_rarely_queries_SQL(t *testing.T) {
 			t.Helper()
 			h.store.guests.Store(0)
 			for range 100 {
-				if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
 			}
 			if n := h.store.guests.Load(); n != want {
 				t.Errorf("%s: %d queries, want %d", what, n, want)
@@ -138,9 +137,7 @@ func TestFloor_ClearKeys(t *testing.T) {
 		}
 		// A scan of another process that started before the closing writes late: the next rounds delete that too.
 		late := visit.Guest{VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true}
-		if err := h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour, h.clock.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour, h.clock.Now().Add(time.Hour)))
 		h.clock.Advance(31 * time.Second)
 		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
 			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
@@ -155,17 +152,13 @@ func TestGuests_FlushSeen(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
-		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
 		h.store.seenErr = errors.New("the disk is full")
 		if err := h.guests.FlushSeen(t.Context()); !errors.Is(err, h.store.seenErr) {
 			t.Errorf("FlushSeen returned %v for a failing store", err)
 		}
 		h.store.seenErr = nil
-		if err := h.guests.FlushSeen(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.guests.FlushSeen(t.Context()))
 		if v := h.openVisits(); !v[0].LastSeenAt.Equal(h.clock.Now()) {
 			t.Errorf("last seen at %v", v[0].LastSeenAt)
 		}

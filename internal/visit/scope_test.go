@@ -6,6 +6,7 @@ import (
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -43,9 +44,7 @@ func TestFloor_audit(t *testing.T) {
 		h.close(l.VisitID)
 		h.close(l.VisitID)
 		h.scan(3, "")
-		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		h.scan(4, "")
 		h.clock.Advance(catalog.MaxAutoClose)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {

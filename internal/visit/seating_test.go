@@ -8,25 +8,18 @@ import (
 	"time"
 
 	"comanda/internal/authz"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
 func (h *fixture) seat(table int64) visit.Visit {
 	h.t.Helper()
-	v, err := h.floor.Seat(h.t.Context(), authz.System(), table)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return v
+	return testenv.Must(h.floor.Seat(h.t.Context(), authz.System(), table))(h.t)
 }
 
 func (h *fixture) move(v string, table int64) visit.Visit {
 	h.t.Helper()
-	moved, err := h.floor.Move(h.t.Context(), authz.System(), v, table)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return moved
+	return testenv.Must(h.floor.Move(h.t.Context(), authz.System(), v, table))(h.t)
 }
 
 // use takes a table out of use, or back into use.
@@ -51,9 +44,7 @@ func TestFloor_Seat(t *testing.T) {
 		h.scan(4, "")
 		_, err = h.floor.Seat(t.Context(), authz.System(), 4)
 		wantFault(t, "where a guest sits", err, visit.ErrTableTaken)
-		if err := h.use(5, false); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.use(5, false))
 		_, err = h.floor.Seat(t.Context(), authz.System(), 5)
 		wantFault(t, "a table out of use", err, visit.ErrTableInactive)
 		for _, by := range []authz.Actor{authz.System(), {Kind: authz.Account, Branches: []int64{2}}} {
@@ -69,9 +60,7 @@ func TestFloor_Move(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
 		g := h.scan(3, "")
-		if _, err := h.guests.Resolve(t.Context(), g.CustomerToken); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.guests.Resolve(t.Context(), g.CustomerToken))(t)
 		v := h.move(g.VisitID, 5)
 		if v.ID != g.VisitID || v.TableID != 5 || v.TableLabel != "A5" || v.Guests != 1 || !v.Open {
 			t.Errorf("%+v", v)
@@ -104,9 +93,7 @@ func TestFloor_Move_refuses(t *testing.T) {
 		v, gone := h.seat(1), h.seat(2)
 		h.seat(3)
 		h.close(gone.ID)
-		if err := h.use(5, false); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.use(5, false))
 		elsewhere := authz.Actor{Kind: authz.Account, Branches: []int64{2}}
 		for what, c := range map[string]struct {
 			by    authz.Actor
@@ -230,17 +217,10 @@ func TestFloor_Call(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
-		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
 		ring := func(reason visit.CallReason) visit.Visit {
 			t.Helper()
-			v, err := h.floor.Call(t.Context(), g, reason)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
+			return testenv.Must(h.floor.Call(t.Context(), g, reason))(t)
 		}
 		notified := 0
 		h.floor.OnChange = func(branch int64) {
@@ -282,14 +262,9 @@ func TestFloor_Call_refuses(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
 		l := h.scan(3, "")
-		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.floor.Call(t.Context(), g, visit.CallHelp); err != nil {
-			t.Fatal(err)
-		}
-		_, err = h.floor.Answer(t.Context(), authz.Actor{Kind: authz.Account, Branches: []int64{2}}, g.VisitID, "")
+		g := testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
+		testenv.Must(h.floor.Call(t.Context(), g, visit.CallHelp))(t)
+		_, err := h.floor.Answer(t.Context(), authz.Actor{Kind: authz.Account, Branches: []int64{2}}, g.VisitID, "")
 		wantFault(t, "an answer from elsewhere", err, visit.ErrVisit)
 		_, err = h.floor.Answer(t.Context(), authz.System(), "nobody", "")
 		wantFault(t, "an answer to an unknown visit", err, visit.ErrVisit)

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -86,14 +87,10 @@ func TestFloor_EditTable(t *testing.T) {
 		l := h.scan(3, "")
 		wantFault(t, "out of use under its guests", h.use(3, false), visit.ErrTableTaken)
 		h.close(l.VisitID)
-		if err := h.use(3, false); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.use(3, false))
 		_, err = h.landing.Scan(t.Context(), h.qr(3), "")
 		wantFault(t, "a scan at a table out of use", err, visit.ErrTableInactive)
-		if err := h.use(3, true); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.use(3, true))
 		h.scan(3, "")
 		if got := h.log("table:3"); !slices.Equal(got, slices.Repeat([]string{"table_edited"}, 5)) {
 			t.Errorf("the audit log has %v", got)
@@ -104,12 +101,9 @@ func TestFloor_EditTable(t *testing.T) {
 // log returns the actions in the audit log about a subject, oldest first.
 func (h *fixture) log(subject string) []string {
 	h.t.Helper()
-	entries, _, err := auditsql.NewLog(h.db).Entries(h.t.Context(), audit.Filter{
+	entries, _ := testenv.Must2(auditsql.NewLog(h.db).Entries(h.t.Context(), audit.Filter{
 		Subject: subject, EveryBranch: true, To: h.clock.Now().AddDate(1, 0, 0), Limit: 100,
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	}))(h.t)
 	var actions []string
 	for _, e := range slices.Backward(entries) {
 		actions = append(actions, e.Action)
@@ -141,9 +135,7 @@ func TestFloor_EditTable_while_phones_scan(t *testing.T) {
 func TestFloor_Codes(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
-		if err := h.use(2, false); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.use(2, false))
 		codes := func(ids ...int64) []int64 {
 			t.Helper()
 			b, all, err := h.floor.Codes(t.Context(), authz.System(), 1, ids)
@@ -183,9 +175,7 @@ func TestFloor_Tables(t *testing.T) {
 		t := h.t
 		l := h.scan(3, "")
 		h.scan(3, "")
-		if _, err := h.db.Exec(t.Context(), orderStmts.Must("unpaid"), l.VisitID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.db.Exec(t.Context(), orderStmts.Must("unpaid"), l.VisitID))(t)
 		look := func() visit.Party {
 			t.Helper()
 			all, err := h.floor.Tables(t.Context(), authz.System(), 1)
@@ -198,9 +188,7 @@ func TestFloor_Tables(t *testing.T) {
 		if got := look(); got != want {
 			t.Errorf("%+v", got)
 		}
-		if _, err := h.db.Exec(t.Context(), orderStmts.Must("paid"), l.VisitID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.db.Exec(t.Context(), orderStmts.Must("paid"), l.VisitID))(t)
 		if want.Unpaid = 0; look() != want {
 			t.Errorf("after its payment: %+v", look())
 		}

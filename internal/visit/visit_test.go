@@ -75,9 +75,7 @@ type fixture struct {
 
 func open(t testing.TB, db *sqldb.DB) *fixture {
 	t.Helper()
-	if err := demo.Load(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, demo.Load(t.Context(), db))
 	h := &fixture{
 		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemoryBindings(), clock: testenv.NewClock(),
 	}
@@ -102,35 +100,24 @@ func inSQLite(t *testing.T, test func(h *fixture)) {
 // qr returns the active QR token of a table.
 func (h *fixture) qr(table int64) string {
 	h.t.Helper()
-	all, err := h.floor.Tables(h.t.Context(), authz.System(), 0)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	all := testenv.Must(h.floor.Tables(h.t.Context(), authz.System(), 0))(h.t)
 	return all[table-1].QR
 }
 
 func (h *fixture) scan(table int64, token string) visit.ScanResult {
 	h.t.Helper()
-	l, err := h.landing.Scan(h.t.Context(), h.qr(table), token)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return l
+	return testenv.Must(h.landing.Scan(h.t.Context(), h.qr(table), token))(h.t)
 }
 
 func (h *fixture) close(visitID string) {
 	h.t.Helper()
-	if _, err := h.floor.Close(h.t.Context(), authz.System(), visitID); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.floor.Close(h.t.Context(), authz.System(), visitID))(h.t)
 }
 
 func (h *fixture) openVisits() []visit.Visit {
 	h.t.Helper()
-	all, _, err := h.floor.Visits(h.t.Context(), authz.System(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	all, _ := testenv.Must2(h.floor.Visits(h.t.Context(), authz.System(),
+		visit.Filter{Branch: 1, Status: "OPEN", Limit: 100}))(h.t)
 	return all
 }
 
@@ -186,14 +173,10 @@ func TestLanding_Scan_counts(t *testing.T) {
 			}
 		}
 		scan(t.Context(), old, was.CustomerToken)
-		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		scan(t.Context(), old, "")
 		off := false
-		if _, err := h.floor.EditTable(t.Context(), authz.System(), 6, visit.TableEdit{Active: &off}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.floor.EditTable(t.Context(), authz.System(), 6, visit.TableEdit{Active: &off}))(t)
 		scan(t.Context(), h.qr(6), "")
 		scan(t.Context(), "nobody's", "")
 		ended, end := context.WithCancel(t.Context())
@@ -210,9 +193,7 @@ func TestLanding_Scan_counts(t *testing.T) {
 func TestLanding_Scan_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		old := h.qr(3)
-		if _, err := h.floor.RotateQR(t.Context(), authz.System(), 3); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		_, err := h.landing.Scan(t.Context(), old, "")
 		wantFault(t, "a revoked code", err, visit.ErrQRRevoked)
 		for _, qr := range []string{"", visit.NewQRToken(), old + "A", "../../etc/passwd-12345", "ộộộộộộộ1"} {
@@ -408,12 +389,8 @@ func TestFloor_CloseIdle(t *testing.T) {
 		quiet, lively := h.scan(3, ""), h.scan(4, "")
 		for range 5 {
 			h.clock.Advance(30 * time.Minute)
-			if _, err := h.guests.Resolve(t.Context(), lively.CustomerToken); err != nil {
-				t.Fatal(err)
-			}
-			if err := h.floor.RunOnce(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(h.guests.Resolve(t.Context(), lively.CustomerToken))(t)
+			testenv.NoError(t, h.floor.RunOnce(t.Context()))
 		}
 		if v := h.openVisits(); len(v) != 1 || v[0].ID != lively.VisitID {
 			t.Errorf("open: %+v", v)
@@ -444,9 +421,7 @@ func TestFloor_CloseIdle_waits_for_payment(t *testing.T) {
 			stmt string
 			want int
 		}{{"unpaid", 0}, {"paid", 1}} {
-			if _, err := h.db.Exec(t.Context(), orderStmts.Must(step.stmt), l.VisitID); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(h.db.Exec(t.Context(), orderStmts.Must(step.stmt), l.VisitID))(t)
 			h.clock.Advance(3 * time.Hour)
 			if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != step.want || err != nil {
 				t.Errorf("%s: %d closed, %v", step.stmt, n, err)

@@ -15,6 +15,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/testenv"
 	"comanda/internal/web"
 )
 
@@ -34,19 +35,11 @@ func built() fstest.MapFS {
 // newServer serves the app to as many methods as are named.
 func newServer(t *testing.T, methods ...string) http.Handler {
 	t.Helper()
-	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	app, err := web.New(built(), web.Boot{Methods: methods})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+	app := testenv.Must(web.New(built(), web.Boot{Methods: methods}))(t)
 	app.Register(s.API())
 	drawn := fstest.MapFS{"4.svg": {Data: []byte("<svg>" + strings.Repeat("bowl", 100) + "</svg>")}}
-	if err := web.Pictures(s.API(), drawn, photos); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, web.Pictures(s.API(), drawn, photos))
 	return s
 }
 
@@ -63,26 +56,14 @@ var photoID = strings.Repeat("0a", 16)
 // ask sends a request with pairs of headers.
 func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	return testenv.Serve(t, h, http.MethodGet, path, "", headers...)
 }
 
 // A demonstration says so on the pages of both apps; other servers say nothing of it.
 func TestApp_demo(t *testing.T) {
 	for _, demo := range []bool{true, false} {
-		s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
-		app, err := web.New(built(), web.Boot{Methods: []string{"COUNTER"}, Demo: demo})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+		app := testenv.Must(web.New(built(), web.Boot{Methods: []string{"COUNTER"}, Demo: demo}))(t)
 		app.Register(s.API())
 		for _, path := range []string{"/m/abc", "/app/orders/x", "/shop", "/console/", "/console/board"} {
 			if w := ask(t, s, path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"demo":true}</script>`) != demo {
@@ -140,14 +121,8 @@ func TestApp_console(t *testing.T) {
 // A server without the worker replaces it by one that removes itself, and its pages register none.
 func TestApp_guest_worker(t *testing.T) {
 	for worker, want := range map[bool]string{true: "keeps files", false: "removes itself"} {
-		s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
-		app, err := web.New(built(), web.Boot{Worker: worker})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+		app := testenv.Must(web.New(built(), web.Boot{Worker: worker}))(t)
 		app.Register(s.API())
 		w := ask(t, s, "/app/worker.js")
 		h := w.Header()
@@ -203,10 +178,7 @@ func TestApp_files(t *testing.T) {
 func TestPictures(t *testing.T) {
 	s := newServer(t)
 	w := ask(t, s, "/media/4", "Accept-Encoding", "gzip")
-	z, err := gzip.NewReader(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := testenv.Must(gzip.NewReader(w.Body))(t)
 	text, err := io.ReadAll(z)
 	h := w.Header()
 	if err != nil || !strings.HasPrefix(string(text), "<svg>bowl") || h.Get("Content-Type") != "image/svg+xml" ||
@@ -263,27 +235,18 @@ func TestNew_fails(t *testing.T) {
 
 // The brand is in the page before anything is drawn, and the policy admits its style and no other.
 func TestApp_brand(t *testing.T) {
-	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	app, err := web.New(built(), web.Boot{Methods: []string{"COUNTER"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+	app := testenv.Must(web.New(built(), web.Boot{Methods: []string{"COUNTER"}}))(t)
 	app.Register(s.API())
 	plain := ask(t, s, "/app")
 	if b := plain.Body.String(); strings.Contains(b, "brand") || strings.Contains(plain.Header().Get("Content-Security-Policy"), "sha256") {
 		t.Errorf("without a brand: %s", b)
 	}
 	logo := &web.PagePicture{URL: "/media/x-160.png", Width: 160, Height: 80}
-	err = app.SetBoot(web.Boot{Methods: []string{"COUNTER"}, Brand: web.PageBrand{
+	testenv.NoError(t, app.SetBoot(web.Boot{Methods: []string{"COUNTER"}, Brand: web.PageBrand{
 		Name: `Quán "Hoa" <&>`, Accent: "#0b6e4f", Style: ":root{--accent:#0b6e4f}", Logo: logo,
 		IconSmall: "/media/x-192.png", IconLarge: "/media/x-512.png", Title: map[string]string{"vi": "Xin chào"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	w := ask(t, s, "/app")
 	for _, want := range []string{
 		"<title>Quán &#34;Hoa&#34; &lt;&amp;&gt;</title>", "<style>:root{--accent:#0b6e4f}</style></head>",

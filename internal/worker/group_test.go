@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"comanda/internal/testenv"
 )
 
 // journal records what happens to services.
@@ -38,21 +38,15 @@ func TestGroup_OrderAndReverse(t *testing.T) {
 	var j journal
 	g := NewGroup(j.service("sql", nil, nil), j.service("relay", nil, nil), j.service("http", nil, nil))
 	ctx := context.Background()
-	if err := g.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.Start(ctx))
 	if g.Start(ctx) == nil {
 		t.Error("a second Start is accepted")
 	}
 	for range 2 {
-		if err := g.Stop(ctx); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, g.Stop(ctx))
 	}
 	want := journal{"start sql", "start relay", "start http", "stop http", "stop relay", "stop sql"}
-	if d := cmp.Diff(want, j); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, j)
 }
 
 func TestGroup_FailedStartGoesBack(t *testing.T) {
@@ -64,33 +58,25 @@ func TestGroup_FailedStartGoesBack(t *testing.T) {
 	if err := g.Start(interrupted); !errors.Is(err, errBroken) || errors.Is(err, context.Canceled) {
 		t.Errorf("Start = %v", err)
 	}
-	if d := cmp.Diff(journal{"start a", "start b", "start c", "stop b", "stop a"}, j); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, journal{"start a", "start b", "start c", "stop b", "stop a"}, j)
 }
 
 func TestGroup_StopGoesOnAfterAFailure(t *testing.T) {
 	var j journal
 	other := errors.New("other")
 	g := NewGroup(j.service("a", nil, other), j.service("b", nil, errBroken), j.service("c", nil, nil))
-	if err := g.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.Start(context.Background()))
 	j = nil
 	if err := g.Stop(context.Background()); !errors.Is(err, errBroken) || !errors.Is(err, other) {
 		t.Errorf("Stop = %v, want both failures", err)
 	}
-	if d := cmp.Diff(journal{"stop c", "stop b", "stop a"}, j); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, journal{"stop c", "stop b", "stop a"}, j)
 }
 
 func TestGroup_OutOfTimeTellsAllAndMayBeStoppedAgain(t *testing.T) {
 	var j journal
 	g := NewGroup(j.service("a", nil, nil), j.service("b", nil, nil))
-	if err := g.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, g.Start(context.Background()))
 	j = nil
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -100,7 +86,5 @@ func TestGroup_OutOfTimeTellsAllAndMayBeStoppedAgain(t *testing.T) {
 	if err := g.Stop(context.Background()); err != nil {
 		t.Errorf("the second Stop = %v", err)
 	}
-	if d := cmp.Diff(journal{"stop b", "stop a", "stop b", "stop a"}, j); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, journal{"stop b", "stop a", "stop b", "stop a"}, j)
 }

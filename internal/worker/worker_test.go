@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
+
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,10 +33,7 @@ func newWorker(l Loop) *Worker {
 // value reads a counter or gauge of a loop; for a histogram it is the number of observations.
 func value(t *testing.T, reg *prometheus.Registry, name, job string) float64 {
 	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(reg.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() != name || m.GetLabel()[0].GetValue() != job {
@@ -53,9 +52,7 @@ func value(t *testing.T, reg *prometheus.Registry, name, job string) float64 {
 // start starts w and returns what stops it; the test ends with the loop's end.
 func start(t *testing.T, w *Worker) {
 	t.Helper()
-	if err := w.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Start(t.Context()))
 	t.Cleanup(func() {
 		if err := w.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -169,9 +166,7 @@ func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
 			within(t, "pause", time.Since(last), want*time.Second)
 		}
 		healthy.Store(true)
-		if err := <-ran; err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, <-ran)
 		healthy.Store(false)
 		last := time.Now()
 		<-ran // a period after the success
@@ -270,9 +265,7 @@ func TestWorker_StopWaitsForTheRound(t *testing.T) { // W4
 			finished.Store(true)
 			return ctx.Err()
 		}})
-		if err := w.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Start(t.Context()))
 		synctest.Wait()
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -298,9 +291,7 @@ func TestWorker_LifeCycle(t *testing.T) {
 			t.Errorf("Stop before Start = %v", err)
 		}
 		for range 3 {
-			if err := w.Start(bg); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, w.Start(bg))
 			if w.Start(bg) == nil {
 				t.Error("a second Start is accepted")
 			}
@@ -315,9 +306,7 @@ func TestWorker_LifeCycle(t *testing.T) {
 			t.Errorf("%d rounds in three lives", rounds)
 		}
 		life, end := context.WithCancel(bg)
-		if err := w.Start(life); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Start(life))
 		end() // the loop ends with the context of its start as well
 		synctest.Wait()
 		if err := w.Start(bg); err != nil {

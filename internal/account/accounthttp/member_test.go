@@ -22,6 +22,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,10 +43,8 @@ type testServer struct {
 func newTestServer(t *testing.T, db *sqldb.DB) *testServer {
 	t.Helper()
 	s := &testServer{Env: accounttest.Open(t, db, accounttest.NewSessionCache()), log: &bytes.Buffer{}}
-	server, err := httpapi.New(httpapi.Default(), slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(httpapi.Default(),
+		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), prometheus.NewRegistry()))(t)
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
 	accounthttp.Member(server.API(), s.Service, func() bool { return false })
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
@@ -61,17 +60,11 @@ func each(t *testing.T, test func(t *testing.T, s *testServer)) {
 // ask sends a request, with an access token unless that is empty, and decodes the answer.
 func (s *testServer) ask(t *testing.T, method, path, body, access string, into any) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	r.Header.Set("User-Agent", "Phone/1.0 (\x01test)")
-	r.Header.Set("Accept-Language", "en")
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	if access != "" {
-		r.Header.Set("Authorization", "Bearer "+access)
+		access = "Bearer " + access
 	}
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, r)
+	w := testenv.Serve(t, s.server, method, path, body,
+		"User-Agent", "Phone/1.0 (\x01test)", "Accept-Language", "en", "Authorization", access)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
 			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
@@ -132,9 +125,7 @@ func TestMember_life_cycle(t *testing.T) {
 		}
 		var me map[string]any
 		want(t, s.ask(t, "GET", "/me", "", p.AccessToken, &me), 200, "")
-		if d := cmp.Diff(p.User, me); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, p.User, me)
 		var next, retry pair
 		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &next), 200, "")
 		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &retry), 200, "")
@@ -333,15 +324,10 @@ func TestMember_device_cookie(t *testing.T) {
 			t.Errorf("a logout answers %d with the cookie %q", w.Code, w.Header().Get("Set-Cookie"))
 		}
 		send := func(method, path, body, access string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
 			if access != "" {
-				r.Header.Set("Authorization", "Bearer "+access)
+				access = "Bearer " + access
 			}
-			r.AddCookie(&http.Cookie{Name: set.Name, Value: set.Value})
-			w := httptest.NewRecorder()
-			s.server.ServeHTTP(w, r)
-			return w
+			return testenv.Serve(t, s.server, method, path, body, "Authorization", access, "Cookie", set.Name+"="+set.Value)
 		}
 		want(t, send("GET", "/me", "", ""), 401, "unauthenticated")
 		want(t, send("POST", "/auth/refresh", `{"refreshToken":"`+set.Value+`"}`, ""), 401, "refresh_token_invalid")
@@ -355,9 +341,7 @@ func TestMember_device_cookie(t *testing.T) {
 		want(t, s.ask(t, "POST", "/auth/login", loginBody, "", nil), 401, "login_failed")
 		w = send("POST", "/auth/login", loginBody, "")
 		want(t, w, 200, "")
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
 		w = send("POST", "/me/password", `{"currentPassword":"`+accounttest.Password+`","newPassword":"another password"}`, p.AccessToken)
 		if changed, err := http.ParseSetCookie(w.Header().Get("Set-Cookie")); w.Code != 204 || err != nil || changed.Value == set.Value {
 			t.Errorf("a change of the password answers %d with %v", w.Code, w.Header())

@@ -11,6 +11,7 @@ import (
 
 	"comanda/internal/account"
 	"comanda/internal/account/accountjwt"
+	"comanda/internal/testenv"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
@@ -24,11 +25,7 @@ var (
 
 func tokens(t testing.TB, key []byte) *accountjwt.Codec {
 	t.Helper()
-	tokens, err := accountjwt.New(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tokens
+	return testenv.Must(accountjwt.New(key))(t)
 }
 
 func claims() account.Claims {
@@ -39,11 +36,7 @@ func claims() account.Claims {
 
 func sign(t testing.TB, tokens *accountjwt.Codec) string {
 	t.Helper()
-	text, err := tokens.Sign(claims())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return testenv.Must(tokens.Sign(claims()))(t)
 }
 
 func TestCodec(t *testing.T) {
@@ -61,9 +54,7 @@ func TestCodec(t *testing.T) {
 	}
 	payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(text, ".")[1])
 	var said map[string]any
-	if err := json.Unmarshal(payload, &said); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(payload, &said))
 	for _, name := range []string{"iss", "aud", "sub", "exp", "nbf", "iat", "jti", "sid"} {
 		if said[name] == nil {
 			t.Errorf("claim %s is missing", name)
@@ -79,9 +70,7 @@ func TestCodec(t *testing.T) {
 func TestCodec_SetKey(t *testing.T) {
 	tok := tokens(t, old)
 	before := sign(t, tok)
-	if err := tok.SetKey(key); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, tok.SetKey(key))
 	if _, err := tok.Parse(before, noon); err == nil {
 		t.Error("a token of the replaced key was accepted")
 	}
@@ -108,19 +97,13 @@ func TestParse_refuses(t *testing.T) {
 	var body jwt.MapClaims
 	for i, into := range []any{&header, &body} {
 		data, _ := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[i])
-		if err := json.Unmarshal(data, into); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal(data, into))
 	}
 	forge := func(method jwt.SigningMethod, with any, change func(header map[string]any, body jwt.MapClaims)) string {
 		h, b := maps.Clone(header), maps.Clone(body)
 		h["alg"] = method.Alg()
 		change(h, b)
-		text, err := (&jwt.Token{Header: h, Claims: b, Method: method}).SignedString(with)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return testenv.Must((&jwt.Token{Header: h, Claims: b, Method: method}).SignedString(with))(t)
 	}
 	said := func(name string, v any) string {
 		return forge(jwt.SigningMethodHS256, key, func(_ map[string]any, b jwt.MapClaims) {

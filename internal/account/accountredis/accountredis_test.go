@@ -15,6 +15,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -47,51 +48,45 @@ func sessionCacheSuite(t *testing.T, empty func(t *testing.T) account.SessionCac
 			t.Errorf("found %+v, %t, barred %t, %v", got, found, barred, err)
 		}
 	}
-	must := func(t *testing.T, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 
 	t.Run("a session is found until it is deleted", func(t *testing.T) {
 		m, s, other := empty(t), standing(), standing()
 		finds(t, m, s, "a", false, false)
-		must(t, m.Put(t.Context(), s, account.TokenHash("x")))
-		must(t, m.Put(t.Context(), other, ""))
+		testenv.NoError(t, m.Put(t.Context(), s, account.TokenHash("x")))
+		testenv.NoError(t, m.Put(t.Context(), other, ""))
 		finds(t, m, s, "a", true, false)
 		for range 2 { // again changes nothing
-			must(t, m.Delete(t.Context(), []string{s.Session}))
+			testenv.NoError(t, m.Delete(t.Context(), []string{s.Session}))
 			finds(t, m, s, "a", false, false)
 		}
 		finds(t, m, other, "a", true, false)
-		must(t, m.Delete(t.Context(), nil))
+		testenv.NoError(t, m.Delete(t.Context(), nil))
 	})
 	t.Run("a blocked token is reported with and without its session", func(t *testing.T) {
 		m, s, token := empty(t), standing(), uid.New(now)
-		must(t, m.BlockToken(t.Context(), token, time.Minute))
+		testenv.NoError(t, m.BlockToken(t.Context(), token, time.Minute))
 		finds(t, m, s, token, false, true)
-		must(t, m.Put(t.Context(), s, ""))
+		testenv.NoError(t, m.Put(t.Context(), s, ""))
 		finds(t, m, s, token, true, true)
 		finds(t, m, s, token+"0", true, false)
 	})
 	t.Run("an expired token is not blocked", func(t *testing.T) {
 		m, s, token := empty(t), standing(), uid.New(now)
-		must(t, m.BlockToken(t.Context(), token, 0))
-		must(t, m.BlockToken(t.Context(), token, -time.Minute))
+		testenv.NoError(t, m.BlockToken(t.Context(), token, 0))
+		testenv.NoError(t, m.BlockToken(t.Context(), token, -time.Minute))
 		finds(t, m, s, token, false, false)
 	})
 	t.Run("a session without branches", func(t *testing.T) {
 		m, s := empty(t), standing()
 		s.Branches = nil
-		must(t, m.Put(t.Context(), s, ""))
+		testenv.NoError(t, m.Put(t.Context(), s, ""))
 		finds(t, m, s, "a", true, false)
 	})
 	t.Run("codes are recorded and deleted", func(t *testing.T) {
 		m := empty(t)
-		must(t, m.PutCode(t.Context(), account.Verify, 7, now))
-		must(t, m.PutCode(t.Context(), account.Reset, 7, now))
-		must(t, m.DeleteCode(t.Context(), account.Verify, 7))
+		testenv.NoError(t, m.PutCode(t.Context(), account.Verify, 7, now))
+		testenv.NoError(t, m.PutCode(t.Context(), account.Reset, 7, now))
+		testenv.NoError(t, m.DeleteCode(t.Context(), account.Verify, 7))
 	})
 }
 
@@ -108,12 +103,6 @@ func activeSession() account.ActiveSession {
 func TestSessionCache_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m, s := accountredis.New(db), activeSession()
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		lives := func(key keyspace.Key, want time.Duration) {
 			t.Helper()
 			ms, err := db.Do(t.Context(), "PTTL", key).Int()
@@ -121,7 +110,7 @@ func TestSessionCache_keys(t *testing.T) {
 				t.Errorf("%s lives for %v, want %v, %v", key, got, want, err)
 			}
 		}
-		must(m.Put(t.Context(), s, "a hash"))
+		testenv.NoError(t, m.Put(t.Context(), s, "a hash"))
 		fields, err := db.Do(t.Context(), "HGETALL", keyspace.Session(s.Session)).Map()
 		want := map[string]string{
 			"seal":   db.Seal(keyspace.Session(s.Session), "7", "4", "CASHIER", "1,2", "1772082000000", "1772125200000", "192.0.2.7"),
@@ -137,19 +126,19 @@ func TestSessionCache_keys(t *testing.T) {
 		}
 		lives(keyspace.RefreshToken(s.Session), 7*24*time.Hour)
 
-		must(db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
+		testenv.NoError(t, db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
 		if _, found, _, err := m.Get(t.Context(), s.Session, "x"); !found || err != nil {
 			t.Errorf("%t, %v", found, err)
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute) // sliding
 
-		must(m.BlockToken(t.Context(), s.Session, 9*time.Minute))
+		testenv.NoError(t, m.BlockToken(t.Context(), s.Session, 9*time.Minute))
 		lives(keyspace.RevokedToken(s.Session), 9*time.Minute)
 
-		must(m.PutCode(t.Context(), account.Verify, 7, now))
+		testenv.NoError(t, m.PutCode(t.Context(), account.Verify, 7, now))
 		lives(keyspace.OneTimeCode("verify", 7), 5*time.Minute)
-		must(m.DeleteCode(t.Context(), account.Verify, 7))
-		must(m.Delete(t.Context(), []string{s.Session}))
+		testenv.NoError(t, m.DeleteCode(t.Context(), account.Verify, 7))
+		testenv.NoError(t, m.Delete(t.Context(), []string{s.Session}))
 		for _, key := range []keyspace.Key{
 			keyspace.OneTimeCode("verify", 7), keyspace.Session(s.Session), keyspace.RefreshToken(s.Session),
 		} {
@@ -168,12 +157,8 @@ func TestSessionCache_Get_needs_every_field(t *testing.T) {
 			"userId": "", "roleId": "x", "role": "", "branches": "1,,2", "loginAt": "", "expiresAt": "1.5", "seal": "",
 		} {
 			s := activeSession()
-			if err := m.Put(t.Context(), s, ""); err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Do(t.Context(), "HSET", keyspace.Session(s.Session), field, bad).Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, m.Put(t.Context(), s, ""))
+			testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(s.Session), field, bad).Err())
 			if _, found, _, err := m.Get(t.Context(), s.Session, "x"); found || err != nil {
 				t.Errorf("%s=%q was accepted: %v", field, bad, err)
 			}
@@ -187,32 +172,21 @@ func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 		m, mine, owners := accountredis.New(db), activeSession(), activeSession()
 		owners.UserID, owners.RoleID, owners.Role, owners.Branches = 1, 1, authz.RoleOwner, nil
 		for _, s := range []account.ActiveSession{mine, owners} {
-			if err := m.Put(t.Context(), s, ""); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, m.Put(t.Context(), s, ""))
 		}
-		theirs, err := db.Do(t.Context(), "HGETALL", keyspace.Session(owners.Session)).Map()
-		if err != nil {
-			t.Fatal(err)
-		}
+		theirs := testenv.Must(db.Do(t.Context(), "HGETALL", keyspace.Session(owners.Session)).Map())(t)
 		all := []string{}
 		for field, value := range theirs {
 			if field != "expiresAt" && field != "loginAt" && field != "address" { // alike
-				if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), field, value).Err(); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), field, value).Err())
 				if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
 					t.Errorf("%s=%q was accepted: %+v, %v", field, value, s, err)
 				}
-				if err := m.Put(t.Context(), mine, ""); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, m.Put(t.Context(), mine, ""))
 			}
 			all = append(all, field, value)
 		}
-		if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), all...).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), all...).Err())
 		if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
 			t.Errorf("another session's record was accepted: %+v, %v", s, err)
 		}
@@ -222,9 +196,7 @@ func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 func TestSessionCache_without_redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
 	m, s := accountredis.New(db), activeSession()
-	if err := m.Put(t.Context(), s, ""); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, m.Put(t.Context(), s, ""))
 	server.Kill()
 	_, found, blocked, err := m.Get(t.Context(), s.Session, "x")
 	for what, err := range map[string]error{

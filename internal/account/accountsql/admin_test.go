@@ -18,6 +18,7 @@ import (
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -40,9 +41,7 @@ func syncRoles(t *testing.T, db *sqldb.DB) {
 		{Name: "cancel", Method: "POST", Path: "/api/orders/{id}/cancel", Module: "ORDERS"},
 		{Name: "grant", Method: "PUT", Path: "/api/roles/{id}/permissions", Module: "ROLES"},
 	}
-	if err := authzsql.SyncPermissions(t.Context(), db, routes, syncAt); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, authzsql.SyncPermissions(t.Context(), db, routes, syncAt))
 }
 
 // entries returns the number of entries of the audit log, whose hash chain must be valid.
@@ -70,23 +69,14 @@ func newAdminEnv(t *testing.T, db *sqldb.DB) *adminEnv {
 	h := &adminEnv{db: db, people: NewUserAdmin(db), roles: authzsql.NewRoles(db), byName: map[string]authz.Role{}, now: syncAt}
 	syncRoles(t, db)
 	for id := range 3 {
-		if _, err := db.Exec(t.Context(), adminTestStmts.Must("branch"), id+1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), adminTestStmts.Must("branch"), id+1))(t)
 	}
-	all, err := h.roles.Roles(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testenv.Must(h.roles.Roles(t.Context()))(t)
 	for _, r := range all {
 		h.byName[r.Name] = r
 	}
-	if _, err := h.people.AddCode(t.Context(), "code", h.now); err != nil {
-		t.Fatal(err)
-	}
-	if h.owner, err = h.people.CreateOwner(t.Context(), "code", time.Time{}, user("owner", authz.RoleOwner), account.Caller{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.people.AddCode(t.Context(), "code", h.now))(t)
+	h.owner = testenv.Must(h.people.CreateOwner(t.Context(), "code", time.Time{}, user("owner", authz.RoleOwner), account.Caller{}))(t)
 	return h
 }
 
@@ -100,11 +90,8 @@ func user(name, role string) account.User {
 // hire creates an account as the operator.
 func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) account.User {
 	t.Helper()
-	u, err := h.people.Create(t.Context(), authz.System(), user(name, ""), "", h.assignment(role, branches...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return testenv.Must(h.people.Create(t.Context(), authz.System(), user(name, ""), "",
+		h.assignment(role, branches...)))(t)
 }
 
 func (h *adminEnv) assignment(role string, branches ...int64) account.Assignment {
@@ -113,11 +100,7 @@ func (h *adminEnv) assignment(role string, branches ...int64) account.Assignment
 
 func (h *adminEnv) number(t *testing.T, name string, args ...any) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), h.db, adminTestStmts.Must(name), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), h.db, adminTestStmts.Must(name), args...))(t)
 }
 
 // login begins a session.
@@ -127,9 +110,7 @@ func (h *adminEnv) login(t *testing.T, u account.User) {
 		ID: uid.New(h.now), UserID: u.ID, TokenHash: uid.New(h.now), CreatedAt: h.now, RotatedAt: h.now, LastSeenAt: h.now,
 		IdleUntil: h.now.Add(time.Hour), ExpiresAt: h.now.Add(time.Hour),
 	}
-	if _, _, err := NewAccounts(h.db).Begin(t.Context(), u, s, account.LoginProof{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must2(NewAccounts(h.db).Begin(t.Context(), u, s, account.LoginProof{}))(t)
 }
 
 func wantFault(t *testing.T, what string, err, want error) {
@@ -233,9 +214,7 @@ func TestUserAdmin_Users(t *testing.T) {
 		h.hire(t, "cook_2", "KITCHEN", 1, 2)
 		u := user("anh", "")
 		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
-		if _, err := h.people.Create(t.Context(), authz.System(), u, "", h.assignment("USER")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.people.Create(t.Context(), authz.System(), u, "", h.assignment("USER")))(t)
 		no := false
 		for what, c := range map[string]struct {
 			f    account.UserFilter
@@ -284,9 +263,7 @@ func TestRoles_change(t *testing.T) {
 			t.Error("no revocation was written")
 		}
 		// Administrators can neither grant nor revoke a permission that they have lost.
-		if _, err := h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now))(t)
 		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
 		wantFault(t, "revoking more than one has", err, authz.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
@@ -298,14 +275,10 @@ func TestRoles_change(t *testing.T) {
 		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
 		wantFault(t, "an unknown permission", err, authz.ErrPermission)
 
-		u, err := h.people.Create(t.Context(), owner, user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testenv.Must(h.people.Create(t.Context(), owner, user("chef", ""), "",
+			account.Assignment{RoleID: chef.ID, Branches: []int64{1}}))(t)
 		wantFault(t, "a role in use", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRoleUsed)
-		if _, _, err := h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must2(h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now))(t)
 		wantFault(t, "an unused role", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
 		wantFault(t, "once more", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRole)
 		err = h.roles.DeleteRole(t.Context(), owner, h.byName["STAFF"].ID, h.now)
@@ -371,22 +344,14 @@ func TestAudit_one_entry_per_change(t *testing.T) {
 		made := 0
 		rapid.Check(t, func(t *rapid.T) {
 			ctx := context.Background()
-			audit, err := auditsql.Verify(ctx, db)
-			if err != nil {
-				t.Fatal(err)
-			}
+			audit := testenv.Must(auditsql.Verify(ctx, db))(t)
 			want := audit.Entries
 			for range rapid.IntRange(1, 6).Draw(t, "changes") {
-				by, err := NewAccounts(db).User(ctx, rapid.SampledFrom(ids).Draw(t, "by"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				by := testenv.Must(NewAccounts(db).User(ctx, rapid.SampledFrom(ids).Draw(t, "by")))(t)
 				of := rapid.SampledFrom(ids).Draw(t, "of")
-				before, err := NewAccounts(db).User(ctx, of)
-				if err != nil {
-					t.Fatal(err)
-				}
+				before := testenv.Must(NewAccounts(db).User(ctx, of))(t)
 				role := rapid.SampledFrom([]string{"OWNER", "ADMIN", "MANAGER", "CASHIER", "USER"}).Draw(t, "role")
+				var err error
 				changed := false
 				switch rapid.IntRange(0, 3).Draw(t, "what") {
 				case 0:
@@ -410,7 +375,7 @@ func TestAudit_one_entry_per_change(t *testing.T) {
 					want++
 				}
 			}
-			audit, err = auditsql.Verify(ctx, db)
+			audit, err := auditsql.Verify(ctx, db)
 			if err != nil || audit.Entries != want || len(audit.Broken) > 0 {
 				t.Fatalf("%d entries, want %d: %+v %v", audit.Entries, want, audit.Broken, err)
 			}
@@ -431,11 +396,7 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 		accounts := NewAccounts(db)
 		staff := func() []account.Colleague {
 			t.Helper()
-			all, err := accounts.Colleagues(t.Context(), []int64{1}, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return all
+			return testenv.Must(accounts.Colleagues(t.Context(), []int64{1}, false))(t)
 		}
 		if all := staff(); len(all) != 1 || all[0].UserID != made.ID {
 			t.Errorf("%+v", all)
@@ -467,9 +428,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		h.now = h.now.Add(time.Minute)
 		for _, hash := range []string{"first", "second"} {
 			for range account.MaxPinFailures + 1 {
-				if _, err := accounts.TryPin(t.Context(), cook.ID); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(accounts.TryPin(t.Context(), cook.ID))(t)
 			}
 			before := entries(t, db)
 			u, ended, err := h.people.ResetPin(t.Context(), manager.Actor("s"), cook.ID, hash, h.now)
@@ -513,10 +472,8 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cooking, err := h.people.Create(t.Context(), authz.System(), user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cooking := testenv.Must(h.people.Create(t.Context(), authz.System(), user("chef", ""), "",
+			account.Assignment{RoleID: chef.ID, Branches: []int64{1}}))(t)
 		_, _, err = h.people.ResetPin(t.Context(), manager.Actor("s"), cooking.ID, "hash", h.now)
 		wantFault(t, "of an account with more permissions", err, authz.ErrExceedsOwnRights)
 		before = entries(t, db)

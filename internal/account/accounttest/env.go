@@ -73,9 +73,7 @@ var (
 func Open(t testing.TB, db *sqldb.DB, memory account.SessionCache) *Env {
 	t.Helper()
 	for _, r := range authz.Delivered() {
-		if _, err := db.Exec(t.Context(), roleInsert, r.Name); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), roleInsert, r.Name))(t)
 	}
 	return OpenAnother(t, db, memory, testenv.NewClock())
 }
@@ -83,14 +81,8 @@ func Open(t testing.TB, db *sqldb.DB, memory account.SessionCache) *Env {
 // OpenAnother returns the environment of another process on the same database.
 func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock *testenv.Clock) *Env {
 	t.Helper()
-	keys, err := accountsql.Keys(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := accountjwt.New(keys.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := testenv.Must(accountsql.Keys(t.Context(), db))(t)
+	tokens := testenv.Must(accountjwt.New(keys.Token))(t)
 	store, heard := accountsql.NewAccounts(db), &EventCounts{counts: map[string]int{}}
 	h := &Env{DB: db, Store: store, Clock: clock, Events: heard, Service: &account.Service{
 		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: account.NewHasher(FastParams, 2), Tokens: tokens, Keys: keys,
@@ -109,9 +101,7 @@ func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock 
 // SyncRevocations makes the authenticator read new revocations.
 func (h *Env) SyncRevocations(t testing.TB) {
 	t.Helper()
-	if err := h.Authenticator.SyncRevocations(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, h.Authenticator.SyncRevocations(t.Context()))
 }
 
 // Caller returns the client of test requests.
@@ -122,15 +112,10 @@ func Caller() account.Caller {
 // CreateMember registers a member and verifies the e-mail address.
 func (h *Env) CreateMember(t testing.TB, email string) account.User {
 	t.Helper()
-	u, err := h.Register(t.Context(), account.Registration{
+	u := testenv.Must(h.Register(t.Context(), account.Registration{
 		Profile: account.Profile{Email: email}, Password: Password,
-	}, Caller())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.VerifyEmail(t.Context(), email, h.Code(t, email), Caller()); err != nil {
-		t.Fatal(err)
-	}
+	}, Caller()))(t)
+	testenv.NoError(t, h.VerifyEmail(t.Context(), email, h.Code(t, email), Caller()))
 	return u
 }
 
@@ -145,37 +130,25 @@ func (h *Env) CreateStaff(t testing.TB, email, role string) account.User {
 // SetRole changes an account's role and nothing else.
 func (h *Env) SetRole(t testing.TB, user int64, role string) {
 	t.Helper()
-	if _, err := h.DB.Exec(t.Context(), roleOf, user, role); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(t.Context(), roleOf, user, role))(t)
 }
 
 // Number returns the single number that a query selects.
 func (h *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), h.DB, q, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), h.DB, q, args...))(t)
 }
 
 // SetStatus changes an account's status and nothing else.
 func (h *Env) SetStatus(t testing.TB, user int64, s account.Status) {
 	t.Helper()
-	if _, err := h.DB.Exec(t.Context(), statusSet, user, string(s)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(t.Context(), statusSet, user, string(s)))(t)
 }
 
 // MustLogin logs an account in.
 func (h *Env) MustLogin(t testing.TB, email string) account.IssuedTokens {
 	t.Helper()
-	g, err := h.Login(t.Context(), account.Credentials{Email: email, Password: Password}, Caller())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return testenv.Must(h.Login(t.Context(), account.Credentials{Email: email, Password: Password}, Caller()))(t)
 }
 
 // Authenticate returns the error of authenticating an access token.
@@ -187,7 +160,7 @@ func (h *Env) Authenticate(ctx context.Context, access string) error {
 // Emails returns the e-mails queued to an address, oldest first.
 func (h *Env) Emails(t testing.TB, email string) []account.Email {
 	t.Helper()
-	all, err := sqldb.Collect(t.Context(), h.DB, func(r sqldb.Rows) (l account.Email, err error) {
+	return testenv.Must(sqldb.Collect(t.Context(), h.DB, func(r sqldb.Rows) (l account.Email, err error) {
 		var fields string
 		var expires int64
 		if err = r.Scan(&l.Template, &l.Locale, &fields, &expires); err == nil {
@@ -195,11 +168,7 @@ func (h *Env) Emails(t testing.TB, email string) []account.Email {
 		}
 		l.To, l.Expires = email, time.UnixMilli(expires).UTC()
 		return l, err
-	}, letterSelect, email)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	}, letterSelect, email))(t)
 }
 
 // Code returns the code that was sent to an address last.
@@ -207,10 +176,7 @@ func (h *Env) Code(t testing.TB, email string) string {
 	t.Helper()
 	for _, l := range slices.Backward(h.Emails(t, email)) {
 		if l.Fields[account.FieldCode] != "" {
-			open, err := h.Keys.OpenFields(l.Fields)
-			if err != nil {
-				t.Fatal(err)
-			}
+			open := testenv.Must(h.Keys.OpenFields(l.Fields))(t)
 			return open[account.FieldCode]
 		}
 	}

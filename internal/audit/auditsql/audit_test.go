@@ -14,6 +14,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // Changes that an intruder with a connection to the database could make.
@@ -46,19 +47,13 @@ func entry(n int) audit.Entry {
 func record(t *testing.T, db *sqldb.DB, n int) {
 	t.Helper()
 	for i := range n {
-		if err := RecordAlone(t.Context(), db, entry(i)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, RecordAlone(t.Context(), db, entry(i)))
 	}
 }
 
 func verify(t *testing.T, db *sqldb.DB) Report {
 	t.Helper()
-	r, err := Verify(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testenv.Must(Verify(t.Context(), db))(t)
 }
 
 func TestVerify(t *testing.T) {
@@ -69,9 +64,7 @@ func TestVerify(t *testing.T) {
 				if r := verify(t, db); r.Entries != 10 || len(r.Broken) != 0 || len(r.Hash) != 64 {
 					t.Fatalf("an untouched log: %+v", r)
 				}
-				if _, err := db.Exec(t.Context(), intrusions.Must(intrusion)); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(db.Exec(t.Context(), intrusions.Must(intrusion)))(t)
 				if r := verify(t, db); len(r.Broken) == 0 {
 					t.Errorf("not noticed: %+v", r)
 				}
@@ -87,9 +80,7 @@ func TestVerify_pages(t *testing.T) {
 	for i := range all {
 		all[i] = entry(i)
 	}
-	if err := RecordAlone(t.Context(), db, all...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, RecordAlone(t.Context(), db, all...))
 	if r := verify(t, db); r.Entries != 2*auditPage || len(r.Broken) != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -196,16 +187,11 @@ var named = sqldb.Load(fstest.MapFS{
 func TestNames(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, q := range []string{"branch", "table", "role", "user"} {
-			if _, err := db.Exec(t.Context(), named.Must(q)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(db.Exec(t.Context(), named.Must(q)))(t)
 		}
-		got, err := NewLog(db).Names(t.Context(), []string{
+		got := testenv.Must(NewLog(db).Names(t.Context(), []string{
 			"branch:901", "table:902", "user:903", "user:904", "table:903", "branch:x", "settings:house", "system", "visit:v",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		want := map[string]string{"branch:901": "Quán Hoa", "table:902": "T1", "user:903": "Lan Nguyễn"}
 		if !maps.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/httpapi"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var routes = []httpapi.RouteInfo{
@@ -28,9 +27,7 @@ func TestPermissions(t *testing.T) {
 		{Method: "POST", Path: "/api/orders/{id}/cancel", Module: "ORDERS", Name: "Cancel"},
 		{Method: "GET", Path: "/api/roles", Module: "ROLES", Name: "Roles"},
 	}
-	if d := cmp.Diff(want, authzhttp.Permissions(routes)); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, authzhttp.Permissions(routes))
 	places := authzhttp.Places(routes)
 	if len(places) != 3 || places[want[1].Key()] != 2 {
 		t.Errorf("%v", places)
@@ -42,13 +39,9 @@ func newAuthenticator(t testing.TB, denied func(*httpapi.RouteInfo)) (authzhttp.
 	t.Helper()
 	db := sqldbtest.SQLite(t)
 	h := accounttest.Open(t, db, accounttest.NewSessionCache())
-	if err := authzsql.SyncPermissions(t.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, authzsql.SyncPermissions(t.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()))
 	rights := authz.NewAuthorizer(authzsql.NewRoles(db), h.Clock.Now, authzhttp.Places(routes))
-	if err := rights.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, rights.Refresh(t.Context()))
 	h.CreateStaff(t, "cashier@example.com", authz.RoleCashier)
 	access := h.MustLogin(t, "cashier@example.com").Access
 	return authzhttp.Authenticator{Tokens: h.Authenticator, Routes: rights, Denied: denied}, access

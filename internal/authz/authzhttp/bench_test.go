@@ -18,6 +18,7 @@ import (
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/httpapi"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // BenchmarkAuthenticator_http alternates one request between a public route and one that requires a permission.
@@ -25,10 +26,7 @@ import (
 // same between two public routes, which is the error of the measurement.
 func BenchmarkAuthenticator_http(b *testing.B) {
 	addr, access := listen(b)
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		b.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", addr))(b)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	const batch = 200
@@ -54,9 +52,7 @@ func BenchmarkAuthenticator_http(b *testing.B) {
 
 func ask(b *testing.B, conn net.Conn, in *bufio.Reader, request []byte) {
 	b.Helper()
-	if _, err := conn.Write(request); err != nil {
-		b.Fatal(err)
-	}
+	testenv.Must(conn.Write(request))(b)
 	res, err := http.ReadResponse(in, nil)
 	if err != nil || res.StatusCode != http.StatusNoContent {
 		b.Fatal(res, err)
@@ -76,10 +72,7 @@ func listen(b *testing.B) (addr, access string) {
 	b.Helper()
 	c := httpapi.Default()
 	c.Listen = "127.0.0.1:0"
-	s, err := httpapi.New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(b)
 	nothing := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
 	for path, policy := range map[string]httpapi.Policy{
 		"/open/again": httpapi.Public, "/open/orders": httpapi.Public, "/api/orders": httpapi.Staff,
@@ -89,18 +82,12 @@ func listen(b *testing.B) (addr, access string) {
 	db := sqldbtest.SQLite(b)
 	h := accounttest.Open(b, db, accounttest.NewSessionCache())
 	routes := s.API().Routes()
-	if err := authzsql.SyncPermissions(b.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, authzsql.SyncPermissions(b.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()))
 	rights := authz.NewAuthorizer(authzsql.NewRoles(db), h.Clock.Now, authzhttp.Places(routes))
-	if err := rights.Refresh(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, rights.Refresh(b.Context()))
 	h.CreateStaff(b, "cashier@example.com", authz.RoleCashier)
 	s.SetAuthenticator(authzhttp.Authenticator{Tokens: h.Authenticator, Routes: rights})
-	if err := s.Start(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, s.Start(b.Context()))
 	b.Cleanup(func() {
 		if err := s.Stop(context.Background()); err != nil {
 			b.Error(err)

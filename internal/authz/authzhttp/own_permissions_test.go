@@ -11,19 +11,15 @@ import (
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestOwnPermissions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := accounttest.Open(t, db, accounttest.NewSessionCache())
-		if err := authzsql.SyncPermissions(t.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, authzsql.SyncPermissions(t.Context(), db, authzhttp.Permissions(routes), h.Clock.Now()))
 		service := &authz.Roles{Store: authzsql.NewRoles(db)}
-		all, err := service.Store.Roles(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testenv.Must(service.Store.Roles(t.Context()))(t)
 		ids := map[string]int64{}
 		for _, r := range all {
 			ids[r.Name] = r.ID
@@ -36,10 +32,8 @@ func TestOwnPermissions(t *testing.T) {
 			authz.RoleCashier: {me: true, cancel: true},
 			authz.RoleUser:    {me: true},
 		} {
-			held, err := service.PermittedRoutes(t.Context(), authz.Actor{Kind: authz.Account, Role: role, RoleID: ids[role]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := testenv.Must(service.PermittedRoutes(t.Context(),
+				authz.Actor{Kind: authz.Account, Role: role, RoleID: ids[role]}))(t)
 			got := map[authz.RouteKey]bool{}
 			for _, k := range held {
 				got[k] = true

@@ -10,6 +10,7 @@ import (
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var earlierGrants = sqldb.Load(fstest.MapFS{
@@ -25,10 +26,7 @@ var earlierGrants = sqldb.Load(fstest.MapFS{
 func before(t *testing.T, db *sqldb.DB, version int64) {
 	t.Helper()
 	for {
-		all, err := db.Migrations(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testenv.Must(db.Migrations(t.Context()))(t)
 		applied := false
 		for _, m := range all {
 			applied = applied || m.Applied && m.Version >= version
@@ -36,19 +34,13 @@ func before(t *testing.T, db *sqldb.DB, version int64) {
 		if !applied {
 			return
 		}
-		if err := db.MigrateDown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.MigrateDown(t.Context()))
 	}
 }
 
 func do(t *testing.T, db *sqldb.DB, name string) int64 {
 	t.Helper()
-	n, err := db.Exec(t.Context(), earlierGrants.Must(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(db.Exec(t.Context(), earlierGrants.Must(name)))(t)
 }
 
 // The migration revokes quotas and reservations from the kitchen once: later grants by an owner stay. Other roles keep
@@ -66,17 +58,10 @@ func TestMigration_kitchen_grants(t *testing.T) {
 		do(t, db, "clear")
 		want := holding(t, db)
 		want["KITCHEN"] = []string{"GET /api/orders/{id}", "GET /me", "POST /api/menu-items/{id}/86"}
-		versions, err := NewRoles(db).RoleVersions(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
 
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(want, holding(t, db)); d != "" {
-			t.Error(d)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
+		testenv.Equal(t, want, holding(t, db))
 		var kitchen string
 		after, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range after {
@@ -95,9 +80,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 		do(t, db, "grant") // to the kitchen again; the chef has them
 		again := holding(t, db)
 		syncs(t, db, routes)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Migrate(t.Context()))
 		if d := cmp.Diff(again, holding(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
 			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
 		}
@@ -110,13 +93,8 @@ func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
 		before(t, db, 23)
 		syncs(t, db, table())
 		do(t, db, "clear")
-		versions, err := NewRoles(db).RoleVersions(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
+		testenv.NoError(t, db.Migrate(t.Context()))
 		after, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, after); d != "" || err != nil {
 			t.Errorf("%v %s", err, d)

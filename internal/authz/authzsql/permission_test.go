@@ -13,6 +13,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var syncAt = time.UnixMilli(1_000_000).UTC()
@@ -33,23 +34,15 @@ func table() []authz.Permission {
 
 func syncs(t *testing.T, db *sqldb.DB, routes []authz.Permission) {
 	t.Helper()
-	if err := SyncPermissions(t.Context(), db, routes, syncAt); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, SyncPermissions(t.Context(), db, routes, syncAt))
 }
 
 // holding returns the routes of every role by name.
 func holding(t *testing.T, db *sqldb.DB) map[string][]string {
 	t.Helper()
 	b := NewRoles(db)
-	roles, err := b.Roles(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	permissions, err := b.Permissions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	roles := testenv.Must(b.Roles(t.Context()))(t)
+	permissions := testenv.Must(b.Permissions(t.Context()))(t)
 	held := map[string][]string{}
 	for _, r := range roles {
 		held[r.Name] = []string{}
@@ -72,13 +65,8 @@ func TestSyncPermissions(t *testing.T) {
 			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": read, "STAFF": read,
 			"USER": {"GET /me"},
 		}
-		if d := cmp.Diff(want, holding(t, db)); d != "" {
-			t.Error(d)
-		}
-		versions, err := NewRoles(db).RoleVersions(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Equal(t, want, holding(t, db))
+		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
 		syncs(t, db, table())
 		again, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, again); d != "" || err != nil {
@@ -99,9 +87,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
 		for _, edit := range []string{"take", "clear"} {
-			if _, err := db.Exec(t.Context(), edits.Must(edit)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(db.Exec(t.Context(), edits.Must(edit)))(t)
 		}
 		next := table()
 		next[2] = route("GET", "/api/orders", "ORDERS") // instead of the cancelling
@@ -112,9 +98,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": {"GET /api/orders", "GET /me"},
 			"STAFF": all[:3], "USER": {"GET /me"},
 		}
-		if d := cmp.Diff(want, holding(t, db)); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, holding(t, db))
 		outbox, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], edits.Must("outbox"))
 		if err != nil || len(outbox) != 3 { // the permission that went, those that came or changed, the roles
 			t.Errorf("%q, %v", outbox, err)
@@ -129,9 +113,7 @@ func TestSyncPermissions_beside_a_later_release(t *testing.T) {
 		before := holding(t, db)
 		sqldbtest.MigrateLater(t, db, 9000, 20)
 		syncs(t, db, table()[1:])
-		if d := cmp.Diff(before, holding(t, db)); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, before, holding(t, db))
 	})
 }
 
@@ -168,10 +150,7 @@ func TestAuthorizer_Refresh(t *testing.T) {
 			places[p.Key()] = i * 40 // more than fits into one word
 		}
 		rights := authz.NewAuthorizer(NewRoles(db), time.Now, places)
-		roles, err := NewRoles(db).Roles(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		roles := testenv.Must(NewRoles(db).Roles(t.Context()))(t)
 		kitchen := authz.Actor{Kind: authz.Account, Role: "KITCHEN"}
 		for _, r := range roles {
 			if r.Name == "KITCHEN" {
@@ -180,9 +159,7 @@ func TestAuthorizer_Refresh(t *testing.T) {
 		}
 		may := func(place int, want error) {
 			t.Helper()
-			if err := rights.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, rights.Refresh(t.Context()))
 			if err := rights.Authorize(&kitchen, place); err != want { //nolint:errorlint // returned unwrapped
 				t.Errorf("place %d: %v", place, err)
 			}
@@ -191,16 +168,11 @@ func TestAuthorizer_Refresh(t *testing.T) {
 		may(40, nil)
 		may(80, authz.ErrForbidden)
 		may(1000, authz.ErrForbidden)
-		if _, err := db.Exec(t.Context(), edits.Must("take")); err != nil {
-			t.Fatal(err)
-		}
-		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		testenv.Must(db.Exec(t.Context(), edits.Must("take")))(t)
+		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			bumpRoles(tx, syncAt, authz.System(), kitchen.RoleID)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		may(40, authz.ErrForbidden)
 		may(0, nil)
 	})

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // bubble runs a measurement against a server that lives in the same bubble of fake time, so that every instant is
@@ -27,10 +29,7 @@ func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result,
 			return ours, nil
 		}
 		begin := time.Now()
-		var err error
-		if r, err = Run(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		r = testenv.Must(Run(t.Context(), p))(t)
 		took = time.Since(begin)
 	})
 	return r, took

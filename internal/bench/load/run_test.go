@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // serve starts a server that ends with the test and returns it as a target.
@@ -15,11 +17,7 @@ func serve(t testing.TB, h http.HandlerFunc) Target {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	target, err := ParseTarget(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target
+	return testenv.Must(ParseTarget(s.URL))(t)
 }
 
 // gets asks for the root, always the same.
@@ -57,12 +55,9 @@ func TestRun_countsWhatTheServerAnswered(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("12345"))
 	})
-	r, err := Run(t.Context(), Plan{
+	r := testenv.Must(Run(t.Context(), Plan{
 		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	late := asked.Load() - r.Done - r.Failed() // were answered after the end
 	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
 		t.Errorf("%d asked, %d done with %d bytes, errors %v", asked.Load(), r.Done, r.Bytes, r.Errors)
@@ -111,12 +106,9 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 			panic(http.ErrAbortHandler) // cuts the connection
 		}
 	})
-	r, err := Run(t.Context(), Plan{
+	r := testenv.Must(Run(t.Context(), Plan{
 		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if r.Done < 2 || r.Errors["connection"] < 1 || len(r.Errors) != 1 {
 		t.Errorf("%d done, errors %v", r.Done, r.Errors)
 	}
@@ -172,12 +164,9 @@ func TestTarget_ClientStaysHere(t *testing.T) {
 
 func BenchmarkRun(b *testing.B) {
 	target := serve(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
-	r, err := Run(b.Context(), Plan{
+	r := testenv.Must(Run(b.Context(), Plan{
 		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: gets(target),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	b.ReportMetric(r.PerSecond(), "requests/s")
 	b.ReportMetric(0, "ns/op")
 }
@@ -190,7 +179,7 @@ func TestRun_endsWithItsRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var sum Result
 			for range 2 {
-				r, err := Run(t.Context(), Plan{
+				r := testenv.Must(Run(t.Context(), Plan{
 					Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK,
 					Requests: func(conn int) func() []byte {
 						left := 5 * conn
@@ -201,10 +190,7 @@ func TestRun_endsWithItsRequests(t *testing.T) {
 							return request
 						}
 					},
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 				if r.Done != 15 || r.Failed() != 0 || r.Elapsed <= 0 || r.Elapsed > 30*time.Second {
 					t.Errorf("%d done in %s, errors %v", r.Done, r.Elapsed, r.Errors)
 				}

@@ -1,19 +1,16 @@
 package carthttp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"comanda/internal/account/accounttest"
 	"comanda/internal/authz"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart"
@@ -24,22 +21,10 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// door admits the account whose number is the token, to every route.
-type door struct{}
-
-func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
-	id, err := strconv.ParseInt(token, 10, 64)
-	if err != nil {
-		return authz.Actor{}, authz.ErrInvalidToken
-	}
-	return authz.Actor{Kind: authz.Account, UserID: id}, nil
-}
-
-func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // site is a server with the carts' routes, of members 7 and 8.
 type site struct {
@@ -59,12 +44,9 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 		s.Member(t, 7)
 		s.Member(t, 8)
 		s.Left.Set(101, 3)
-		server, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 		carthttp.Register(server.API(), s.Carts)
-		server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
+		server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 		s.server = server
 		test(t, s)
 	})
@@ -78,18 +60,10 @@ type answer struct {
 
 func (s *site) ask(t *testing.T, who, method, path, body string, headers ...string) answer {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	if who != "" {
-		r.Header.Set("Authorization", "Bearer "+who)
+		headers = append(headers, "Authorization", "Bearer "+who)
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, r)
+	w := testenv.Serve(t, s.server, method, path, body, headers...)
 	a := answer{status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
@@ -130,18 +104,14 @@ func TestCart_story(t *testing.T) {
 		empty := map[string]any{
 			"id": nil, "branchId": "1", "menuVersionId": "1", "currency": "VND", "items": []any{}, "totalPrice": 0.0, "version": 0.0,
 		}
-		if diff := cmp.Diff(empty, s.ask(t, "7", "GET", "/cart", "").want(t, 200, "").body); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, empty, s.ask(t, "7", "GET", "/cart", "").want(t, 200, "").body)
 		first := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 2)).want(t, 201, "")
 		detail := map[string]any{
 			"id": first.body["id"], "cartId": first.body["cartId"], "dishId": "101", "itemId": "101", "name": "Dish", "imageUrl": nil,
 			"quantity": 2.0, "price": 1000.0, "total": 2000.0, "previousPrice": 1000.0, "priceChanged": false, "remaining": 3.0,
 			"isSoldOut": false, "isAvailable": true,
 		}
-		if diff := cmp.Diff(detail, first.body); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, detail, first.body)
 		again := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 2)).want(t, 201, "")
 		if again.body["id"] != first.body["id"] || again.body["quantity"] != 4.0 || again.body["isSoldOut"] != true {
 			t.Errorf("the same dish again: %v", again.body)

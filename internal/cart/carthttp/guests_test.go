@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/account/accounttest"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
@@ -24,6 +24,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // party finds the guests of one visit: the token is the guest's name.
@@ -42,11 +43,8 @@ func eachTable(t *testing.T, test func(t *testing.T, s *site)) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := &site{Fixture: carttest.Open(t, db, 20, stock.Unlimited, stock.Unlimited)}
 		s.Share(t, true)
-		server, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
-		server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
+		server := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+		server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 		server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
 		shared := &cart.SharedService{
 			Store: s.Store, LiveMenus: s.Carts.LiveMenus, Phones: orderingsql.NewOrders(db), Now: s.Clock.Now,
@@ -92,9 +90,7 @@ func (a answer) brief(t *testing.T) string {
 func TestGuests_story(t *testing.T) {
 	eachTable(t, func(t *testing.T, s *site) {
 		empty := map[string]any{"version": 0.0, "lines": []any{}}
-		if diff := cmp.Diff(empty, s.cart(t, "an", "GET", "", "").want(t, 200, "").body); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, empty, s.cart(t, "an", "GET", "", "").want(t, 200, "").body)
 		for i, c := range []struct {
 			guest, method, line, body, want string
 		}{
@@ -122,9 +118,7 @@ func TestGuests_story(t *testing.T) {
 		want := map[string]any{
 			"id": "an-line-1", "phone": 2.0, "mine": true, "itemId": "102", "name": "Soup", "qty": 3.0, "notes": "",
 		}
-		if diff := cmp.Diff(want, lines[0]); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, lines[0])
 		if got := s.cart(t, "an", "DELETE", "an-line-1", "").want(t, 200, "").brief(t); got != "1 binh-line-2×1" {
 			t.Error(got)
 		}

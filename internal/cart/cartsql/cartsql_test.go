@@ -172,9 +172,7 @@ func TestQueueDelete(t *testing.T) {
 		if diff := cmp.Diff(first.Cart, h.Get(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
 			t.Errorf("after the rollback: %s", diff)
 		}
-		if err := take(nil); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, take(nil))
 		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Get(t, one).ID != 0 {
 			t.Errorf("%+v", rows)
 		}
@@ -207,9 +205,7 @@ func TestStore_Change_of_an_ordered_cart(t *testing.T) {
 			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{carts[who.UserID]})...)
 			return nil
 		})
-		if err := errors.Join(err, <-added); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, errors.Join(err, <-added))
 		next := h.Get(t, who)
 		if next.ID <= first.ID || len(next.Items) != 1 || next.Items[0].DishID != 102 || next.Items[0].Quantity != 3 {
 			t.Errorf("%+v after %+v", next.Cart, first.Cart)
@@ -221,11 +217,7 @@ func TestStore_FirstBranch(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
 		first := func() int64 {
 			t.Helper()
-			id, err := h.Store.FirstBranch(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id
+			return testenv.Must(h.Store.FirstBranch(t.Context()))(t)
 		}
 		if id := first(); id != 1 {
 			t.Errorf("branch %d is the first", id)

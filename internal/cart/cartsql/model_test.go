@@ -24,6 +24,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // member is the model of a member's cart.
@@ -211,10 +212,7 @@ func plain(lines []cart.Line) []cart.Line {
 
 func (s *model) check(t *rapid.T) {
 	for _, m := range s.members {
-		got, err := s.houses[0].Store.Cart(context.Background(), m.id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testenv.Must(s.houses[0].Store.Cart(context.Background(), m.id))(t)
 		m.compare(t, got)
 	}
 }
@@ -223,7 +221,7 @@ func (s *model) check(t *rapid.T) {
 func (s *model) take(t *rapid.T) {
 	m := s.members[rapid.IntRange(0, len(s.members)-1).Draw(t, "member")]
 	h := s.houses[0]
-	err := h.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, h.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
 		carts := map[int64]cart.Cart{}
 		cartsql.QueueLock(tx, []int64{m.id}, carts)
 		err := tx.Flush(ctx)
@@ -231,10 +229,7 @@ func (s *model) take(t *rapid.T) {
 			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{c})...)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if m.cart != 0 {
 		s.gone = append(s.gone, fmt.Sprint("cart:", m.cart), fmt.Sprintf("cart:%d:items", m.cart),
 			fmt.Sprint("cartDetail:index:cart:", m.cart))

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // plans are what PostgreSQL is asked about its own plans, in tables that it has seen full of rows that were gone.
@@ -38,9 +39,7 @@ func TestStatements_with_stale_statistics(t *testing.T) {
 	for _, name := range []string{
 		"free_carts", "free_lines", "fill_carts", "fill_lines", "empty_lines", "empty_carts", "look", "fill_carts", "fill_lines",
 	} {
-		if _, err := db.Exec(ctx, plans.Must(name)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(ctx, plans.Must(name)))(t)
 	}
 	ids, none, names := make([]int64, 32), make([]int64, 32), make([]string, 32)
 	for i := range ids {

@@ -11,6 +11,7 @@ import (
 
 	"comanda/internal/cart"
 	"comanda/internal/cart/carttest"
+	"comanda/internal/testenv"
 )
 
 // put returns a change that puts a quantity of a line of a guest into the cart of a visit; line ids name their guests.
@@ -105,20 +106,14 @@ func TestStore_PurgeShared(t *testing.T) {
 		closed := h.Visit
 		h.NextVisit(t)
 		for _, visit := range []string{closed, h.Visit} {
-			if _, err := h.Store.ChangeShared(t.Context(), put(visit, "an", "1", 1)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(h.Store.ChangeShared(t.Context(), put(visit, "an", "1", 1)))(t)
 		}
 		h.CloseAt(t, closed, h.Clock.Now())
-		if err := h.Store.PurgeShared(t.Context(), h.Clock.Now().Add(-time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.Store.PurgeShared(t.Context(), h.Clock.Now().Add(-time.Second)))
 		if c, err := h.Store.Shared(t.Context(), closed); err != nil || len(c.Lines) != 1 {
 			t.Errorf("before its time: %+v, %v", c, err)
 		}
-		if err := h.Store.PurgeShared(t.Context(), h.Clock.Now()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, h.Store.PurgeShared(t.Context(), h.Clock.Now()))
 		if c, err := h.Store.Shared(t.Context(), closed); err != nil || c.Version != 0 {
 			t.Errorf("in its time: %+v, %v", c, err)
 		}

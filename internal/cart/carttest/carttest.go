@@ -42,12 +42,6 @@ var Stmts = sqldb.Load(fstest.MapFS{
 		       (SELECT count(*) FROM hold)`)},
 })
 
-// TB is the part of testing.TB that this package needs; rapid.T implements it too.
-type TB interface {
-	Helper()
-	Fatal(args ...any)
-}
-
 // Fixture is the cart service of one process, in a restaurant.
 type Fixture struct {
 	*orderingtest.Restaurant
@@ -62,7 +56,7 @@ type Fixture struct {
 // Open creates a restaurant in an empty database: branch 1, with a dish per quota, see orderingtest.Open.
 func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *Fixture {
 	t.Helper()
-	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, authz.RoleUser))
+	testenv.NoError(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, authz.RoleUser))
 	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), testenv.NewClock())
 }
 
@@ -77,12 +71,10 @@ func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *testenv.Clock)
 }
 
 // Member creates a member or returns an existing one.
-func (h *Fixture) Member(t TB, id int64) authz.Actor {
+func (h *Fixture) Member(t testenv.TB, id int64) authz.Actor {
 	t.Helper()
 	u := documenttest.User{ID: id, Email: strconv.FormatInt(id, 10) + "@example.com", Role: 1}
-	if err := (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u))
 	return authz.Actor{Kind: authz.Account, UserID: id, RoleID: 1, Role: authz.RoleUser}
 }
 
@@ -90,10 +82,7 @@ func (h *Fixture) Member(t TB, id int64) authz.Actor {
 func (h *Fixture) AddDishes(t testing.TB, who authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
 	t.Helper()
 	for _, dish := range dishes {
-		var err error
-		if v, _, err = h.Carts.Add(t.Context(), who, dish, quantity, 0); err != nil {
-			t.Fatal(err)
-		}
+		v, _ = testenv.Must2(h.Carts.Add(t.Context(), who, dish, quantity, 0))(t)
 	}
 	return v
 }
@@ -101,11 +90,7 @@ func (h *Fixture) AddDishes(t testing.TB, who authz.Actor, quantity int64, dishe
 // Get returns a member's cart, priced by its own branch.
 func (h *Fixture) Get(t testing.TB, who authz.Actor) cart.View {
 	t.Helper()
-	v, err := h.Carts.Get(t.Context(), who, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return testenv.Must(h.Carts.Get(t.Context(), who, 0))(t)
 }
 
 // Reprice publishes a menu version with another price of an item.
@@ -169,9 +154,7 @@ func (h *Fixture) invalidate(t testing.TB) {
 
 func (h *Fixture) run(t testing.TB, name string, args ...any) {
 	t.Helper()
-	if _, err := h.DB.Exec(context.Background(), Stmts.Must(name), args...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(context.Background(), Stmts.Must(name), args...))(t)
 }
 
 // Rows counts the rows that checkouts write, so that tests can check that none was written.
@@ -180,12 +163,9 @@ type Rows struct{ Carts, Lines, Orders, Holds int64 }
 // Rows counts the rows.
 func (h *Fixture) Rows(t testing.TB) Rows {
 	t.Helper()
-	got, _, err := sqldb.One(context.Background(), h.DB, func(s sqldb.Rows) (r Rows, err error) {
+	got, _ := testenv.Must2(sqldb.One(context.Background(), h.DB, func(s sqldb.Rows) (r Rows, err error) {
 		err = s.Scan(&r.Carts, &r.Lines, &r.Orders, &r.Holds)
 		return r, err
-	}, Stmts.Must("rows"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, Stmts.Must("rows")))(t)
 	return got
 }

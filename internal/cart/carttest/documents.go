@@ -13,6 +13,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/redisdb"
+	"comanda/internal/testenv"
 )
 
 // Documents is the documents of a restaurant in Redis.
@@ -35,12 +36,10 @@ func NewDocuments(r *orderingtest.Restaurant, redis *redisdb.DB) *Documents {
 }
 
 // Verify projects the changes and compares everything with SQL in both directions.
-func (m *Documents) Verify(t TB) {
+func (m *Documents) Verify(t testenv.TB) {
 	t.Helper()
 	ctx := context.Background()
-	if err := m.projector.RunOnce(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, m.projector.RunOnce(ctx))
 	v := &document.Verifier{Source: m.sql, Mirror: documentredis.New(m.redis), Pause: m.projector.RunOnce}
 	found, err := v.Verify(ctx)
 	if err != nil || !found.Clean {
@@ -50,23 +49,17 @@ func (m *Documents) Verify(t TB) {
 
 // Get reads a key: a string, or the members of a set, shortest first, separated by commas. missing is true if there is
 // none.
-func (m *Documents) Get(t TB, key string) (value string, missing bool) {
+func (m *Documents) Get(t testenv.TB, key string) (value string, missing bool) {
 	t.Helper()
 	k, ok := keyspace.ParseDocument(key)
 	if !ok {
 		t.Fatal(key + " is not declared")
 	}
 	if k.Key.Decl().Type == keyspace.Set {
-		members, err := m.redis.Do(context.Background(), "SMEMBERS", k.Key).Texts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		members := testenv.Must(m.redis.Do(context.Background(), "SMEMBERS", k.Key).Texts())(t)
 		slices.SortFunc(members, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 		return strings.Join(members, ","), len(members) == 0
 	}
-	value, found, err := m.redis.Do(context.Background(), "GET", k.Key).Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	value, found := testenv.Must2(m.redis.Do(context.Background(), "GET", k.Key).Text())(t)
 	return value, !found
 }

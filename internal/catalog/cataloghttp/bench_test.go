@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
+	"comanda/internal/testenv"
 )
 
 // bigMenu is a site with a menu of 200 items, half of them with a quota, and the real clock.
@@ -33,9 +34,7 @@ func bigMenu(b *testing.B) *site {
 			case <-stop:
 				return
 			case <-tick.C:
-				s.mu.Lock()
-				s.now = s.now.Add(10 * time.Millisecond)
-				s.mu.Unlock()
+				s.clock.Advance(10 * time.Millisecond)
 			}
 		}
 	}()
@@ -94,11 +93,8 @@ func BenchmarkMenuActive(b *testing.B) {
 // locale.
 func BenchmarkRender(b *testing.B) {
 	s := bigMenu(b)
-	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
-	menu, err := catalog.NewLiveMenus(menus, s.left, s.clock).Get(b.Context(), 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now)
+	menu := testenv.Must(catalog.NewLiveMenus(menus, s.left, s.clock.Now).Get(b.Context(), 1))(b)
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
 			p, err := newPage(menu, catalog.Vietnamese)

@@ -25,6 +25,7 @@ import (
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,8 +41,7 @@ type site struct {
 	tables        *tables
 	seats         *seats
 	subscriptions *subscriptions
-	mu            sync.Mutex
-	now           time.Time
+	clock         *testenv.Clock
 }
 
 // tables has table 3 in branch 1.
@@ -55,56 +55,34 @@ func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{
 		source: catalogtest.NewMemorySource(), left: &catalogtest.Levels{}, store: &store{}, tables: &tables{}, seats: &seats{},
-		now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC),
+		clock: testenv.NewClock(),
 	}
 	s.source.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
 		catalogtest.Item(12, 60000)))
 	conf := httpapi.Default()
 	conf.ServiceToken, conf.AccessLog = serviceToken, false
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
-	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
-	live := catalog.NewLiveMenus(menus, s.left, s.clock)
+	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now)
+	live := catalog.NewLiveMenus(menus, s.left, s.clock.Now)
 	Guest(server.API(), live, s.tables)
 	s.subscriptions = &subscriptions{LiveMenus: live, ended: make(chan struct{}, 10)}
 	Live(server.API(), s.subscriptions, s.seats)
 	Staff(server.API(), Services{
-		Menus:    &catalog.MenuEditor{Store: s.store, Menus: menus, Now: s.clock},
-		Branches: &catalog.BranchAdmin{Store: s.store, Menus: menus, Now: s.clock},
+		Menus:    &catalog.MenuEditor{Store: s.store, Menus: menus, Now: s.clock.Now},
+		Branches: &catalog.BranchAdmin{Store: s.store, Menus: menus, Now: s.clock.Now},
 	})
 	s.Handler = server
 	return s
 }
 
-func (s *site) clock() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
-}
-
 // later advances the clock by more than the maximum age of a cached menu.
-func (s *site) later() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now = s.now.Add(10 * time.Second)
-}
+func (s *site) later() { s.clock.Advance(10 * time.Second) }
 
 // ask sends a request; headers come in pairs.
 func (s *site) ask(t testing.TB, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return testenv.Serve(t, s, method, path, body, headers...)
 }
 
 func (s *site) menu(t testing.TB, headers ...string) *httptest.ResponseRecorder {
@@ -226,10 +204,7 @@ func TestMenuActive_gzip(t *testing.T) {
 	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Header().Get("ETag") != plain.Header().Get("ETag") {
 		t.Fatalf("%v", zipped.Header())
 	}
-	r, err := gzip.NewReader(zipped.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(gzip.NewReader(zipped.Body))(t)
 	if got, err := io.ReadAll(r); string(got) != plain.Body.String() || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -362,9 +337,7 @@ func TestStaff(t *testing.T) {
 			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.status || got != tt.answer {
 				t.Errorf("%d %s", w.Code, got)
 			}
-			if d := cmp.Diff([]string{tt.call}, s.store.calls); d != "" {
-				t.Error(d)
-			}
+			testenv.Equal(t, []string{tt.call}, s.store.calls)
 		})
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/picture"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // counters is a catalog.CounterReader: three phở bò are held, and one is in a cart.
@@ -45,20 +46,15 @@ func (counters) Impact(context.Context, catalog.ItemRef, string, int64) (catalog
 func newConsole(t *testing.T) *site {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
-	if err := demo.Load(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	s := &site{left: &catalogtest.Levels{}, tables: &tables{}, now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}
+	testenv.NoError(t, demo.Load(t.Context(), db))
+	s := &site{left: &catalogtest.Levels{}, tables: &tables{}, clock: testenv.NewClock()}
 	conf := httpapi.Default()
 	conf.ServiceToken, conf.AccessLog = serviceToken, false
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	store := catalogsql.New(db, nil)
-	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock)
-	live := catalog.NewLiveMenus(menus, s.left, s.clock)
+	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock.Now)
+	live := catalog.NewLiveMenus(menus, s.left, s.clock.Now)
 	dark := picture.NewProcessor()
 	Guest(server.API(), live, s.tables)
 	resize := func(ctx context.Context, raw []byte) (catalog.Image, error) {
@@ -69,12 +65,12 @@ func newConsole(t *testing.T) *site {
 		return catalog.Image{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
 	}
 	Staff(server.API(), Services{
-		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock},
-		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock},
-		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock},
-		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock},
-		Images:       &catalog.Images{Store: store, Now: s.clock, Resize: resize},
-		Files:        &catalog.MenuFiles{Store: store, Menus: menus, Now: s.clock, Resize: resize, Templates: catalog.MenuTemplates()},
+		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock.Now},
+		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock.Now},
+		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock.Now},
+		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock.Now},
+		Images:       &catalog.Images{Store: store, Now: s.clock.Now, Resize: resize},
+		Files:        &catalog.MenuFiles{Store: store, Menus: menus, Now: s.clock.Now, Resize: resize, Templates: catalog.MenuTemplates()},
 	})
 	s.Handler = server
 	return s
@@ -93,9 +89,7 @@ func got[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
 		t.Fatalf("%d %s, want %d", w.Code, w.Body, status)
 	}
 	if status != http.StatusNoContent {
-		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &v))
 	}
 	return v
 }
@@ -161,14 +155,14 @@ func TestConsole_pause(t *testing.T) {
 	s := newConsole(t)
 	b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause",
 		`{"reasons":{"vi":"Mất điện","en":"Power cut"},"until":"2026-02-26T05:30:00Z"}`), 200)
-	if b.Paused == nil || b.Paused.Reasons[catalog.English] != "Power cut" || !b.Paused.Until.Equal(s.now.Add(30*time.Minute)) || b.Paused.By != "service" {
+	if b.Paused == nil || b.Paused.Reasons[catalog.English] != "Power cut" || !b.Paused.Until.Equal(s.clock.Now().Add(30*time.Minute)) || b.Paused.By != "service" {
 		t.Errorf("%+v", b.Paused)
 	}
 	shown := func(locale string) *paused {
 		t.Helper()
 		return got[menu](t, s.ask(t, "POST", "/cis/menu/active?locale="+locale, `{"branchId":"1"}`), 200).Paused
 	}
-	if p := shown("en"); *p.Reason != "Power cut" || p.ReasonCode != nil || !p.Until.Equal(s.now.Add(30*time.Minute)) {
+	if p := shown("en"); *p.Reason != "Power cut" || p.ReasonCode != nil || !p.Until.Equal(s.clock.Now().Add(30*time.Minute)) {
 		t.Errorf("guests see %+v", p)
 	}
 	s.later()
@@ -267,9 +261,7 @@ func TestConsole_refuses(t *testing.T) {
 func photo(t *testing.T, w, h int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h)), nil); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h)), nil))
 	return b.Bytes()
 }
 
@@ -282,9 +274,7 @@ func form(t *testing.T, field string, file []byte) (body, contentType string) {
 	if err == nil {
 		_, err = part.Write(file)
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(err, w.Close()))
 	return b.String(), w.FormDataContentType()
 }
 
@@ -353,9 +343,7 @@ func TestConsole_images_at_once(t *testing.T) {
 	}
 	wantStatus(t, s.send(t, string(raw), "image/jpeg"), 503, "overloaded")
 	for _, w := range doors {
-		if _, err := w.Write(raw[10:]); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(w.Write(raw[10:]))(t)
 		_ = w.Close()
 	}
 	wg.Wait()

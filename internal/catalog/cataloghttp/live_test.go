@@ -15,6 +15,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // seats accepts the token "ann" as a guest of branch 1 until the visit is closed.
@@ -169,16 +170,10 @@ func openLive(t *testing.T, url, after string) *liveClient {
 
 func openLiveIn(ctx context.Context, t *testing.T, url, after string) *liveClient {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/cis/branch/1/availability/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(ctx, http.MethodGet, url+"/cis/branch/1/availability/events", nil))(t)
 	r.Header.Set("X-Customer-Token", "ann")
 	r.Header.Set("Last-Event-ID", after)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(http.DefaultClient.Do(r))(t)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return &liveClient{t: t, text: bufio.NewScanner(res.Body)}
 }
@@ -210,14 +205,11 @@ func (l *liveClient) next() (data string, ok bool) {
 // An event contains exactly the differences from the last one.
 func TestDifferences(t *testing.T) {
 	s := newSite(t)
-	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock), s.left, s.clock)
+	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now), s.left, s.clock.Now)
 	menu := func(left int64) *state {
 		s.left.Set(11, left)
 		s.later()
-		b, err := live.Get(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(live.Get(t.Context(), 1))(t)
 		return &state{LiveMenu: b}
 	}
 	seven, three := menu(7), menu(3)

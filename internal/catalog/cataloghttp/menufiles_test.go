@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/catalog"
 	"comanda/internal/menufile"
+	"comanda/internal/testenv"
 )
 
 func (s *site) importMenu(t *testing.T, query, body, contentType string) *httptest.ResponseRecorder {
@@ -35,9 +34,7 @@ func TestConsole_menu_import(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	want := []menufile.CellProblem{{Row: 2, Column: "price", Code: menufile.PriceUnreadable, Message: `"cheap": This is not a price.`}}
-	if d := cmp.Diff(want, p.Problems); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, p.Problems)
 	for _, query := range []string{"?dryRun=1&publish=true", "?publish=true"} {
 		w := s.importMenu(t, query, file, "text/csv")
 		if body := w.Body.String(); w.Code != 200 || body != `{"created":1,"updated":0,"problems":[]}` {

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/testenv"
 )
 
 // branchServer is a server with only the public branch list.
@@ -20,10 +21,7 @@ func branchServer(t *testing.T, s *store) *site {
 	t.Helper()
 	conf := httpapi.Default()
 	conf.AccessLog = false
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	PublicBranches(server.API(), s, func() time.Time { return lunch })
 	return &site{Handler: server}
 }

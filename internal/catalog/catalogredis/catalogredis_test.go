@@ -18,6 +18,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
@@ -51,13 +52,8 @@ func (l *loader) load(context.Context) (catalog.Content, error) {
 func through(t *testing.T, c *catalogredis.Cache, l *loader, revision int64, wantLoads int64) {
 	t.Helper()
 	l.loads.Store(0)
-	got, err := c.GetOrLoad(t.Context(), branch, revision, l.load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(menu(max(revision, l.revision)), got, cmp.AllowUnexported(catalog.Edition{})); d != "" {
-		t.Error(d)
-	}
+	got := testenv.Must(c.GetOrLoad(t.Context(), branch, revision, l.load))(t)
+	testenv.Equal(t, menu(max(revision, l.revision)), got, cmp.AllowUnexported(catalog.Edition{}))
 	if n := l.loads.Load(); n != wantLoads {
 		t.Errorf("loaded %d times, want %d", n, wantLoads)
 	}
@@ -132,9 +128,7 @@ func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 func TestCache_GetOrLoad_ignores_what_it_cannot_read(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		for _, text := range []string{"", "[]", `{"revision":9}`, `{"revision":9,"branchId":8}`} {
-			if err := db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())
 			through(t, c, &loader{revision: 1}, 1, 1)
 		}
 	})
@@ -149,24 +143,17 @@ func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
 			t.Fatalf("the copy is %s, %v", copied, err)
 		}
 		other := catalogredis.New(db)
-		if _, err := other.GetOrLoad(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
+		testenv.Must(other.GetOrLoad(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
 			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, 1, branch+1, nil, nil)}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		foreign, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text()
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		foreign, _ := testenv.Must2(db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text())(t)
 		sealEnd := strings.Index(copied, `",`) + 2
 		for _, text := range []string{
 			strings.Replace(copied, "65001", "1", 1), strings.Replace(copied, `"revision":1`, `"revision":9`, 1), foreign,
 			strings.Replace(foreign, fmt.Sprint(branch+1), fmt.Sprint(branch), 1), "{" + copied[sealEnd:], copied[:sealEnd],
 			copied[:12],
 		} {
-			if err := db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())
 			through(t, c, &loader{revision: 1}, 1, 1)
 		}
 		through(t, c, &loader{revision: 1}, 1, 0)

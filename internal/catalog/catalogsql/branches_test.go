@@ -14,6 +14,7 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var branchRows = sqldb.Load(fstest.MapFS{
@@ -24,10 +25,7 @@ var branchRows = sqldb.Load(fstest.MapFS{
 func newBranch(t *testing.T, name string) (catalog.Branch, string) {
 	t.Helper()
 	r := catalog.NewBranchRequest{Name: name, Country: "VN"}
-	b, err := r.Branch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(r.Branch())(t)
 	return b, r.Digest()
 }
 
@@ -84,9 +82,7 @@ func TestStore_CreateBranch_limit(t *testing.T) {
 	full := sqldb.NewRowSet(catalog.MaxBranches-1).Text("name", func(i int) string { return fmt.Sprint("B", i) })
 	db := sqldbtest.SQLite(t)
 	s := catalogsql.New(db, nil)
-	if _, err := db.Exec(t.Context(), branchRows.Must("fill"), full); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec(t.Context(), branchRows.Must("fill"), full))(t)
 	b, digest := newBranch(t, "Hoa")
 	if _, err := s.CreateBranch(t.Context(), authz.System(), b, "", digest, now); err != nil {
 		t.Errorf("the last branch: %v", err)

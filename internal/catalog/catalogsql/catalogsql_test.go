@@ -18,6 +18,7 @@ import (
 	"comanda/internal/demo"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // The demo's first menu: branch 1, menu 1, version 5, and item 11 for 65,000 with a quota of 20.
@@ -34,33 +35,22 @@ var now = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 func each(t *testing.T, test func(t *testing.T, db *sqldb.DB, s *catalogsql.Store)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		test(t, db, catalogsql.New(db, nil))
 	})
 }
 
 func content(t *testing.T, s *catalogsql.Store) catalog.Content {
 	t.Helper()
-	c, err := s.Content(t.Context(), branchID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return testenv.Must(s.Content(t.Context(), branchID))(t)
 }
 
 // draft makes a draft of menu 1 with another price for item 11.
 func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
 	t.Helper()
-	v, err := s.Draft(t.Context(), authz.System(), menuID, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := testenv.Must(s.Draft(t.Context(), authz.System(), menuID, now))(t)
 	e := catalog.Entry{Price: price, Quota: new(int64(20)), Active: true}
-	if err := s.EditDraft(t.Context(), authz.System(), v.ID, item, e, now); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, item, e, now))
 	return v
 }
 
@@ -70,10 +60,7 @@ func TestStore_is_a_source(t *testing.T) {
 
 func TestStore_Branch(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		b, err := s.Branch(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(s.Branch(t.Context(), 2))(t)
 		if b.Name != "Comanda 台北" || b.Currency != "TWD" || b.DayStart != 5 || b.AutoClose != 90*time.Minute || !b.Open {
 			t.Errorf("%+v", b)
 		}
@@ -133,21 +120,14 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			if err := s.EditDraft(t.Context(), authz.System(), versionID, item, e, now); !errors.Is(err, catalog.ErrNotDraft) {
 				t.Errorf("a published version was edited: %v", err)
 			}
-			if _, err := s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now); err != nil {
-				t.Fatal(err)
-			}
-			now, err := s.Edition(t.Context(), versionID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now))(t)
+			now := testenv.Must(s.Edition(t.Context(), versionID))(t)
 			if d := cmp.Diff(before.Edition, now, cmp.AllowUnexported(catalog.Edition{})); d != "" {
 				t.Errorf("version %d has changed: %s", versionID, d)
 			}
 		}
 		check()
-		if _, err := s.Publish(t.Context(), authz.System(), draft(t, s, 70000).ID, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Publish(t.Context(), authz.System(), draft(t, s, 70000).ID, now))(t)
 		check()
 	})
 }
@@ -193,9 +173,7 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000)
 		for _, it := range content(t, s).Edition.Items {
-			if err := s.EditDraft(t.Context(), authz.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now))
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
 			t.Errorf("a menu without an active item: %v", err)
@@ -250,17 +228,12 @@ func TestStore_SetQuota(t *testing.T) {
 func TestStore_Publish_changes_only_its_own_quotas(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // item 11 keeps its quota of 20
-		if err := s.EditDraft(t.Context(), authz.System(), v.ID, 13, catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, 13,
+			catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}, now))
 		for _, it := range []int64{item, 13} { // both get a quota of 0
-			if _, err := s.SetQuota(t.Context(), authz.System(), it, new(int64(0)), now); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(s.SetQuota(t.Context(), authz.System(), it, new(int64(0)), now))(t)
 		}
-		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Publish(t.Context(), authz.System(), v.ID, now))(t)
 		got := content(t, s).Quotas
 		if got[item] != 0 || got[13] != 6 {
 			t.Errorf("item 11 has the quota %d, item 13 %d; want 0 and 6", got[item], got[13])
@@ -270,9 +243,7 @@ func TestStore_Publish_changes_only_its_own_quotas(t *testing.T) {
 
 func TestStore_calls_the_hook(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		var calls []string
 		fails := false
 		s := catalogsql.New(db, func(_ context.Context, _ sqldb.Tx, branch, item int64, quota *int64) error {
@@ -286,19 +257,11 @@ func TestStore_calls_the_hook(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.SetQuota(t.Context(), authz.System(), item, new(int64(5)), now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.SetQuota(t.Context(), authz.System(), item, new(int64(5)), now))(t)
 		v := draft(t, s, 70000) // with a quota of 20
-		if err := s.EditDraft(t.Context(), authz.System(), v.ID, 14, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff([]string{"1/11=5", "1/11=20", "1/14=none"}, calls); d != "" {
-			t.Error(d)
-		}
+		testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, 14, catalog.Entry{Price: 70000, Active: true}, now))
+		testenv.Must(s.Publish(t.Context(), authz.System(), v.ID, now))(t)
+		testenv.Equal(t, []string{"1/11=5", "1/11=20", "1/14=none"}, calls)
 		fails = true
 		if _, err := s.SetQuota(t.Context(), authz.System(), item, nil, now); err == nil {
 			t.Error("the hook's error was swallowed")
@@ -328,9 +291,7 @@ func TestStore_other_branches(t *testing.T) {
 				t.Errorf("%s: %v", name, c.got)
 			}
 		}
-		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, before, content(t, s), cmp.AllowUnexported(catalog.Edition{}))
 		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
 			t.Errorf("%+v, %v", audit, err)

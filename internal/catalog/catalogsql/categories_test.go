@@ -7,12 +7,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // peeks are statements with which tests read the tables directly.
@@ -25,11 +24,7 @@ var peeks = sqldb.Load(fstest.MapFS{
 
 func peek[T any](t *testing.T, db *sqldb.DB, name string, args ...any) []T {
 	t.Helper()
-	all, err := sqldb.Collect(t.Context(), db, sqldb.Value[T], peeks.Must(name), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Value[T], peeks.Must(name), args...))(t)
 }
 
 func dishService(s *catalogsql.Store, at time.Time) *catalog.DishService {
@@ -63,9 +58,7 @@ func TestStore_PutCategory(t *testing.T) {
 			t.Errorf("revision %d after %d, %v", after.Revision, before.Revision, after.Edition.Categories[0].Names)
 		}
 		want := []string{`category ["1"]`, `category ["` + decimal(h.ID) + `"]`}
-		if d := cmp.Diff(want, peek[string](t, db, "documents", now.UnixMilli())); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, peek[string](t, db, "documents", now.UnixMilli()))
 		_, foreign := c.PutCategory(t.Context(), far, page[0].ID, catalog.CategoryEdit{Names: soup})
 		_, missing := c.PutCategory(t.Context(), cook, 999, catalog.CategoryEdit{Names: soup})
 		_, nameless := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{})
@@ -91,9 +84,7 @@ func TestStore_PutDish(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		c := dishService(s, now)
 		picture := catalog.Image{ID: "0123456789abcdef0123456789abcdef", Sizes: map[int][]byte{320: {1}, 960: {2}}}
-		if err := s.AddImage(t.Context(), picture, now, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.AddImage(t.Context(), picture, now, now))
 		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup, Image: &picture.ID})
 		url := "/media/" + picture.ID + "-960.jpg"
 		if err != nil || d.ImageURL != url || d.OnMenu || d.Names[catalog.Vietnamese] != "Canh" {
@@ -101,9 +92,7 @@ func TestStore_PutDish(t *testing.T) {
 		}
 		before := content(t, s)
 		version := peek[int64](t, db, "version", int64(4))[0]
-		if _, err := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Names: soup, Image: &picture.ID}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Names: soup, Image: &picture.ID}))(t)
 		after := content(t, s)
 		it, _ := after.Edition.Item(item)
 		if after.Revision <= before.Revision || it.Names[catalog.English] != "Soup" || it.ImageURL != url ||
@@ -111,9 +100,7 @@ func TestStore_PutDish(t *testing.T) {
 			t.Errorf("%+v at revision %d after %d", it, after.Revision, before.Revision)
 		}
 		want := []string{`dish ["` + decimal(d.ID) + `"]`, `dish ["4"]`} // 29 and 4
-		if diff := cmp.Diff(want, peek[string](t, db, "documents", now.UnixMilli())); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, peek[string](t, db, "documents", now.UnixMilli()))
 		if _, err := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("")}); err != nil {
 			t.Error(err)
 		}
@@ -147,25 +134,15 @@ func TestStore_Retire(t *testing.T) {
 		if err := c.Retire(t.Context(), cook, 4); !errors.Is(err, catalog.ErrDishInUse) {
 			t.Errorf("a dish on a menu: %v", err)
 		}
-		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testenv.Must(c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		v := draft(t, s, 70000)
-		line, err := s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5, Active: true}, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := testenv.Must(s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5, Active: true}, now))(t)
 		if err := c.Retire(t.Context(), cook, d.ID); !errors.Is(err, catalog.ErrDishInUse) {
 			t.Errorf("a dish on a draft: %v", err)
 		}
-		if err := s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now))
 		for range 2 { // the second call changes nothing
-			if err := c.Retire(t.Context(), cook, d.ID); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, c.Retire(t.Context(), cook, d.ID))
 		}
 		_, added := s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5}, now)
 		_, edited := c.PutDish(t.Context(), cook, d.ID, catalog.DishEdit{Names: soup})
@@ -190,10 +167,7 @@ func TestStore_Retire_races(t *testing.T) {
 		c := dishService(s, now)
 		v := draft(t, s, 70000)
 		for range 10 {
-			d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testenv.Must(c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 			var retired, added error
 			var wg sync.WaitGroup
 			wg.Go(func() { retired = c.Retire(t.Context(), authz.System(), d.ID) })
@@ -239,9 +213,7 @@ func TestStore_AddImage(t *testing.T) {
 		keep := func(id string, at, before time.Time) {
 			t.Helper()
 			p := catalog.Image{ID: id, Sizes: map[int][]byte{320: []byte("small" + id), 960: []byte("large" + id)}}
-			if err := s.AddImage(t.Context(), p, at, before); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, s.AddImage(t.Context(), p, at, before))
 		}
 		has := func(id string) bool {
 			t.Helper()
@@ -254,9 +226,7 @@ func TestStore_AddImage(t *testing.T) {
 		const shown, old, fresh = "00000000000000000000000000000001", "00000000000000000000000000000002", "00000000000000000000000000000003"
 		keep(shown, now, now)
 		keep(shown, now, now) // the same again
-		if _, err := dishService(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(dishService(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}))(t)
 		keep(old, now, now)
 		keep(fresh, now.Add(2*time.Hour), now.Add(time.Hour))
 		if !has(shown) || has(old) || !has(fresh) || peek[int64](t, db, "images")[0] != 4 {

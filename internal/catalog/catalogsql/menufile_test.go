@@ -58,11 +58,7 @@ func imported(t testing.TB, s *catalogsql.Store, by authz.Actor, branch int64, f
 
 func state(t testing.TB, s *catalogsql.Store, branch int64) catalog.MenuState {
 	t.Helper()
-	st, err := s.MenuState(t.Context(), authz.System(), branch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+	return testenv.Must(s.MenuState(t.Context(), authz.System(), branch))(t)
 }
 
 // itemNamed returns an item of a menu by its Vietnamese or first name.
@@ -83,9 +79,7 @@ func emptyBranch(t testing.TB, db *sqldb.DB) int64 {
 	q := sqldb.Load(fstest.MapFS{"branch.sql": {Data: []byte(`-- name: branch_add
 INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
 VALUES (3, 'Quán Hoa', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 120, 0)`)}})
-	if _, err := db.Exec(t.Context(), q.Must("branch_add")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec(t.Context(), q.Must("branch_add")))(t)
 	return 3
 }
 
@@ -124,9 +118,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			Names:        catalog.Texts{"vi": "Món 0", "en": "Dish 0"},
 			Descriptions: catalog.Texts{"en": "Tasty 0"},
 		}
-		if d := cmp.Diff(want, first); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, first)
 		entries, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
 			Action: audit.ActionMenuImported, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
 		})
@@ -164,9 +156,7 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 
 func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		var calls caps
 		s := catalogsql.New(db, calls.hook)
 		file := "category,name,price,quota\nPhở,Phở bò,65k,33\n"
@@ -184,9 +174,7 @@ func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 
 func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		broken := errors.New("broken")
 		s := catalogsql.New(db, func(context.Context, sqldb.Tx, int64, int64, *int64) error { return broken })
 		before, content0 := state(t, s, branchID), content(t, s)
@@ -201,12 +189,8 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
 			t.Errorf("%s, %v", d, err)
 		}
-		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
-			t.Error(d)
-		}
-		if d := cmp.Diff(content0, content(t, s), inside); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, before, state(t, s, branchID), inside)
+		testenv.Equal(t, content0, content(t, s), inside)
 	})
 }
 
@@ -229,9 +213,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 		}
 		// Branch 3 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
-		if _, err := files.Copy(t.Context(), authz.System(), branchID, branch, publish); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(files.Copy(t.Context(), authz.System(), branchID, branch, publish))(t)
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,category:en,name,name:en,price\nPhở,Noodle soup,Phở bò,Other,65k\n"), publish)
 		got := make([]string, len(r.Problems))
 		for i, p := range r.Problems {
@@ -281,21 +263,13 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 		admin := catalog.BranchAdmin{Store: s, Menus: files.Menus, Now: files.Now}
 		copyOf := func(branch int64, name string) int64 {
 			t.Helper()
-			b, err := admin.Copy(t.Context(), by, files, catalog.BranchCopy{From: branch, Name: name})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := testenv.Must(admin.Copy(t.Context(), by, files, catalog.BranchCopy{From: branch, Name: name}))(t)
 			return b.ID
 		}
 		before := content(t, s).Edition.Items
-		v, err := s.Draft(t.Context(), by, state(t, s, branchID).MenuID, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := testenv.Must(s.Draft(t.Context(), by, state(t, s, branchID).MenuID, now))(t)
 		dear := catalog.Entry{Price: 999_000, Active: true}
-		if err := s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now))
 		branch := copyOf(branchID, "Quán Hoa 2")
 		if st := state(t, s, branch); st.DraftID != 0 {
 			t.Errorf("the copy has draft %d", st.DraftID)
@@ -388,10 +362,7 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 
 func exported(t testing.TB, s *catalogsql.Store, branch int64, f menufile.Format) string {
 	t.Helper()
-	raw, err := menuFiles(s).Export(t.Context(), authz.System(), branch, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testenv.Must(menuFiles(s).Export(t.Context(), authz.System(), branch, f))(t)
 	return string(raw)
 }
 
@@ -438,10 +409,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 		})
 		// Each file changes the menu of the one before.
 		for n := range testenv.Size(6, 300) {
-			raw, err := menufile.Write(menufile.XLSX, o, menus.Example(n))
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := testenv.Must(menufile.Write(menufile.XLSX, o, menus.Example(n)))(t)
 			imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
 			if got := imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
 				t.Fatalf("file %d again: %v", n, got)
@@ -464,9 +432,7 @@ func archive(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, z.Close())
 	return out.String()
 }
 

@@ -15,15 +15,12 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 func written(t testing.TB, s *catalogsql.Store, branch int64, w catalog.MenuRows) catalog.MenuRowsResult {
 	t.Helper()
-	r, err := menuFiles(s).WriteRows(t.Context(), authz.System(), branch, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testenv.Must(menuFiles(s).WriteRows(t.Context(), authz.System(), branch, w))(t)
 }
 
 // newRow is a dish that is on no menu.
@@ -70,11 +67,7 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 
 func content2(t testing.TB, s *catalogsql.Store, branch int64) catalog.Content {
 	t.Helper()
-	c, err := s.Content(t.Context(), branch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return testenv.Must(s.Content(t.Context(), branch))(t)
 }
 
 func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
@@ -149,9 +142,7 @@ func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
 func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
-		if _, err := menuFiles(s).Copy(t.Context(), authz.System(), branchID, branch, publish); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(menuFiles(s).Copy(t.Context(), authz.System(), branchID, branch, publish))(t)
 		pho := itemNamed(t, state(t, s, branchID), "Phở bò")
 		d, _, err := s.PutDish(t.Context(), authz.System(), 0, now, func(catalog.Dish) (catalog.Dish, error) {
 			return catalog.Dish{CategoryID: 1, Names: catalog.Texts{"en": "Old"}}, nil
@@ -198,9 +189,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, before, state(t, s, branchID), inside)
 	})
 }
 
@@ -237,9 +226,8 @@ func wantPriceChange(t testing.TB, e audit.Entry, from, to int64) {
 func TestEditDraft_audits_the_price_before_and_after(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 71_000)
-		if err := s.EditDraft(t.Context(), authz.System(), v.ID, item, catalog.Entry{Price: 72_000, Active: true}, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, item, catalog.Entry{Price: 72_000, Active: true},
+			now))
 		entries, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
 			Action: audit.ActionMenuEdited, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 1,
 		})

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 var (
@@ -39,17 +40,13 @@ func (c *caps) hook(_ context.Context, _ sqldb.Tx, _, item int64, quota *int64) 
 
 func (c *caps) want(t *testing.T, want ...string) {
 	t.Helper()
-	if d := cmp.Diff(want, []string(*c)); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, []string(*c))
 	*c = nil
 }
 
 func TestStore_TakeOff(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		var calls caps
 		s := catalogsql.New(db, calls.hook)
 		before := content(t, s)
@@ -69,22 +66,16 @@ func TestStore_TakeOff(t *testing.T) {
 		}
 
 		// A quota that is set while the item is off applies when it is restored; a new end keeps Since.
-		if _, err := s.SetQuota(t.Context(), cook, item, new(int64(7)), now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.SetQuota(t.Context(), cook, item, new(int64(7)), now))(t)
 		calls.want(t)
 		if _, a, err = s.TakeOff(t.Context(), cook, item, catalog.Until{}, now.Add(time.Hour)); err != nil || !a.Since.Equal(now) || !a.Until.IsZero() {
 			t.Errorf("%+v, %v", a, err)
 		}
 		calls.want(t, "11=0")
-		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Restore(t.Context(), cook, item, now))(t)
 		calls.want(t, "11=7")
 		revision := content(t, s).Revision
-		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.Restore(t.Context(), cook, item, now))(t)
 		calls.want(t)
 		if c := content(t, s); len(c.Off) != 0 || c.Revision != revision {
 			t.Errorf("restoring an item that is not off changed something: %v, %d", c.Off, c.Revision-revision)
@@ -98,15 +89,11 @@ func TestStore_TakeOff(t *testing.T) {
 
 func TestStore_RestoreDue(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if err := demo.Load(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, demo.Load(t.Context(), db))
 		var calls caps
 		s := catalogsql.New(db, calls.hook)
 		for id, until := range map[int64]catalog.Until{11: {At: now.Add(time.Hour)}, 12: {}, 13: {At: now.Add(2 * time.Hour)}, 22: {At: now.Add(time.Hour)}} {
-			if _, _, err := s.TakeOff(t.Context(), authz.System(), id, until, now); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must2(s.TakeOff(t.Context(), authz.System(), id, until, now))(t)
 		}
 		calls = nil
 		if branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour-time.Millisecond)); err != nil || branches != nil {
@@ -121,9 +108,7 @@ func TestStore_RestoreDue(t *testing.T) {
 		if again, err := s.RestoreDue(t.Context(), now.Add(time.Hour)); err != nil || again != nil {
 			t.Errorf("again: %v, %v", again, err)
 		}
-		if d := cmp.Diff([]int64{12, 13}, content(t, s).Off); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, []int64{12, 13}, content(t, s).Off)
 	})
 }
 
@@ -140,9 +125,7 @@ func TestStore_TakeOff_through_the_night(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 				for _, id := range []int64{item, 13} { // quotas of 20 and 12
-					if _, _, err := s.TakeOff(t.Context(), cook, id, c.until, now); err != nil {
-						t.Fatal(err)
-					}
+					testenv.Must2(s.TakeOff(t.Context(), cook, id, c.until, now))(t)
 				}
 				var got, whole []int64
 				for _, date := range []string{"2026-02-26", "2026-02-27", "2026-02-28"} {
@@ -160,9 +143,8 @@ func TestStore_TakeOff_through_the_night(t *testing.T) {
 				for i, n := range whole {
 					whole[i] = n * 20 / 12
 				}
-				if d := cmp.Diff(c.caps, got) + cmp.Diff(c.caps, whole); d != "" {
-					t.Error(d)
-				}
+				testenv.Equal(t, c.caps, got)
+				testenv.Equal(t, c.caps, whole)
 			})
 		})
 	}
@@ -170,10 +152,7 @@ func TestStore_TakeOff_through_the_night(t *testing.T) {
 
 func capOf(t *testing.T, db *sqldb.DB, s stock.Scope, id int64) int64 {
 	t.Helper()
-	counts, err := stocksql.New(db).Counts(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := testenv.Must(stocksql.New(db).Counts(t.Context(), s))(t)
 	for _, c := range counts {
 		if c.Item == id {
 			return c.Cap
@@ -199,8 +178,6 @@ func TestStore_TakeOff_refuses(t *testing.T) {
 				t.Errorf("until %v", at)
 			}
 		}
-		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, before, content(t, s), cmp.AllowUnexported(catalog.Edition{}))
 	})
 }

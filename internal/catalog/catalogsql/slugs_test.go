@@ -17,6 +17,7 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // slugEnv creates and renames branches.
@@ -37,11 +38,8 @@ func (e slugEnv) create(name string) catalog.Branch {
 
 func (e slugEnv) rename(id int64, name string) string {
 	e.t.Helper()
-	b, err := e.s.ChangeBranch(e.t.Context(), authz.System(), id, audit.ActionBranchEdited, now,
-		func(b catalog.Branch) (catalog.Branch, error) { b.Name = name; return b, nil })
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	b := testenv.Must(e.s.ChangeBranch(e.t.Context(), authz.System(), id, audit.ActionBranchEdited, now,
+		func(b catalog.Branch) (catalog.Branch, error) { b.Name = name; return b, nil }))(e.t)
 	stored, err := e.s.Branch(e.t.Context(), id)
 	if err != nil || stored.Slug != b.Slug {
 		e.t.Errorf("stored %q, returned %q, %v", stored.Slug, b.Slug, err)
@@ -123,9 +121,7 @@ func TestStore_AssignSlugs(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := slugEnv{t, catalogsql.New(db, nil)}
 		old := sqldb.NewRowSet(3).Text("name", func(i int) string { return []string{"Quán Hoa", "Quán Hoa", "🍜"}[i] })
-		if _, err := db.Exec(t.Context(), branchRows.Must("fill"), old); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), branchRows.Must("fill"), old))(t)
 		named := e.create("Quán Hoa")
 		var wg sync.WaitGroup
 		for range 4 {

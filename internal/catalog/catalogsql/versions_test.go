@@ -13,6 +13,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
@@ -25,10 +26,7 @@ func menuEditor(s *catalogsql.Store) *catalog.MenuEditor {
 func TestStore_menus(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		c := menuEditor(s)
-		m, err := c.AddMenu(t.Context(), cook, branchID, "Buổi sáng")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testenv.Must(c.AddMenu(t.Context(), cook, branchID, "Buổi sáng"))(t)
 		v := draft(t, s, 70000)
 		got, err := c.MenusOf(t.Context(), cook, 0)
 		want := []catalog.Menu{
@@ -42,10 +40,7 @@ func TestStore_menus(t *testing.T) {
 		if err != nil || total != 2 || len(page) != 1 || page[0] != v {
 			t.Errorf("%+v of %d, %v", page, total, err)
 		}
-		empty, err := s.Draft(t.Context(), cook, m.ID, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		empty := testenv.Must(s.Draft(t.Context(), cook, m.ID, now))(t)
 		if _, lines, err := c.Lines(t.Context(), cook, empty.ID); err != nil || len(lines) != 0 {
 			t.Errorf("a new menu begins with %v, %v", lines, err)
 		}
@@ -74,10 +69,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 		v := draft(t, s, 70000)
 		items := func() (ids []int64) {
 			t.Helper()
-			_, lines, err := c.Lines(t.Context(), cook, v.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, lines := testenv.Must2(c.Lines(t.Context(), cook, v.ID))(t)
 			for _, l := range lines {
 				if l.CategoryID == 1 {
 					ids = append(ids, l.ItemID)
@@ -86,10 +78,8 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			return ids
 		}
 		before := items() // 11, 12, 13
-		d, err := dishService(s, now).PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testenv.Must(dishService(s, now).PutDish(t.Context(), cook, 0,
+			catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		l, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9000, Quota: new(int64(3)), Active: true})
 		if err != nil || l.DishID != d.ID || l.Price != 9000 || *l.Quota != 3 || !l.Active {
 			t.Fatalf("%+v, %v", l, err)
@@ -105,23 +95,17 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			t.Errorf("put in front: %s", diff)
 		}
 		// An entry without a position keeps it.
-		if err := s.EditDraft(t.Context(), cook, v.ID, l.ItemID, catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.EditDraft(t.Context(), cook, v.ID, l.ItemID,
+			catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now))
 		if got := items(); got[0] != l.ItemID {
 			t.Errorf("the item moved: %v", got)
 		}
-		b, err := c.Preview(t.Context(), cook, v.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testenv.Must(c.Preview(t.Context(), cook, v.ID))(t)
 		shown, _ := b.Item(l.ItemID)
 		if left, limited := b.Left(l.ItemID); shown.Price != 8000 || left != 2 || !limited || b.Date != "2026-02-26" {
 			t.Errorf("the preview shows %+v, %d left on %s", shown, left, b.Date)
 		}
-		if err := c.RemoveLine(t.Context(), cook, v.ID, item); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, c.RemoveLine(t.Context(), cook, v.ID, item))
 		if slices.Contains(items(), item) {
 			t.Error("the removed item is still there")
 		}
@@ -138,9 +122,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 				t.Errorf("%s: %v", name, p.got)
 			}
 		}
-		if err := c.Discard(t.Context(), cook, v.ID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, c.Discard(t.Context(), cook, v.ID))
 		if _, _, err := c.Lines(t.Context(), cook, v.ID); !errors.Is(err, catalog.ErrVersion) {
 			t.Errorf("a discarded draft: %v", err)
 		}
@@ -164,18 +146,16 @@ func TestStore_ChangeBranch(t *testing.T) {
 			len(stored.Locales) != 1 || stored.Name != b.Name || content(t, s).Revision <= before.Revision {
 			t.Errorf("%+v, %v, %v", stored, err, read)
 		}
-		if _, err := h.Pause(t.Context(), cook, branchID, catalog.Pause{Texts: soup}, catalog.Until{At: now.Add(time.Hour)}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.Pause(t.Context(), cook, branchID, catalog.Pause{Texts: soup},
+			catalog.Until{At: now.Add(time.Hour)}))(t)
 		stored, _ = h.Branch(t.Context(), cook, branchID)
 		want := &catalog.Pause{Texts: soup, Since: now, Until: now.Add(time.Hour), By: "user:9"}
 		if d := cmp.Diff(want, stored.Paused(now)); d != "" || stored.Paused(now.Add(time.Hour)) != nil {
 			t.Error(d)
 		}
 		at = now.Add(time.Minute)
-		if _, err := h.Pause(t.Context(), cook, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{DayEnd: true}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(h.Pause(t.Context(), cook, branchID, catalog.Pause{Code: catalog.PauseBusy},
+			catalog.Until{DayEnd: true}))(t)
 		stored, _ = h.Branch(t.Context(), cook, branchID)
 		if p := stored.Pause; p.Code != catalog.PauseBusy || len(p.Texts) != 0 || !p.Since.Equal(now) || p.Until.Hour() != 22 {
 			t.Errorf("%+v", p)

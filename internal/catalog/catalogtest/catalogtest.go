@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 // Branch returns the branch with id 1, in Hà Nội, whose business day starts at four.
@@ -144,10 +145,7 @@ func SourceSuite(t *testing.T, s catalog.Source) {
 	if err != nil || b.ID != 1 || b.Calendar() == nil {
 		t.Fatalf("branch 1 is %+v, %v", b, err)
 	}
-	c, err := s.Content(ctx, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testenv.Must(s.Content(ctx, 1))(t)
 	if c.Revision != b.Revision || c.Edition.BranchID != 1 {
 		t.Errorf("revision %d of branch %d, want %d of 1", c.Revision, c.Edition.BranchID, b.Revision)
 	}

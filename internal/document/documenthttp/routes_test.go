@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
@@ -19,6 +18,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,14 +35,13 @@ func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := documenttest.Writer{DB: db}
-		documenttest.Must(t, h.PutCategory(t.Context(), 1, "Món chính"), h.PutCategory(t.Context(), 2, "Đồ uống"))
+		testenv.NoError(t, h.PutCategory(t.Context(), 1, "Món chính"), h.PutCategory(t.Context(), 2, "Đồ uống"))
 		for i := range int64(25) {
-			documenttest.Must(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)))
+			testenv.NoError(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)))
 		}
 		conf := httpapi.Default()
 		conf.AccessLog = false
-		server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		documenttest.Must(t, err)
+		server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}})
 		test(t, server)
 	})
@@ -56,12 +55,7 @@ type page struct {
 
 func get(t *testing.T, s http.Handler, path string, into any, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := testenv.Serve(t, s, http.MethodGet, path, "", headers...)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); w.Code != http.StatusOK || err != nil {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
@@ -125,9 +119,7 @@ func TestRoutes_dish(t *testing.T) {
 			"id": "4", "categoryId": "2", "name": "Phở số 4 (en)", "description": "", "imageUrl": nil, "price": nil, "currency": nil,
 			"available": false,
 		}
-		if diff := cmp.Diff(want, d); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, d)
 		for _, id := range []string{"99", "x", "04", "-4"} {
 			var problem struct {
 				Code string `json:"code"`

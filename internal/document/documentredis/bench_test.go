@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"comanda/internal/document"
-	"comanda/internal/document/documenttest"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 const (
@@ -27,7 +27,7 @@ func benchRig(b *testing.B) *fixture {
 	debug.SetGCPercent(300) // as the program does
 	redis, server := redisdbtest.Real(b)
 	r := newFixture(sqldbtest.Postgres(b), redis)
-	documenttest.Must(b, r.data.Fill(b.Context(), benchUsers, benchOrders))
+	testenv.NoError(b, r.data.Fill(b.Context(), benchUsers, benchOrders))
 	r.server = server
 	return r
 }
@@ -49,7 +49,7 @@ func BenchmarkRebuild(b *testing.B) {
 		b.StartTimer()
 		builder := r.builder()
 		builder.Report = func(p document.Progress) { n = p.Done }
-		documenttest.Must(b, builder.Build(b.Context()))
+		testenv.NoError(b, builder.Build(b.Context()))
 	}
 	report(b, n)
 }
@@ -57,12 +57,12 @@ func BenchmarkRebuild(b *testing.B) {
 // BenchmarkVerify compares all documents in both directions.
 func BenchmarkVerify(b *testing.B) {
 	r := benchRig(b)
-	documenttest.Must(b, r.builder().Build(b.Context()))
+	testenv.NoError(b, r.builder().Build(b.Context()))
 	v := &document.Verifier{Source: r.sql, Mirror: r.store}
 	n := 0
 	for b.Loop() {
 		found, err := v.Verify(b.Context())
-		documenttest.Must(b, err)
+		testenv.NoError(b, err)
 		if !found.Clean {
 			b.Fatal(found)
 		}
@@ -78,14 +78,14 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkSampler(b *testing.B) {
 	r := benchRig(b)
 	r.project(b)
-	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
+	testenv.NoError(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
 	var last document.Sample
 	s := r.sampler(func(_ context.Context, s document.Sample) { last = s })
-	documenttest.Must(b, s.RunOnce(b.Context())) // which only counts
+	testenv.NoError(b, s.RunOnce(b.Context())) // which only counts
 	r.server.Say("CONFIG RESETSTAT")
 	n := 0
 	for b.Loop() {
-		documenttest.Must(b, s.RunOnce(b.Context()))
+		testenv.NoError(b, s.RunOnce(b.Context()))
 		if len(last.Lost) > 0 {
 			b.Fatal(last.Lost)
 		}
@@ -108,7 +108,7 @@ func BenchmarkSampler(b *testing.B) {
 // BenchmarkBy reads accounts by their e-mail addresses, and compares with only the two Redis commands.
 func BenchmarkBy(b *testing.B) {
 	r := benchRig(b)
-	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
+	testenv.NoError(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
 	if r.plane.Epoch() == "" {
 		b.Fatal("the plane is cold")
 	}

@@ -62,7 +62,7 @@ func (r *fixture) sampler(observe func(context.Context, document.Sample)) *docum
 // project writes all pending changes to Redis.
 func (r *fixture) project(t testing.TB) {
 	t.Helper()
-	documenttest.Must(t, r.projector.RunOnce(t.Context()))
+	testenv.NoError(t, r.projector.RunOnce(t.Context()))
 }
 
 func (r *fixture) verify(t testing.TB) document.Verification {
@@ -70,8 +70,7 @@ func (r *fixture) verify(t testing.TB) document.Verification {
 	v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(context.Context) error {
 		return r.projector.RunOnce(t.Context())
 	}}
-	found, err := v.Verify(t.Context())
-	documenttest.Must(t, err)
+	found := testenv.Must(v.Verify(t.Context()))(t)
 	return found
 }
 

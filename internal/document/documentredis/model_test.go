@@ -70,12 +70,12 @@ func (m *machine) begin(t *rapid.T) {
 	m.users, m.dishes, m.carts = map[int64]documenttest.User{}, map[int64]int64{}, map[int64]int64{}
 	m.details, m.rights, m.orders = map[int64]int64{}, map[int64]bool{}, map[string]orderRow{}
 	m.keeps = rapid.Bool().Draw(t, "Redis loses nothing")
-	documenttest.Must(m.sub, m.data.Clear(ctx))
+	testenv.NoError(m.sub, m.data.Clear(ctx))
 	flush(m.sub, m.fixture)
-	documenttest.Must(m.sub, m.data.PutRole(ctx, 1, "USER"), m.data.PutRole(ctx, 2, "CHEF"), m.data.PutCategory(ctx, 1, "A"),
+	testenv.NoError(m.sub, m.data.PutRole(ctx, 1, "USER"), m.data.PutRole(ctx, 2, "CHEF"), m.data.PutCategory(ctx, 1, "A"),
 		m.data.PutCategory(ctx, 2, "B"))
 	for p := range int64(3) {
-		documenttest.Must(m.sub, m.data.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
+		testenv.NoError(m.sub, m.data.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
 	}
 	m.look(t)
 }
@@ -113,15 +113,8 @@ func (m *machine) putUser(t *rapid.T) {
 			t.Skip("taken")
 		}
 	}
-	must(t, m.data.PutUser(m.sub.Context(), u))
+	testenv.NoError(t, m.data.PutUser(m.sub.Context(), u))
 	m.users[u.ID] = u
-}
-
-func must(t rapid.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // one draws a key of a map.
@@ -139,13 +132,13 @@ func (m *machine) deleteUser(t *rapid.T) {
 			t.Skip("has a cart")
 		}
 	}
-	must(t, m.data.DeleteUser(m.sub.Context(), id))
+	testenv.NoError(t, m.data.DeleteUser(m.sub.Context(), id))
 	delete(m.users, id)
 }
 
 func (m *machine) putDish(t *rapid.T) {
 	id, category := rapid.Int64Range(1, plates).Draw(t, "dish"), rapid.Int64Range(1, 2).Draw(t, "category")
-	must(t, m.data.PutDish(m.sub.Context(), id, category, "dish"))
+	testenv.NoError(t, m.data.PutDish(m.sub.Context(), id, category, "dish"))
 	m.dishes[id] = category
 }
 
@@ -156,33 +149,33 @@ func (m *machine) putCart(t *rapid.T) {
 			t.Skip("has one")
 		}
 	}
-	must(t, m.data.PutCart(m.sub.Context(), id, owner))
+	testenv.NoError(t, m.data.PutCart(m.sub.Context(), id, owner))
 	m.carts[id] = owner
 }
 
 func (m *machine) putDetail(t *rapid.T) {
 	cart, dish := one(t, m.carts), one(t, m.dishes)
 	id := cart*100 + dish
-	must(t, m.data.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
+	testenv.NoError(t, m.data.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
 	m.details[id] = cart
 }
 
 func (m *machine) deleteDetail(t *rapid.T) {
 	id := one(t, m.details)
-	must(t, m.data.DeleteDetail(m.sub.Context(), id))
+	testenv.NoError(t, m.data.DeleteDetail(m.sub.Context(), id))
 	delete(m.details, id)
 }
 
 func (m *machine) deleteCart(t *rapid.T) {
 	id := one(t, m.carts)
-	must(t, m.data.DeleteCart(m.sub.Context(), id))
+	testenv.NoError(t, m.data.DeleteCart(m.sub.Context(), id))
 	delete(m.carts, id)
 	maps.DeleteFunc(m.details, func(_, cart int64) bool { return cart == id })
 }
 
 func (m *machine) grant(t *rapid.T) {
 	right, give := rapid.Int64Range(1, 3).Draw(t, "right"), rapid.Bool().Draw(t, "give")
-	must(t, m.data.Grant(m.sub.Context(), 2, right, give))
+	testenv.NoError(t, m.data.Grant(m.sub.Context(), 2, right, give))
 	if m.rights[right] = give; !give {
 		delete(m.rights, right)
 	}
@@ -200,9 +193,9 @@ func (m *machine) putOrder(t *rapid.T) {
 	if was, there := m.orders[id]; there {
 		row.user = was.user // an order never changes hands
 	}
-	must(t, m.data.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
+	testenv.NoError(t, m.data.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
 	if _, there := m.orders[id]; !there {
-		must(t, m.data.PutLine(m.sub.Context(), id, 1, 1))
+		testenv.NoError(t, m.data.PutLine(m.sub.Context(), id, 1, 1))
 	}
 	m.orders[id] = row
 }
@@ -213,13 +206,13 @@ func (m *machine) project(t *rapid.T) {
 	if rapid.Bool().Draw(t, "other process") {
 		p = m.other.projector
 	}
-	must(t, p.RunOnce(m.sub.Context()))
+	testenv.NoError(t, p.RunOnce(m.sub.Context()))
 }
 
 // holdBack makes a process read documents and delays writing them.
 func (m *machine) holdBack(t *rapid.T) {
 	claimed, err := m.sql.Claim(m.sub.Context(), m.db.Now(), m.db.Now().Add(time.Millisecond), rapid.IntRange(1, 5).Draw(t, "rows"))
-	must(t, err)
+	testenv.NoError(t, err)
 	for _, c := range claimed {
 		docs := m.read(t, c.Entity, c.IDs)
 		m.held = append(m.held, func(ctx context.Context) error {
@@ -229,10 +222,10 @@ func (m *machine) holdBack(t *rapid.T) {
 		})
 		if rapid.Bool().Draw(t, "settles at once") {
 			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
-			must(t, m.sql.DeleteQueued(m.sub.Context(), []string{c.ID}))
+			testenv.NoError(t, m.sql.DeleteQueued(m.sub.Context(), []string{c.ID}))
 		} else {
 			now := m.db.Now()
-			must(t, m.sql.RecordFailures(m.sub.Context(), now, queue.Released(c.ID, c.Attempts, now)))
+			testenv.NoError(t, m.sql.RecordFailures(m.sub.Context(), now, queue.Released(c.ID, c.Attempts, now)))
 		}
 	}
 }
@@ -254,8 +247,7 @@ func dead(c document.Claimed) map[document.Ref]int64 {
 }
 
 func (m *machine) read(t *rapid.T, e *document.Entity, ids []string) []document.Document {
-	docs, err := m.sql.Read(m.sub.Context(), e, ids)
-	must(t, err)
+	docs := testenv.Must(m.sql.Read(m.sub.Context(), e, ids))(t)
 	return docs
 }
 
@@ -265,7 +257,7 @@ func (m *machine) late(t *rapid.T) {
 		t.Skip("nothing is late")
 	}
 	i := rapid.IntRange(0, len(m.held)-1).Draw(t, "which")
-	must(t, m.held[i](m.sub.Context()))
+	testenv.NoError(t, m.held[i](m.sub.Context()))
 	m.held = slices.Delete(m.held, i, i+1)
 }
 
@@ -273,7 +265,7 @@ func (m *machine) late(t *rapid.T) {
 func (m *machine) repeat(t *rapid.T) {
 	id := strconv.FormatInt(rapid.Int64Range(1, people).Draw(t, "id"), 10)
 	e := rapid.SampledFrom([]*document.Entity{document.User, document.Cart, document.Role, document.Dish}).Draw(t, "entity")
-	must(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}, nil))
+	testenv.NoError(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}, nil))
 }
 
 func (m *machine) flush(*rapid.T) { flush(m.sub, m.fixture) }
@@ -282,23 +274,22 @@ func (m *machine) flush(*rapid.T) { flush(m.sub, m.fixture) }
 func (m *machine) lose(t *rapid.T) {
 	key := fmt.Sprintf(rapid.SampledFrom([]string{"user:%d", "memo:{user:%d}", "cart:index:user:%d", "cart:%d"}).Draw(t, "key"),
 		rapid.Int64Range(1, people).Draw(t, "id"))
-	must(t, m.redis.Do(m.sub.Context(), "DEL", keyOf(m.sub, key)).Err())
+	testenv.NoError(t, m.redis.Do(m.sub.Context(), "DEL", keyOf(m.sub, key)).Err())
 }
 
 func (m *machine) build(t *rapid.T) {
-	must(t, m.builder().Build(m.sub.Context()))
+	testenv.NoError(t, m.builder().Build(m.sub.Context()))
 }
 
 func (m *machine) look(t *rapid.T) {
-	must(t, m.plane.Reconcile(m.sub.Context()))
-	must(t, m.other.plane.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.plane.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.other.plane.Reconcile(m.sub.Context()))
 }
 
 // byID: every document that is found belongs to a row that existed.
 func (m *machine) byID(t *rapid.T) {
 	id := rapid.Int64Range(1, people).Draw(t, "id")
-	d, found, err := m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10))
-	must(t, err)
+	d, found := testenv.Must2(m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10)))(t)
 	if _, there := m.users[id]; there && !found {
 		t.Fatalf("user %d is not found", id)
 	}
@@ -310,8 +301,7 @@ func (m *machine) byID(t *rapid.T) {
 // byValue: an account found by a value has it, and an account with the value is found.
 func (m *machine) byValue(t *rapid.T) {
 	email := emails.Filter(func(s string) bool { return s != "" }).Draw(t, "email")
-	d, found, err := m.reader.FindUnique(m.sub.Context(), document.User, "email", email)
-	must(t, err)
+	d, found := testenv.Must2(m.reader.FindUnique(m.sub.Context(), document.User, "email", email))(t)
 	if got, _ := document.PeekField(d.JSON, "email"); found && got != email {
 		t.Fatalf("by %s: %s", email, d.JSON)
 	}
@@ -325,8 +315,7 @@ func (m *machine) byValue(t *rapid.T) {
 // find: every account that a search returns has the values searched for.
 func (m *machine) find(t *rapid.T) {
 	f := m.filter(t)
-	docs, _, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people})
-	must(t, err)
+	docs, _ := testenv.Must2(m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people}))(t)
 	for _, d := range docs {
 		for name, value := range f {
 			x := document.User.Index(name)
@@ -357,10 +346,10 @@ func (m *machine) quiet(t *rapid.T) {
 	for len(m.held) > 0 {
 		m.late(t)
 	}
-	must(t, m.other.projector.RunOnce(m.sub.Context()))
-	must(t, m.projector.RunOnce(m.sub.Context()))
+	testenv.NoError(t, m.other.projector.RunOnce(m.sub.Context()))
+	testenv.NoError(t, m.projector.RunOnce(m.sub.Context()))
 	if !m.keeps {
-		must(t, m.builder().Build(m.sub.Context()))
+		testenv.NoError(t, m.builder().Build(m.sub.Context()))
 	}
 	m.look(t)
 	if v := m.verify(m.sub); !v.Clean {
@@ -385,7 +374,7 @@ func (m *machine) compare(t *rapid.T) {
 		var got []string
 		for offset := 0; offset <= len(want); offset += 2 {
 			docs, total, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Offset: offset, Limit: 2})
-			must(t, err)
+			testenv.NoError(t, err)
 			if got = append(got, idsOf(docs)...); total != len(want) {
 				t.Fatalf("warm %v: %v finds %d, want %d", warm, f, total, len(want))
 			}

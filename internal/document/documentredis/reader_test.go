@@ -12,6 +12,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/document/documenttest"
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 )
 
 // asked is a Source that counts the queries to SQL.
@@ -43,7 +44,7 @@ func (a *asked) Find(
 func reading(t *testing.T, r *fixture) (*document.Reader, *asked) {
 	t.Helper()
 	fill(t, r, anOrder(1))
-	documenttest.Must(t,
+	testenv.NoError(t,
 		r.data.PutUser(t.Context(), documenttest.User{ID: 457, Username: "chi", Email: "chi@example.com", Role: 1, Province: "Riyadh", City: "Hue"}),
 		r.data.PutUser(t.Context(), documenttest.User{ID: 458, Role: 1, Province: "riyadh", City: "RIYADH", Registered: true}))
 	r.project(t)
@@ -69,11 +70,8 @@ func idsOf(docs []document.Document) []string {
 func TestReader_warm(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
-		docs, err := reader.GetMany(t.Context(), document.User, []string{"458", "456", "nonsense", "457"})
-		documenttest.Must(t, err)
-		if d := cmp.Diff([]string{"458", "456", "457"}, idsOf(docs)); d != "" {
-			t.Error(d)
-		}
+		docs := testenv.Must(reader.GetMany(t.Context(), document.User, []string{"458", "456", "nonsense", "457"}))(t)
+		testenv.Equal(t, []string{"458", "456", "457"}, idsOf(docs))
 		for index, value := range map[string]string{
 			"email": " User@Example.COM", "username": "JohnDoe", "phone": "+966501234567", "device": "device-123", "google": "1076",
 		} {
@@ -126,13 +124,11 @@ func TestReader_absent(t *testing.T) {
 // Documents that Redis has lost or stores wrongly are read from SQL and repaired.
 func TestReader_repairs(t *testing.T) {
 	byEmail := func(t *testing.T, reader *document.Reader) string {
-		d, _, err := reader.FindUnique(t.Context(), document.User, "email", "user@example.com")
-		documenttest.Must(t, err)
+		d, _ := testenv.Must2(reader.FindUnique(t.Context(), document.User, "email", "user@example.com"))(t)
 		return d.ID
 	}
 	byID := func(t *testing.T, reader *document.Reader) string {
-		d, _, err := reader.Get(t.Context(), document.User, "456")
-		documenttest.Must(t, err)
+		d, _ := testenv.Must2(reader.Get(t.Context(), document.User, "456"))(t)
 		return d.ID
 	}
 	const email = "user:index:email:user@example.com"

@@ -22,7 +22,7 @@ func flush(t testing.TB, r *fixture) {
 	for _, k := range markerKeys {
 		cmds = append(cmds, redisdb.Command("DEL", k))
 	}
-	documenttest.Must(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
+	testenv.NoError(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
 		for _, info := range page {
 			if k, ok := keyspace.ParseDocument(info.Key); ok {
 				cmds = append(cmds, redisdb.Command("DEL", k.Key))
@@ -30,14 +30,13 @@ func flush(t testing.TB, r *fixture) {
 		}
 		return nil
 	}))
-	_, err := r.store.send(t.Context(), cmds)
-	documenttest.Must(t, err)
+	testenv.Must(r.store.send(t.Context(), cmds))(t)
 }
 
 // watch runs one check, as the loop of a server does.
 func (r *fixture) watch(t testing.TB) {
 	t.Helper()
-	documenttest.Must(t, r.plane.Reconcile(t.Context()))
+	testenv.NoError(t, r.plane.Reconcile(t.Context()))
 }
 
 // whole fails the test unless readers may rely on Redis.
@@ -53,7 +52,7 @@ var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
 func crowded(t *testing.T, r *fixture) (documents int) {
 	t.Helper()
-	documenttest.Must(t, r.data.Fill(t.Context(), users, orders))
+	testenv.NoError(t, r.data.Fill(t.Context(), users, orders))
 	r.project(t)
 	return 1 + users + 4*orders
 }
@@ -72,7 +71,7 @@ func TestRebuild(t *testing.T) {
 		done := 0
 		b := r.builder()
 		b.Report = func(p document.Progress) { done = p.Done }
-		documenttest.Must(t, b.Build(t.Context()))
+		testenv.NoError(t, b.Build(t.Context()))
 		if done != total {
 			t.Errorf("%d documents written, there are %d", done, total)
 		}
@@ -109,11 +108,11 @@ func TestRebuild_resumes(t *testing.T) {
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		documenttest.Must(t, r.data.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
+		testenv.NoError(t, r.data.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
 		done := 0
 		b := r.builder()
 		b.Report = func(p document.Progress) { done = p.Done }
-		documenttest.Must(t, b.Build(t.Context()))
+		testenv.NoError(t, b.Build(t.Context()))
 		if done > total*3/4 || done < total/4 {
 			t.Errorf("the second half had %d of %d documents", done, total)
 		}
@@ -158,10 +157,8 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 func TestRebuild_one_at_a_time(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
-		seen, err := r.sql.Generation(t.Context())
-		documenttest.Must(t, err)
-		server, err := r.store.Server(t.Context())
-		documenttest.Must(t, err)
+		seen := testenv.Must(r.sql.Generation(t.Context()))(t)
+		server := testenv.Must(r.store.Server(t.Context()))(t)
 		now := r.db.Now()
 		next := document.GenerationState{Building: "gone", BuildingServer: server, Entity: document.Role, ClaimedUntil: now.Add(30 * time.Second)}
 		if ok, err := r.sql.ClaimBuild(t.Context(), seen, next, now); err != nil || !ok {
@@ -174,7 +171,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 		r.whole(t, false)
 		b := r.builder()
 		b.Now = func() time.Time { return now.Add(31 * time.Second) }
-		documenttest.Must(t, b.Build(t.Context()))
+		testenv.NoError(t, b.Build(t.Context()))
 		r.watch(t)
 		r.whole(t, true)
 		r.clean(t)
@@ -202,7 +199,7 @@ func TestRebuild_during_writes(t *testing.T) {
 			})
 		}
 		for range 3 {
-			documenttest.Must(t, r.builder().Build(t.Context()))
+			testenv.NoError(t, r.builder().Build(t.Context()))
 		}
 		end()
 		all.Wait()
@@ -217,7 +214,7 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 	each(t, func(t *testing.T, later *fixture) {
 		ctx := t.Context()
 		fill(t, later, anOrder(1))
-		documenttest.Must(t, later.data.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
+		testenv.NoError(t, later.data.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
 			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "new@example.com", Role: 1}),
 			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
 			later.data.DeleteDetail(ctx, 456), later.data.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
@@ -227,9 +224,9 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 		if v := r.verify(t); v.Clean {
 			t.Error("Redis has the data of another time, undetected")
 		}
-		documenttest.Must(t, r.builder().Build(ctx))
+		testenv.NoError(t, r.builder().Build(ctx))
 		r.clean(t)
-		documenttest.Must(t, r.data.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
+		testenv.NoError(t, r.data.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
 		r.project(t)
 		r.clean(t)
 		wantKeys(t, r.store, map[string]string{"user:457": "v1", "user:index:email:newer@example.com": "", "cartDetail:456": "v1"})

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/document/documenttest"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/testenv"
 )
 
 // wanted is a key of the reference documents, with its type and its expected value.
@@ -93,11 +94,8 @@ func TestReference(t *testing.T) {
 				for _, w := range section.keys {
 					w.check(t, r.redis)
 				}
-				doc, _, err := r.redis.Do(t.Context(), "GET", keyOf(t, section.keys[0].key)).Text()
-				documenttest.Must(t, err)
-				if d := cmp.Diff(section.fields, fieldsOf(t, doc)); d != "" {
-					t.Error(d)
-				}
+				doc, _ := testenv.Must2(r.redis.Do(t.Context(), "GET", keyOf(t, section.keys[0].key)).Text())(t)
+				testenv.Equal(t, section.fields, fieldsOf(t, doc))
 				says(t, doc, section.values)
 			})
 		}
@@ -120,7 +118,8 @@ func says(t testing.TB, doc string, values map[string]string) {
 func TestReference_flows(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		ctx, h, order := t.Context(), r.data, anOrder(1)
-		documenttest.Must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 7, Role: 1, Email: "an@example.com"}),
+		testenv.NoError(t, h.PutRole(ctx, 1, "USER"),
+			h.PutUser(ctx, documenttest.User{ID: 7, Role: 1, Email: "an@example.com"}),
 			h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"))
 		cart := map[string]string{
 			"cart:index:user:7": "123", "user:7:cart": "123", "cart:123": "v1", "cart:counter": "123", "cart:list": "123",
@@ -165,7 +164,7 @@ func TestReference_flows(t *testing.T) {
 				"order:" + order, map[string]string{"status": "ACCEPTED", "paymentRef": "VNPAY123"}},
 		} {
 			t.Run(flow.name, func(t *testing.T) {
-				documenttest.Must(t, flow.do())
+				testenv.NoError(t, flow.do())
 				r.project(t)
 				wantKeys(t, r.store, flow.keys)
 				says(t, held(t, r.store, flow.doc), flow.says)
@@ -183,19 +182,17 @@ func queries(t *testing.T, r *fixture, order string) {
 	sql := &asked{Source: r.sql}
 	reader := &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
 	of := func(e *document.Entity, f document.Filter) string {
-		docs, _, err := reader.Find(t.Context(), e, f, document.Page{Limit: 10})
-		documenttest.Must(t, err)
+		docs, _ := testenv.Must2(reader.Find(t.Context(), e, f, document.Page{Limit: 10}))(t)
 		return strings.Join(idsOf(docs), ",")
 	}
-	byRef, _, err := reader.FindUnique(t.Context(), document.Order, "paymentRef", "VNPAY123")
-	documenttest.Must(t, err)
+	byRef, _ := testenv.Must2(reader.FindUnique(t.Context(), document.Order, "paymentRef", "VNPAY123"))(t)
 	got := []string{
 		of(document.Order, document.Filter{"user": "7"}), of(document.OrderDetail, document.Filter{"order": order}), byRef.ID,
 	}
 	if d := cmp.Diff([]string{order, order + "-1," + order + "-2", order}, got); d != "" || sql.n != 0 {
 		t.Errorf("with %d questions to SQL: %s", sql.n, d)
 	}
-	documenttest.Must(t, r.data.PutCart(t.Context(), 124, 7), r.data.PutDetail(t.Context(), 458, 124, 789, 1))
+	testenv.NoError(t, r.data.PutCart(t.Context(), 124, 7), r.data.PutDetail(t.Context(), 458, 124, 789, 1))
 	r.project(t)
 	cart, found, err := reader.FindUnique(t.Context(), document.Cart, "user", "7")
 	if err != nil || !found || cart.ID != "124" || of(document.CartDetail, document.Filter{"cart": cart.ID}) != "458" || sql.n != 0 {
@@ -207,7 +204,7 @@ func queries(t *testing.T, r *fixture, order string) {
 func fill(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	ctx, h := t.Context(), r.data
-	documenttest.Must(t, h.PutRole(ctx, 1, "ADMIN"), h.PutPermission(ctx, 1, "View Users"),
+	testenv.NoError(t, h.PutRole(ctx, 1, "ADMIN"), h.PutPermission(ctx, 1, "View Users"),
 		h.PutPermission(ctx, 2, "Create Order"), h.PutPermission(ctx, 3, "View Orders"),
 		h.Grant(ctx, 1, 1, true), h.Grant(ctx, 1, 2, true), h.Grant(ctx, 1, 3, true),
 		h.PutUser(ctx, documenttest.User{
@@ -223,21 +220,18 @@ func fill(t *testing.T, r *fixture, order string) {
 func (w wanted) check(t *testing.T, db *redisdb.DB) {
 	t.Helper()
 	key := keyOf(t, w.key)
-	kind, _, err := db.Do(t.Context(), "TYPE", key).Text()
-	documenttest.Must(t, err)
+	kind, _ := testenv.Must2(db.Do(t.Context(), "TYPE", key).Text())(t)
 	if kind != string(w.kind) || key.Decl().Type != w.kind {
 		t.Errorf("%s is a %s", w.key, kind)
 		return
 	}
 	var got string
 	if w.kind == keyspace.Set {
-		members, err := db.Do(t.Context(), "SMEMBERS", key).Texts()
-		documenttest.Must(t, err)
+		members := testenv.Must(db.Do(t.Context(), "SMEMBERS", key).Texts())(t)
 		slices.Sort(members)
 		got = strings.Join(members, ",")
 	} else {
-		got, _, err = db.Do(t.Context(), "GET", key).Text()
-		documenttest.Must(t, err)
+		got, _ = testenv.Must2(db.Do(t.Context(), "GET", key).Text())(t)
 	}
 	if w.hold != "" && got != w.hold || got == "" {
 		t.Errorf("%s holds %q, not %q", w.key, got, w.hold)

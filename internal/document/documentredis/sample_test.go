@@ -43,7 +43,7 @@ func watchedRig(t testing.TB, r *fixture) *watched {
 func (w *watched) pass(t testing.TB) {
 	t.Helper()
 	w.last = document.Sample{}
-	documenttest.Must(t, w.sampler.RunOnce(t.Context()))
+	testenv.NoError(t, w.sampler.RunOnce(t.Context()))
 }
 
 // quiet fails the test unless the last pass ran and found nothing.
@@ -60,7 +60,7 @@ func (w *watched) quiet(t testing.TB) {
 // keys lists all keys of documents except the markers, whose loss makes readers use SQL.
 func keysOf(t testing.TB, r *fixture) (all []keyspace.Key) {
 	t.Helper()
-	documenttest.Must(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
+	testenv.NoError(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
 		for _, info := range page {
 			if k, ok := keyspace.ParseDocument(info.Key); ok && !slices.Contains(all, k.Key) {
 				all = append(all, k.Key)
@@ -78,8 +78,7 @@ func unlink(t testing.TB, r *fixture, keys ...keyspace.Key) {
 	for i, k := range keys {
 		cmds[i] = redisdb.Command("UNLINK", k)
 	}
-	_, err := r.store.send(t.Context(), cmds)
-	documenttest.Must(t, err)
+	testenv.Must(r.store.send(t.Context(), cmds))(t)
 }
 
 // The next pass detects and restores each lost key, of any kind. The loss is reported until a pass finds nothing.
@@ -113,9 +112,9 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
 	each(t, func(t *testing.T, r *fixture) {
-		documenttest.Must(t, r.data.Fill(t.Context(), 30, 10))
+		testenv.NoError(t, r.data.Fill(t.Context(), 30, 10))
 		fill(t, r, anOrder(1))
-		documenttest.Must(t, r.builder().Build(t.Context()))
+		testenv.NoError(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
 		n := 0
 		rapid.Check(t, func(rt *rapid.T) {
@@ -127,15 +126,15 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
 				n++
 				u := documenttest.User{ID: 1 + int64(n%30), Email: fmt.Sprintf("n%d@example.com", n), Role: 1, City: "c" + digit(n%5)}
-				must(rt, r.data.PutUser(t.Context(), u))
-				must(rt, r.data.PutDish(t.Context(), 789+int64(n%2), 1, "Phở "+digit(n%10)))
+				testenv.NoError(rt, r.data.PutUser(t.Context(), u))
+				testenv.NoError(rt, r.data.PutDish(t.Context(), 789+int64(n%2), 1, "Phở "+digit(n%10)))
 				if rapid.Bool().Draw(rt, "projected before") {
-					must(rt, r.projector.RunOnce(t.Context()))
+					testenv.NoError(rt, r.projector.RunOnce(t.Context()))
 				}
 			}
 			w.pass(t)
 			found := len(w.last.Lost)
-			must(rt, r.projector.RunOnce(t.Context()))
+			testenv.NoError(rt, r.projector.RunOnce(t.Context()))
 			w.pass(t)
 			if v := r.verify(t); !v.Clean {
 				rt.Fatalf("%d keys were lost, %d differences sampled; left are %v: %v", len(lost), found, v.Found, v.Samples)
@@ -150,22 +149,21 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 // length.
 func TestSampler_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		documenttest.Must(t, r.data.Fill(t.Context(), 450, 300))
-		documenttest.Must(t, r.builder().Build(t.Context()))
+		testenv.NoError(t, r.data.Fill(t.Context(), 450, 300))
+		testenv.NoError(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
 		list := document.User.Keys.List()
-		ids, err := r.redis.Do(t.Context(), "SMEMBERS", list).Texts()
-		documenttest.Must(t, err)
+		ids := testenv.Must(r.redis.Do(t.Context(), "SMEMBERS", list).Texts())(t)
 		slices.SortFunc(ids, func(a, b string) int { return byNumber(true, a, b) })
 		for name, c := range map[string]struct {
 			passes int // within which it must be found
 			lose   func()
 		}{
 			"a list":          {1, func() { unlink(t, r, list) }},
-			"its last member": {1, func() { documenttest.Must(t, r.redis.Do(t.Context(), "SREM", list, ids[len(ids)-1]).Err()) }},
+			"its last member": {1, func() { testenv.NoError(t, r.redis.Do(t.Context(), "SREM", list, ids[len(ids)-1]).Err()) }},
 			"all but the newest": {1, func() {
 				unlink(t, r, list)
-				documenttest.Must(t, r.redis.Do(t.Context(), "SADD", list, ids[len(ids)-1]).Err())
+				testenv.NoError(t, r.redis.Do(t.Context(), "SADD", list, ids[len(ids)-1]).Err())
 			}},
 			"a set of one order": {1, func() { unlink(t, r, document.OrderDetail.Indexes[0].Keys[1].Key(lastOrder(t, r))) }},
 			"a document":         {3, func() { unlink(t, r, document.User.Keys.Key(ids[len(ids)-1])) }},
@@ -188,8 +186,7 @@ func TestSampler_large(t *testing.T) {
 
 func lastOrder(t testing.TB, r *fixture) string {
 	t.Helper()
-	ids, err := r.sql.IDs(t.Context(), document.Order, "", 1000)
-	documenttest.Must(t, err)
+	ids := testenv.Must(r.sql.IDs(t.Context(), document.Order, "", 1000))(t)
 	return ids[len(ids)-1]
 }
 
@@ -198,13 +195,12 @@ func TestSampler_projector_behind(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		w := watchedRig(t, r)
-		documenttest.Must(t,
+		testenv.NoError(t,
 			r.data.PutUser(t.Context(), documenttest.User{ID: 500, Email: "new@example.com", Role: 1, City: "Riyadh"}),
 			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "changed@example.com", Role: 1, City: "Hue"}),
 			r.data.PutDish(t.Context(), 800, 1, "Bún"), r.data.DeleteDetail(t.Context(), 456),
 			r.data.PutOrder(t.Context(), anOrder(9), "PLACED", 456, "VNPAY9"), r.data.PutLine(t.Context(), anOrder(9), 1, 789))
-		claimed, err := r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2) // by one who has died since
-		documenttest.Must(t, err)
+		claimed := testenv.Must(r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2))(t) // by one who has died since
 		if len(claimed) != 2 {
 			t.Fatalf("%d rows were claimed", len(claimed))
 		}
@@ -242,7 +238,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 		n := 0
 		rename := func() {
 			n++
-			documenttest.Must(t, r.data.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
+			testenv.NoError(t, r.data.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
 		}
 		looks := 0
 		w.sampler.Counts = &interferingSource{r.sql, func() { looks++; r.project(t) }, rename}
@@ -259,7 +255,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 func TestSampler_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
-		documenttest.Must(t, r.builder().Build(t.Context()))
+		testenv.NoError(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
@@ -302,7 +298,7 @@ func (w *watched) write(t *testing.T, k, n int64) {
 	case 0:
 		_ = w.data.PutCart(ctx, id, id) // the account may have one
 	case 3:
-		documenttest.Must(t, w.data.DeleteCart(ctx, id))
+		testenv.NoError(t, w.data.DeleteCart(ctx, id))
 	}
 	if err := w.projector.RunOnce(ctx); err != nil {
 		t.Error(err)
@@ -329,7 +325,7 @@ func TestSampler_readers(t *testing.T) {
 		dishes(2)
 		w.pass(t)
 		unlink(t, r, document.Dish.Keys.List()) // in the middle of the repair
-		documenttest.Must(t, r.redis.Do(t.Context(), "SADD", document.Dish.Keys.List(), "789").Err())
+		testenv.NoError(t, r.redis.Do(t.Context(), "SADD", document.Dish.Keys.List(), "789").Err())
 		dishes(2)
 		w.pass(t)
 		w.pass(t)
@@ -348,8 +344,8 @@ func TestSampler_evictions(t *testing.T) {
 	redis, server := evicting(t)
 	r := newFixture(sqldbtest.Postgres(t), redis)
 	r.server = server
-	documenttest.Must(t, r.data.Fill(t.Context(), 1500, 500))
-	documenttest.Must(t, r.builder().Build(t.Context()))
+	testenv.NoError(t, r.data.Fill(t.Context(), 1500, 500))
+	testenv.NoError(t, r.builder().Build(t.Context()))
 	w := watchedRig(t, r)
 	for i := range 200 {
 		server.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))
@@ -367,7 +363,7 @@ func TestSampler_evictions(t *testing.T) {
 	}
 	server.Say("CONFIG SET maxmemory 0")
 	for range 3 {
-		documenttest.Must(t, r.plane.Reconcile(t.Context())) // the marks may have gone as well
+		testenv.NoError(t, r.plane.Reconcile(t.Context())) // the marks may have gone as well
 		w.tries(t)
 	}
 	w.quiet(t)
@@ -387,7 +383,7 @@ func evicting(t *testing.T) (*redisdb.DB, *testenv.Server) {
 	t.Helper()
 	server := testenv.RedisServer(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
 	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + server.Addr(), Timeout: 5 * time.Second})
-	documenttest.Must(t, err)
+	testenv.NoError(t, err)
 	t.Cleanup(redis.Close)
 	return redis, server
 }

@@ -8,13 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/document"
 	"comanda/internal/document/documenttest"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 // onEach runs a test on every kind of Redis, with a store of its own and nothing in it.
@@ -43,8 +42,7 @@ func gone(e *document.Entity, id string, version int64) document.Document {
 // apply writes documents without concurrent writers.
 func apply(t testing.TB, s *Store, docs ...document.Document) {
 	t.Helper()
-	a, err := s.Apply(t.Context(), docs)
-	documenttest.Must(t, err)
+	a := testenv.Must(s.Apply(t.Context(), docs))(t)
 	if len(a.Lost) > 0 {
 		t.Fatalf("lost without a competitor: %v", a.Lost)
 	}
@@ -59,13 +57,11 @@ func held(t testing.TB, s *Store, raw string) string {
 		t.Fatalf("%s is not declared", raw)
 	}
 	if k.Key.Decl().Type == keyspace.Set {
-		members, err := s.db.Do(t.Context(), "SMEMBERS", k.Key).Texts()
-		documenttest.Must(t, err)
+		members := testenv.Must(s.db.Do(t.Context(), "SMEMBERS", k.Key).Texts())(t)
 		slices.Sort(members)
 		return strings.Join(members, ",")
 	}
-	text, _, err := s.db.Do(t.Context(), "GET", k.Key).Text()
-	documenttest.Must(t, err)
+	text, _ := testenv.Must2(s.db.Do(t.Context(), "GET", k.Key).Text())(t)
 	return text
 }
 
@@ -80,9 +76,7 @@ func wantKeys(t testing.TB, s *Store, want map[string]string) {
 		}
 		got[raw] = text
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, got)
 }
 
 // D1: an older version than the stored one changes nothing.
@@ -121,8 +115,7 @@ func TestStore_tombstones(t *testing.T) {
 		apply(t, s, at(3))
 		apply(t, s, at(4)) // the row was deleted at this version
 		wantKeys(t, s, nothing)
-		ttl, err := s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int()
-		documenttest.Must(t, err)
+		ttl := testenv.Must(s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int())(t)
 		if most := keyspace.TombstoneLife.Milliseconds(); ttl <= most/2 || ttl > most {
 			t.Errorf("the tombstone lives %d ms", ttl)
 		}
@@ -131,7 +124,7 @@ func TestStore_tombstones(t *testing.T) {
 			"user:2": "v5", "user:list": "2", "user:index:email:two@example.com": "2",
 			"memo:{user:2}": "5\nemail=two@example.com\ncity=hue",
 		})
-		if ttl, err = s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int(); err != nil || ttl != -1 {
+		if ttl, err := s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int(); err != nil || ttl != -1 {
 			t.Errorf("the memo of a document that came back goes in %d ms, %v", ttl, err)
 		}
 	})
@@ -161,7 +154,7 @@ func TestStore_updates_need_no_old_document(t *testing.T) {
 		wantKeys(t, s, map[string]string{
 			"user:index:province:th%e1%bb%aba%20thi%c3%aan%20hu%e1%ba%bf": "4", "user:index:registered:no": "4",
 		})
-		documenttest.Must(t, s.db.Do(t.Context(), "DEL", keyspace.UserDocuments.Key("4")).Err())
+		testenv.NoError(t, s.db.Do(t.Context(), "DEL", keyspace.UserDocuments.Key("4")).Err())
 		apply(t, s, user(t, "4", 2, documenttest.Values{"email": "b@example.com", "username": "a", "registered": "1"}))
 		wantKeys(t, s, map[string]string{
 			"user:4": "v2", "user:index:email:a@example.com": "", "user:index:email:b@example.com": "4",
@@ -197,11 +190,8 @@ func TestStore_unique_values_move(t *testing.T) {
 	}
 	onEach(t, func(t *testing.T, s *Store) { // the document that loses a value by it is returned, to be projected again
 		apply(t, s, user(t, "5", 1, documenttest.Values{"email": "moved@example.com"}))
-		a, err := s.Apply(t.Context(), []document.Document{to(t)})
-		documenttest.Must(t, err)
-		if d := cmp.Diff([]string{"user:5"}, refTexts(a.Displaced)); d != "" {
-			t.Error(d)
-		}
+		a := testenv.Must(s.Apply(t.Context(), []document.Document{to(t)}))(t)
+		testenv.Equal(t, []string{"user:5"}, refTexts(a.Displaced))
 	})
 }
 
@@ -261,9 +251,9 @@ func TestStore_interrupted_writers(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
 					apply(t, s, user(t, "9", 1, old))
 					r := s.newApplyRun([]document.Document{user(t, "9", 2, dying)})
-					documenttest.Must(t, r.begin(t.Context()))
+					testenv.NoError(t, r.begin(t.Context()))
 					if exchanges > 1 {
-						documenttest.Must(t, r.updateIndexes(t.Context()))
+						testenv.NoError(t, r.updateIndexes(t.Context()))
 					}
 					d := last(t)
 					apply(t, New(s.db), d) // another process
@@ -279,8 +269,7 @@ func exactly(t testing.TB, s *Store, docs ...document.Document) {
 	t.Helper()
 	docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return d.Deleted })
 	seen := document.NewKeySet(1 << 16)
-	found, err := s.Compare(t.Context(), docs, seen)
-	documenttest.Must(t, err)
+	found := testenv.Must(s.Compare(t.Context(), docs, seen))(t)
 	for _, d := range found {
 		t.Error(d)
 	}
@@ -306,7 +295,7 @@ func strays(t testing.TB, s *Store, docs []document.Document, seen *document.Key
 		}
 		return err
 	})
-	documenttest.Must(t, err)
+	testenv.NoError(t, err)
 	return all
 }
 
@@ -323,19 +312,17 @@ func TestStore_overtaken_writers(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
 					apply(t, s, user(t, "10", 1, documenttest.Values{"email": "first@example.com"}))
 					r := s.newApplyRun([]document.Document{user(t, "10", 2, slow)})
-					documenttest.Must(t, r.begin(t.Context()))
+					testenv.NoError(t, r.begin(t.Context()))
 					if entered {
-						documenttest.Must(t, r.updateIndexes(t.Context()))
+						testenv.NoError(t, r.updateIndexes(t.Context()))
 					}
 					w := winner(t)
 					apply(t, New(s.db), w)
 					if !entered {
-						documenttest.Must(t, r.updateIndexes(t.Context()))
+						testenv.NoError(t, r.updateIndexes(t.Context()))
 					}
-					documenttest.Must(t, r.finish(t.Context()))
-					if d := cmp.Diff([]string{"user:10"}, refTexts(r.applied.Lost)); d != "" {
-						t.Error(d)
-					}
+					testenv.NoError(t, r.finish(t.Context()))
+					testenv.Equal(t, []string{"user:10"}, refTexts(r.applied.Lost))
 					apply(t, s, w) // as the projector does with what was lost
 					exactly(t, s, w)
 				})
@@ -351,9 +338,9 @@ func TestStore_overtaken_in_the_middle(t *testing.T) {
 		slow := s.newApplyRun([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
 		newest := user(t, "11", 3, documenttest.Values{"email": "quick@example.com"})
 		quick := New(s.db).newApplyRun([]document.Document{newest})
-		documenttest.Must(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.updateIndexes(t.Context()))
+		testenv.NoError(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.updateIndexes(t.Context()))
 		wantKeys(t, s, map[string]string{"memo:{user:11}": "3\nemail=quick@example.com\n-email=slow@example.com\n-city=slow"})
-		documenttest.Must(t, slow.updateIndexes(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
+		testenv.NoError(t, slow.updateIndexes(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
 		apply(t, s, newest) // as the projector does with what was lost
 		exactly(t, s, newest)
 	})

@@ -8,13 +8,14 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/document/documenttest"
+	"comanda/internal/testenv"
 )
 
 // tell sends commands without the store, as another program does: the verb, the key, the arguments.
 func tell(t testing.TB, r *fixture, cmds ...[]string) {
 	t.Helper()
 	for _, c := range cmds {
-		documenttest.Must(t, r.redis.Do(t.Context(), c[0], keyOf(t, c[1]), c[2:]...).Err())
+		testenv.NoError(t, r.redis.Do(t.Context(), c[0], keyOf(t, c[1]), c[2:]...).Err())
 	}
 }
 
@@ -80,10 +81,8 @@ func TestVerify_finds(t *testing.T) {
 				if d := cmp.Diff(map[string]int{p.kind: 1}, v.Found); d != "" || v.Clean {
 					t.Errorf("clean: %v; %s", v.Clean, d)
 				}
-				if d := cmp.Diff([]string{p.kind + ": " + p.want}, v.Samples[p.kind]); d != "" {
-					t.Error(d)
-				}
-				documenttest.Must(t, r.builder().Build(t.Context()))
+				testenv.Equal(t, []string{p.kind + ": " + p.want}, v.Samples[p.kind])
+				testenv.NoError(t, r.builder().Build(t.Context()))
 				r.clean(t)
 			})
 		}
@@ -97,7 +96,7 @@ func TestVerify_finds(t *testing.T) {
 func TestVerify_ignores_expected_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
-		documenttest.Must(t, r.data.DeleteCart(t.Context(), 123))
+		testenv.NoError(t, r.data.DeleteCart(t.Context(), 123))
 		r.project(t)
 		if held(t, r.store, "memo:{cart:123}") == "" {
 			t.Error("no tombstone")
@@ -111,7 +110,7 @@ func TestVerify_ignores_expected_keys(t *testing.T) {
 func TestVerify_rechecks(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
-		documenttest.Must(t, r.data.DeleteCart(t.Context(), 123),
+		testenv.NoError(t, r.data.DeleteCart(t.Context(), 123),
 			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
 		looks := 0
 		v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(ctx context.Context) error {
@@ -120,8 +119,7 @@ func TestVerify_rechecks(t *testing.T) {
 			}
 			return r.projector.RunOnce(ctx)
 		}}
-		found, err := v.Verify(t.Context())
-		documenttest.Must(t, err)
+		found := testenv.Must(v.Verify(t.Context()))(t)
 		if !found.Clean || looks != 2 {
 			t.Errorf("after %d looks: %v", looks, found.Samples)
 		}
@@ -154,7 +152,7 @@ func TestVerify_wrong_types(t *testing.T) {
 				r.projector.Touch(document.Ref{Entity: document.User, ID: "456"}, document.Ref{Entity: document.Role, ID: "1"})
 				r.project(t)
 				plant()
-				documenttest.Must(t, r.builder().Build(t.Context()))
+				testenv.NoError(t, r.builder().Build(t.Context()))
 				r.clean(t)
 			})
 		}

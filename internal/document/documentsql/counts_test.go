@@ -9,6 +9,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/document/documenttest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -17,8 +18,7 @@ func sizes(t *testing.T, s *documentsql.Store, e *document.Entity, index string,
 	t.Helper()
 	all := map[string]int64{}
 	for after := ""; ; {
-		page, err := s.Sizes(t.Context(), e, e.Index(index), after, limit)
-		must(t, err)
+		page := testenv.Must(s.Sizes(t.Context(), e, e.Index(index), after, limit))(t)
 		for _, p := range page {
 			if _, twice := all[p.Value]; twice {
 				t.Fatalf("%s by %s: %s comes twice", e.Name, index, p.Value)
@@ -37,12 +37,13 @@ func sizes(t *testing.T, s *documentsql.Store, e *document.Entity, index string,
 func TestSizes(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 2, "A"), h.PutCategory(ctx, 10, "B"))
+		testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 2, "A"), h.PutCategory(ctx, 10, "B"))
 		for i, city := range []string{"Huế", "huế", "HANOI", "", "Hanoi"} {
-			must(t, h.PutUser(ctx, documenttest.User{ID: int64(i + 1), Role: 1, City: city, Province: city, Registered: i > 2}))
+			testenv.NoError(t, h.PutUser(ctx, documenttest.User{ID: int64(i + 1), Role: 1, City: city, Province: city, Registered: i > 2}))
 		}
 		orders := []string{uid.New(time.UnixMilli(1e12)), uid.New(time.UnixMilli(2e12))}
-		must(t, h.PutDish(ctx, 1, 2, "a"), h.PutDish(ctx, 2, 10, "b"), h.PutDish(ctx, 3, 10, "c"), h.PutCart(ctx, 7, 1),
+		testenv.NoError(t, h.PutDish(ctx, 1, 2, "a"), h.PutDish(ctx, 2, 10, "b"), h.PutDish(ctx, 3, 10, "c"),
+			h.PutCart(ctx, 7, 1),
 			h.PutDetail(ctx, 1, 7, 1, 1), h.PutDetail(ctx, 2, 7, 2, 1), h.PutOrder(ctx, orders[0], "PLACED", 3, ""),
 			h.PutOrder(ctx, orders[1], "PLACED", 0, ""), h.PutLine(ctx, orders[0], 1, 1), h.PutLine(ctx, orders[0], 2, 1),
 			h.PutLine(ctx, orders[1], 1, 1))
@@ -83,8 +84,7 @@ func TestPending(t *testing.T) {
 		ctx := t.Context()
 		waits := func(limit int) (all []string, ok bool) {
 			t.Helper()
-			refs, ok, err := s.Pending(ctx, limit)
-			must(t, err)
+			refs, ok := testenv.Must2(s.Pending(ctx, limit))(t)
 			for _, e := range document.Entities {
 				for _, id := range []string{"1", "2", "7"} {
 					if _, there := refs[document.Ref{Entity: e, ID: id}]; there {
@@ -104,9 +104,9 @@ func TestPending(t *testing.T) {
 			t.Errorf("nothing waits: %v", all)
 		}
 		begun := h.DB.Now()
-		must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 2, Role: 1}), h.PutCart(ctx, 7, 2), h.DeleteCart(ctx, 7))
-		claimed, err := s.Claim(ctx, h.DB.Now(), h.DB.Now().Add(time.Minute), 1)
-		must(t, err)
+		testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 2, Role: 1}), h.PutCart(ctx, 7, 2),
+			h.DeleteCart(ctx, 7))
+		claimed := testenv.Must(s.Claim(ctx, h.DB.Now(), h.DB.Now().Add(time.Minute), 1))(t)
 		if all, ok := waits(4); cmp.Diff([]string{"role:1", "user:2", "cart:7"}, all) != "" || !ok {
 			t.Errorf("%v wait, all of them: %v", all, ok)
 		}
@@ -117,7 +117,7 @@ func TestPending(t *testing.T) {
 			t.Errorf("the position is %v, %v", at, err)
 		}
 		first, err := s.Position(ctx)
-		must(t, err, s.DeleteQueued(ctx, []string{claimed[0].ID}))
+		testenv.NoError(t, err, s.DeleteQueued(ctx, []string{claimed[0].ID}))
 		if at, err := s.Position(ctx); at.Before(first) || err != nil {
 			t.Errorf("the position was %v and is %v, %v", first, at, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/text"
 )
 
@@ -26,7 +27,8 @@ import (
 func furnish(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, h.PutRole(ctx, 1, "USER"), h.PutRole(ctx, 2, "Chef"), h.PutPermission(ctx, 1, "See"), h.PutPermission(ctx, 7, "Cook"),
+	testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutRole(ctx, 2, "Chef"), h.PutPermission(ctx, 1, "See"),
+		h.PutPermission(ctx, 7, "Cook"),
 		h.Grant(ctx, 2, 1, true), h.Grant(ctx, 2, 7, true),
 		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Huế"}),
 		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Hanoi"}),
@@ -39,8 +41,7 @@ func furnish(t *testing.T, h documenttest.Writer) {
 func export(t *testing.T, s *documentsql.Store, entities []*document.Entity) string {
 	t.Helper()
 	var out bytes.Buffer
-	n, err := document.Export(t.Context(), s, entities, &out, nil)
-	must(t, err)
+	n := testenv.Must(document.Export(t.Context(), s, entities, &out, nil))(t)
 	if lines := strings.Count(out.String(), "\n"); n != lines {
 		t.Errorf("%d documents in %d lines", n, lines)
 	}
@@ -64,21 +65,16 @@ func TestImport_then_export_is_identical(t *testing.T) {
 		}
 		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.Writer) {
 			checked, err := (&document.Import{Target: other, DryRun: true}).Run(t.Context(), strings.NewReader(lines))
-			must(t, err)
+			testenv.NoError(t, err)
 			if export(t, other, document.Entities) != "" {
 				t.Error("a check has written")
 			}
-			result, err := bring(t, other, lines, "")
-			must(t, err)
-			if d := cmp.Diff(lines, export(t, other, document.Importable())); d != "" {
-				t.Error(d)
-			}
+			result := testenv.Must(bring(t, other, lines, ""))(t)
+			testenv.Equal(t, lines, export(t, other, document.Importable()))
 			want := document.ImportResult{Lines: 12, Skipped: map[string]int{}, Written: map[string]int{
 				"role": 2, "permission": 2, "user": 2, "category": 1, "dish": 2, "cart": 1, "cartDetail": 2,
 			}}
-			if d := cmp.Diff([]document.ImportResult{want, want}, []document.ImportResult{checked, result}); d != "" {
-				t.Error(d)
-			}
+			testenv.Equal(t, []document.ImportResult{want, want}, []document.ImportResult{checked, result})
 			waiting, err := other.Backlog(t.Context(), time.Now())
 			if err != nil || waiting.Pending == 0 {
 				t.Errorf("%d rows wait to be projected, %v", waiting.Pending, err)
@@ -101,20 +97,18 @@ func TestExport_is_one_snapshot(t *testing.T) {
 			if next++; next > 110 {
 				return // what is added must come to an end, also for an export that sees it
 			}
-			must(t, h.PutRole(ctx, next, fmt.Sprint("Role ", next)), h.PutUser(ctx, documenttest.User{ID: next, Role: next}),
+			testenv.NoError(t, h.PutRole(ctx, next, fmt.Sprint("Role ", next)),
+				h.PutUser(ctx, documenttest.User{ID: next, Role: next}),
 				h.PutCategory(ctx, next, "Neu"), h.PutDish(ctx, next, next, "Neu"),
 				h.PutCart(ctx, next, next), h.PutDetail(ctx, next, next, next, 1), h.DeleteDetail(ctx, next-93))
 		})
-		must(t, err)
+		testenv.NoError(t, err)
 		if d := cmp.Diff(before, out.String()); d != "" || next < 104 {
 			t.Error(d)
 		}
 		onEach(t, func(t *testing.T, other *documentsql.Store, _ documenttest.Writer) {
-			_, err := bring(t, other, out.String(), document.Refuse)
-			must(t, err)
-			if d := cmp.Diff(before, export(t, other, document.Importable())); d != "" {
-				t.Error(d)
-			}
+			testenv.Must(bring(t, other, out.String(), document.Refuse))(t)
+			testenv.Equal(t, before, export(t, other, document.Importable()))
 		})
 	})
 }
@@ -128,7 +122,7 @@ func fresh(t *testing.T, h documenttest.Writer) {
 			"app_user": "INSERT INTO app_user (role_id, status, created_at, updated_at) VALUES (1, 'ACTIVE', 0, 0) RETURNING id",
 			"dish":     "INSERT INTO dish (category_id, names, descriptions) VALUES (1, '{}', '{}') RETURNING id",
 		}[table]
-		must(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		testenv.NoError(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			id, err := sqldb.Scalar[int64](ctx, tx, documenttest.Statement(insert))
 			if id != want {
 				t.Errorf("the next %s is %d; want %d", table, id, want)
@@ -236,9 +230,7 @@ func TestImport_refuses(t *testing.T) {
 				}
 				_, err := bring(t, s, sound+r.line+"\n", document.Refuse)
 				wantRefusal(t, err, r.code, r.detail)
-				if d := cmp.Diff(before, export(t, s, document.Entities)); d != "" {
-					t.Error(d)
-				}
+				testenv.Equal(t, before, export(t, s, document.Entities))
 			})
 		}
 	})
@@ -251,7 +243,7 @@ func TestImport_cleans_texts(t *testing.T) {
 		furnish(t, h)
 		_, err := bring(t, s, strings.Replace(dishLine, `{"vi":"x"}`,
 			`{"vi":" Pho\u031b\u0309 ","en":"<Noodles>"},"descriptions":{"vi":"a\r\nb"}`, 1), document.Refuse)
-		must(t, err)
+		testenv.NoError(t, err)
 		got := export(t, s, []*document.Entity{document.ByName("dish")})
 		for _, want := range []string{`"names":{"en":"<Noodles>","vi":"Phở"}`, `"descriptions":{"vi":"a\nb"}`} {
 			if !strings.Contains(got, want) {
@@ -267,11 +259,10 @@ func TestImport_cleans_texts(t *testing.T) {
 func TestImport_largest_line(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
-		must(t, h.DeleteDetail(t.Context(), 8))
+		testenv.NoError(t, h.DeleteDetail(t.Context(), 8))
 		_, err := bring(t, s, itemStart+fmt.Sprintf(`"5","quantity":%d,"price":%d}}`, cart.MaxQuantity, catalog.MaxPrice), document.Refuse)
-		must(t, err)
-		docs, err := s.Read(t.Context(), document.CartDetail, []string{"90"})
-		must(t, err)
+		testenv.NoError(t, err)
+		docs := testenv.Must(s.Read(t.Context(), document.CartDetail, []string{"90"}))(t)
 		if total, _ := document.PeekField(docs[0].JSON, "total"); total != "20000000000" {
 			t.Errorf("the line is %s", docs[0].JSON)
 		}
@@ -285,18 +276,15 @@ func TestImport_on_conflict(t *testing.T) {
 		furnish(t, h)
 		before := export(t, s, document.Importable())
 		result, err := bring(t, s, roleLine+changed, document.Skip)
-		if must(t, err); result.Written["role"] != 1 || result.Skipped["user"] != 1 {
+		if testenv.NoError(t, err); result.Written["role"] != 1 || result.Skipped["user"] != 1 {
 			t.Errorf("%+v", result)
 		}
-		if d := cmp.Diff(strings.Count(before, "\n")+1, strings.Count(export(t, s, document.Importable()), "\n")); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, strings.Count(before, "\n")+1, strings.Count(export(t, s, document.Importable()), "\n"))
 		result, err = bring(t, s, changed, document.Replace)
-		if must(t, err); result.Written["user"] != 1 {
+		if testenv.NoError(t, err); result.Written["user"] != 1 {
 			t.Errorf("%+v", result)
 		}
-		docs, err := s.Read(t.Context(), document.User, []string{"3"})
-		must(t, err)
+		docs := testenv.Must(s.Read(t.Context(), document.User, []string{"3"}))(t)
 		for name, want := range map[string]string{"email": "new@example.com", "city": "Huế", "username": "", "version": "3"} {
 			if got, _ := document.PeekField(docs[0].JSON, name); got != want {
 				t.Errorf("the %s is %q", name, got)
@@ -305,18 +293,15 @@ func TestImport_on_conflict(t *testing.T) {
 		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Replace)
 		wantRefusal(t, err, "import_conflict", "the email belongs to user 3")
 		result, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Skip)
-		if must(t, err); result.Skipped["user"] != 1 || len(result.Written) != 0 {
+		if testenv.NoError(t, err); result.Skipped["user"] != 1 || len(result.Written) != 0 {
 			t.Errorf("%+v", result)
 		}
 		// The owner of a cart is left out for his address, so that the cart has none.
 		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`+"\n"+cartStart+`"70"}}`, document.Skip)
 		wantRefusal(t, err, "import_invalid", "Line 2: user 70 does not exist")
 		before = export(t, s, document.Importable())
-		_, err = bring(t, s, before, document.Skip)
-		must(t, err)
-		if d := cmp.Diff(before, export(t, s, document.Importable())); d != "" {
-			t.Error(d)
-		}
+		testenv.Must(bring(t, s, before, document.Skip))(t)
+		testenv.Equal(t, before, export(t, s, document.Importable()))
 	})
 }
 
@@ -336,7 +321,7 @@ func TestImport_cart_deleted_meanwhile(t *testing.T) {
 		strings.NewReplacer(`"90"`, `"91"`, `"4"`, `"40"`).Replace(itemStart) + `"6","quantity":1,"price":1}}`
 	for name, ordered := range map[string]func(t *testing.T, h documenttest.Writer, write func() error) error{
 		"before it is written": func(t *testing.T, h documenttest.Writer, write func() error) error {
-			must(t, h.DeleteCart(t.Context(), 40))
+			testenv.NoError(t, h.DeleteCart(t.Context(), 40))
 			return write()
 		},
 		"as it is written": whileDeleted,
@@ -344,14 +329,12 @@ func TestImport_cart_deleted_meanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 				furnish(t, h)
-				must(t, h.DeleteDetail(t.Context(), 8), h.PutCart(t.Context(), 40, 12))
+				testenv.NoError(t, h.DeleteDetail(t.Context(), 8), h.PutCart(t.Context(), 40, 12))
 				before := export(t, s, []*document.Entity{document.CartDetail})
 				im := document.Import{Target: meanwhile{s, func(write func() error) error { return ordered(t, h, write) }}}
 				_, err := im.Run(t.Context(), strings.NewReader(lines))
 				wantRefusal(t, err, "import_conflict", "import again")
-				if d := cmp.Diff(before, export(t, s, []*document.Entity{document.CartDetail})); d != "" {
-					t.Error(d)
-				}
+				testenv.Equal(t, before, export(t, s, []*document.Entity{document.CartDetail}))
 			})
 		})
 	}
@@ -363,7 +346,7 @@ func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error
 	t.Helper()
 	var written error
 	over := make(chan struct{})
-	must(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, documenttest.Statement("DELETE FROM cart WHERE id = 40")); err != nil {
 			return err
 		}
@@ -397,9 +380,8 @@ func TestImport_behind_a_tombstone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		lines := export(t, s, []*document.Entity{document.Cart, document.CartDetail})
-		must(t, h.DeleteCart(t.Context(), 4))
-		_, err := bring(t, s, lines, document.Refuse)
-		must(t, err)
+		testenv.NoError(t, h.DeleteCart(t.Context(), 4))
+		testenv.Must(bring(t, s, lines, document.Refuse))(t)
 		docs, err := s.Read(t.Context(), document.Cart, []string{"4"})
 		if err != nil || len(docs) != 1 || docs[0].Version != 3 {
 			t.Errorf("%v %v", docs, err)
@@ -411,11 +393,10 @@ func TestImport_behind_a_tombstone(t *testing.T) {
 func TestImport_many(t *testing.T) {
 	h := documenttest.Writer{DB: sqldbtest.SQLite(t)}
 	from := documentsql.New(h.DB)
-	must(t, h.Fill(t.Context(), 1234, 1))
+	testenv.NoError(t, h.Fill(t.Context(), 1234, 1))
 	lines := export(t, from, document.Importable())
 	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.Writer) {
-		result, err := bring(t, s, lines, document.Refuse)
-		must(t, err)
+		result := testenv.Must(bring(t, s, lines, document.Refuse))(t)
 		if got := export(t, s, document.Importable()); got != lines || result.Written["user"] != 1234 {
 			t.Errorf("%+v", result)
 		}

@@ -18,9 +18,8 @@ import (
 	"comanda/internal/document/documenttest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
-
-var must = documenttest.Must
 
 // onEach runs a test on both engines.
 func onEach(t *testing.T, test func(t *testing.T, s *documentsql.Store, h documenttest.Writer)) {
@@ -41,7 +40,7 @@ func rowsOf(claimed []document.Claimed) []string {
 func TestOutbox(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now().Add(time.Second)
-		must(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 1, "A"), h.PutDish(ctx, 1, 1, "B"))
+		testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 1, "A"), h.PutDish(ctx, 1, 1, "B"))
 		for _, want := range []string{"category[1] role[1]", "dish[1]", ""} {
 			claimed, err := s.Claim(ctx, now, now.Add(10*time.Second), 2)
 			rows := rowsOf(claimed)
@@ -60,7 +59,7 @@ func TestOutbox(t *testing.T) {
 // Rows of an entity that this release does not know stay for a release that knows it.
 func TestOutbox_unknown_entity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		must(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
+		testenv.NoError(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
 		now := h.DB.Now().Add(time.Second)
 		claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 10)
 		if err != nil || len(claimed) != 1 || claimed[0].Entity != nil {
@@ -90,25 +89,23 @@ func TestOutbox_shares_the_transaction(t *testing.T) {
 func TestTombstones(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}),
+		testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}),
+			h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}),
 			h.PutUser(ctx, documenttest.User{ID: 6, Role: 1}), h.PutCart(ctx, 5, 6), h.DeleteCart(ctx, 5), h.DeleteUser(ctx, 5))
 		look := func(want map[string]int64) {
 			t.Helper()
-			got, err := s.Tombstones(ctx, document.User)
-			must(t, err)
-			if d := cmp.Diff(want, got); d != "" {
-				t.Error(d)
-			}
+			got := testenv.Must(s.Tombstones(ctx, document.User))(t)
+			testenv.Equal(t, want, got)
 		}
 		look(map[string]int64{"5": 3})
-		must(t, h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}))
+		testenv.NoError(t, h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}))
 		docs, err := s.Read(ctx, document.User, []string{"5"})
 		if err != nil || len(docs) != 1 || docs[0].Version != 4 {
 			t.Errorf("a row that came back: %v %v", docs, err)
 		}
-		must(t, s.PurgeTombstones(ctx, h.DB.Now().Add(-time.Hour)))
+		testenv.NoError(t, s.PurgeTombstones(ctx, h.DB.Now().Add(-time.Hour)))
 		look(map[string]int64{"5": 3})
-		must(t, s.PurgeTombstones(ctx, h.DB.Now().Add(time.Hour)))
+		testenv.NoError(t, s.PurgeTombstones(ctx, h.DB.Now().Add(time.Hour)))
 		look(map[string]int64{})
 	})
 }
@@ -119,16 +116,13 @@ func TestGeneration(t *testing.T) {
 		ctx, now := t.Context(), h.DB.Now()
 		state := func(want document.GenerationState) document.GenerationState {
 			t.Helper()
-			got, err := s.Generation(ctx)
-			must(t, err)
-			if d := cmp.Diff(want, got, cmp.Comparer(func(a, b *document.Entity) bool { return a == b })); d != "" {
-				t.Error(d)
-			}
+			got := testenv.Must(s.Generation(ctx))(t)
+			testenv.Equal(t, want, got, cmp.Comparer(func(a, b *document.Entity) bool { return a == b }))
 			return got
 		}
 		expect := func(what string, want, got bool, err error) {
 			t.Helper()
-			if must(t, err); got != want {
+			if testenv.NoError(t, err); got != want {
 				t.Errorf("%s: %v", what, got)
 			}
 		}
@@ -153,7 +147,7 @@ func TestGeneration(t *testing.T) {
 		later.ClaimedUntil = until.Add(time.Minute)
 		ok, err = s.ClaimBuild(ctx, next, later, until.Add(time.Second))
 		expect("a claim when the first has ended", true, ok, err)
-		must(t, s.AbandonBuild(ctx, "b2"))
+		testenv.NoError(t, s.AbandonBuild(ctx, "b2"))
 		ok, err = s.FinishBuild(ctx, "b2")
 		expect("another's end", false, ok, err)
 		state(later)
@@ -161,9 +155,9 @@ func TestGeneration(t *testing.T) {
 		expect("the end", true, ok, err)
 		whole := document.GenerationState{Epoch: "b1", Server: "s1", BuildingServer: "s1", ClaimedUntil: epoch}
 		state(whole)
-		must(t, s.Invalidate(ctx, "b0"))
+		testenv.NoError(t, s.Invalidate(ctx, "b0"))
 		state(whole)
-		must(t, s.Invalidate(ctx, "b1"))
+		testenv.NoError(t, s.Invalidate(ctx, "b1"))
 		whole.Epoch = ""
 		state(whole)
 	})
@@ -173,7 +167,7 @@ func TestGeneration(t *testing.T) {
 func TestFind(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.Fill(ctx, 200, 3))
+		testenv.NoError(t, h.Fill(ctx, 200, 3))
 		where := func(pairs ...string) (all []document.Where) {
 			for i := 0; i < len(pairs); i += 2 {
 				all = append(all, document.Where{Index: document.User.Index(pairs[i]), Value: pairs[i+1]})
@@ -220,12 +214,11 @@ func TestFind(t *testing.T) {
 func TestIDs(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.Fill(ctx, 25, 12))
+		testenv.NoError(t, h.Fill(ctx, 25, 12))
 		for e, want := range map[*document.Entity]int{document.User: 25, document.Order: 12, document.OrderDetail: 36, document.Cart: 0} {
 			var all []string
 			for after := ""; ; {
-				ids, err := s.IDs(ctx, e, after, 7)
-				must(t, err)
+				ids := testenv.Must(s.IDs(ctx, e, after, 7))(t)
 				if len(ids) == 0 {
 					break
 				}
@@ -251,9 +244,8 @@ func TestIDs(t *testing.T) {
 func TestRead(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.Fill(ctx, 3, 2))
-		orders, err := s.IDs(ctx, document.Order, "", 9)
-		must(t, err)
+		testenv.NoError(t, h.Fill(ctx, 3, 2))
+		orders := testenv.Must(s.IDs(ctx, document.Order, "", 9))(t)
 		for _, q := range []struct {
 			e    *document.Entity
 			ids  []string
@@ -283,13 +275,12 @@ func TestRead_total_too_large(t *testing.T) {
 			{1 << 31, 1 << 53}, {math.MaxInt64, math.MaxInt64}, {2, 1 << 62}, {1, math.MaxInt64}, {math.MaxInt64, 0}, {20, 5},
 		} {
 			_, err := h.DB.Exec(ctx, documenttest.Statement("UPDATE cart_detail SET quantity = $1, price = $2 WHERE id = 8"), q.quantity, q.price)
-			must(t, err)
+			testenv.NoError(t, err)
 			want := strconv.FormatInt(math.MaxInt64, 10)
 			if q.price <= math.MaxInt64/q.quantity {
 				want = strconv.FormatInt(q.quantity*q.price, 10)
 			}
-			docs, err := s.Read(ctx, document.CartDetail, []string{"8", "9"})
-			must(t, err)
+			docs := testenv.Must(s.Read(ctx, document.CartDetail, []string{"8", "9"}))(t)
 			slices.SortFunc(docs, func(a, b document.Document) int { return strings.Compare(a.ID, b.ID) })
 			if total, _ := document.PeekField(docs[0].JSON, "total"); len(docs) != 2 || total != want {
 				t.Errorf("the total of %v is %q; want %s", q, total, want)
@@ -302,7 +293,7 @@ func TestRead_total_too_large(t *testing.T) {
 func TestOwners(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		must(t, h.PutRole(ctx, 1, "Chef"), h.PutUser(ctx, documenttest.User{
+		testenv.NoError(t, h.PutRole(ctx, 1, "Chef"), h.PutUser(ctx, documenttest.User{
 			ID: 4, Username: "an", Email: "an@example.com", Phone: "+8490", Device: "d1", Google: "G1", Role: 1,
 		}), h.PutCart(ctx, 9, 4), h.PutOrder(ctx, "06gvt0kfe5o015mr1000000001", "PLACED", 4, "VNPAYa"))
 		for _, q := range []struct {

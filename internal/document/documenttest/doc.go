@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"comanda/internal/document"
+	"comanda/internal/testenv"
 )
 
 // Values are fields of a document as text; missing ones are empty, or NULL where allowed.
@@ -29,9 +30,7 @@ func Doc(t testing.TB, e *document.Entity, id string, version int64, v Values) d
 		}
 	}
 	var buf []byte
-	d, err := e.Document(row, &buf)
-	Must(t, err)
-	return d
+	return testenv.Must(e.Document(row, &buf))(t)
 }
 
 // fill stores a value in every field of the cell, whatever the kind of column.

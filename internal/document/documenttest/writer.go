@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"strconv"
-	"testing"
 	"testing/fstest"
 
 	"comanda/internal/document"
@@ -246,14 +245,4 @@ func (h Writer) Clear(ctx context.Context) error {
 // Statement compiles a statement, for changes that bypass the product.
 func Statement(text string) *sqldb.Stmt {
 	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
-}
-
-// Must fails the test on an error.
-func Must(t testing.TB, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,11 +60,7 @@ func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Con
 // paidBy returns how many orders each consumer has counted.
 func paidBy(t testing.TB, db *sqldb.DB) map[int64]int64 {
 	t.Helper()
-	got, err := sqldb.Map[int64, int64](t.Context(), db, readPaid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return testenv.Must(sqldb.Map[int64, int64](t.Context(), db, readPaid))(t)
 }
 
 func commit(t testing.TB, db *sqldb.DB, n int) []event.Event {
@@ -72,13 +69,10 @@ func commit(t testing.TB, db *sqldb.DB, n int) []event.Event {
 	for i := range events {
 		events[i] = event.OrderPaid.New(noon, "order", 2, 7, event.Paid{})
 	}
-	err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		outbox.Queue(tx, events)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return events
 }
 
@@ -91,19 +85,14 @@ type rig struct {
 func newRig(t testing.TB, db *sqldb.DB, consumers ...inbox.Consumer) *rig {
 	t.Helper()
 	r := &rig{in: inbox.New(db, inbox.Options{}), now: noon}
-	b, err := bus.New(r.in, consumers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(bus.New(r.in, consumers...))(t)
 	r.relay = outbox.New(db, b, outbox.Options{Now: func() time.Time { return r.now }})
 	return r
 }
 
 func (r *rig) run(t testing.TB) {
 	t.Helper()
-	if err := r.relay.RunOnce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, r.relay.RunOnce(t.Context()))
 }
 
 func wantPaid(t testing.TB, db *sqldb.DB, want map[int64]int64) {
@@ -115,11 +104,7 @@ func wantPaid(t testing.TB, db *sqldb.DB, want map[int64]int64) {
 
 func status(t testing.TB, db *sqldb.DB) outbox.Status {
 	t.Helper()
-	s, err := outbox.ReadStatus(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testenv.Must(outbox.ReadStatus(t.Context(), db))(t)
 }
 
 func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
@@ -132,9 +117,7 @@ func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
 
 		// A broker that is configured later may deliver the same events again.
-		if _, err := r.in.Handle(t.Context(), consumer("daybook", 1, nil), events); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(r.in.Handle(t.Context(), consumer("daybook", 1, nil), events))(t)
 		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
 	})
 }

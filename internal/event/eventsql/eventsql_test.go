@@ -12,6 +12,7 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var noon = time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
@@ -28,9 +29,7 @@ func letter(consumer, reason string) DeadLetter {
 
 func write(t *testing.T, db *sqldb.DB, fn func(ctx context.Context, tx sqldb.Tx) error) {
 	t.Helper()
-	if err := db.Write(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.Write(t.Context(), fn))
 }
 
 func insert(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
@@ -43,11 +42,7 @@ func insert(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
 
 func list(t *testing.T, db *sqldb.DB, f Filter) []DeadLetter {
 	t.Helper()
-	letters, err := DeadLetters(t.Context(), db, f, "", 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return letters
+	return testenv.Must(DeadLetters(t.Context(), db, f, "", 10))(t)
 }
 
 func TestDeadLetters(t *testing.T) {

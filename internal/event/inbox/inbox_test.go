@@ -23,6 +23,7 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -83,29 +84,17 @@ func paid(branch int64) event.Event {
 
 func number(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), db, q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), db, q))(t)
 }
 
 func handle(t testing.TB, b *Inbox, c Consumer, events ...event.Event) []Outcome {
 	t.Helper()
-	out, err := b.Handle(t.Context(), c, events)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return testenv.Must(b.Handle(t.Context(), c, events))(t)
 }
 
 func letters(t testing.TB, db *sqldb.DB) []eventsql.DeadLetter {
 	t.Helper()
-	all, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "daybook"}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return testenv.Must(eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "daybook"}, "", 100))(t)
 }
 
 // I8: an event that is delivered again, in the same batch or another, is applied once.
@@ -266,13 +255,9 @@ func TestReplay(t *testing.T) {
 		b := New(db, Options{})
 		good, bad, known := paid(1), paid(fails), paid(2)
 		for _, e := range []event.Event{good, bad, known} {
-			if err := b.StoreDeadLetter(t.Context(), "daybook", e, errPoison); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, b.StoreDeadLetter(t.Context(), "daybook", e, errPoison))
 		}
-		if err := b.StoreDeadLetter(t.Context(), "kitchen", good, errPoison); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, b.StoreDeadLetter(t.Context(), "kitchen", good, errPoison))
 		handle(t, b, daybook, known) // applied after all
 
 		sum, err := b.Replay(t.Context(), daybook, eventsql.Filter{})
@@ -327,10 +312,7 @@ func TestMetrics(t *testing.T) {
 		handle(t, b, daybook, poison)
 	}
 	got := map[string]float64{}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(reg.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == "consumer_message_total" {

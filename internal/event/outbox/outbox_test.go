@@ -16,6 +16,7 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -44,13 +45,10 @@ func paid(n int) []event.Event {
 
 func commit(t testing.TB, db *sqldb.DB, events ...event.Event) {
 	t.Helper()
-	err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		Queue(tx, events)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // broker is a publisher whose failures a test controls.
@@ -109,20 +107,14 @@ func (w *manualClock) advance(d time.Duration) { w.at = w.at.Add(d) }
 func newManualClock() *manualClock             { return &manualClock{noon} }
 func run(t testing.TB, r *Relay) {
 	t.Helper()
-	if err := r.RunOnce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, r.RunOnce(t.Context()))
 }
 
 // count reads how many rows each table of events has.
 func count(t testing.TB, db *sqldb.DB) (pending, logged, dead int64) {
 	t.Helper()
 	one := func(q *sqldb.Stmt) int64 {
-		n, err := sqldb.Scalar[int64](t.Context(), db, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return testenv.Must(sqldb.Scalar[int64](t.Context(), db, q))(t)
 	}
 	return one(countOutbox), one(countLog), one(countDead)
 }
@@ -258,13 +250,10 @@ func TestReplay_publishes_dead_letters_again(t *testing.T) {
 			letters = append(letters, eventsql.DeadLetter{Event: e, Reason: "nacked", DiedAt: noon})
 		}
 		ofConsumer := eventsql.DeadLetter{Event: paid(1)[0], Consumer: "daybook", Reason: "broken", DiedAt: noon}
-		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			eventsql.InsertDeadLetters(tx, append(letters, ofConsumer))
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 
 		replay := func(f eventsql.Filter, want int) {
 			t.Helper()
@@ -296,10 +285,7 @@ func TestReadStatus(t *testing.T) {
 		hourAgo := db.Now().Add(-time.Hour)
 		commit(t, db, event.OrderPlaced.New(db.Now(), "o1", 1, 1, event.Placed{}),
 			event.OrderPaid.New(hourAgo, "o2", 2, 1, event.Paid{}), event.OrderPaid.New(db.Now(), "o3", 2, 1, event.Paid{}))
-		s, err = ReadStatus(t.Context(), db)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s = testenv.Must(ReadStatus(t.Context(), db))(t)
 		byType := []queue.PendingCount{{Type: "order.paid", Events: 2}, {Type: "order.placed", Events: 1}}
 		if s.Pending != 3 || !slices.Equal(s.ByType, byType) {
 			t.Errorf("status %+v", s)

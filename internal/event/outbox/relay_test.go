@@ -15,6 +15,7 @@ import (
 	"comanda/internal/event/eventsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // Statements that only tests need.
@@ -167,10 +168,7 @@ func TestRelay_metrics(t *testing.T) {
 // figure returns a counter or gauge by its name and the value of its only label.
 func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 {
 	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(reg.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
@@ -227,15 +225,9 @@ func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
 	}
 	b.ready, b.lost, nackEvery = nil, nil, 0
 	clock.advance(retries.Max)
-	if err := r.RunOnce(t.Context()); err != nil {
-		rt.Fatal(err)
-	}
-	if _, err := Replay(t.Context(), db, eventsql.Filter{}); err != nil {
-		rt.Fatal(err)
-	}
-	if err := r.RunOnce(t.Context()); err != nil {
-		rt.Fatal(err)
-	}
+	testenv.NoError(rt, r.RunOnce(t.Context()))
+	testenv.Must(Replay(t.Context(), db, eventsql.Filter{}))(rt)
+	testenv.NoError(rt, r.RunOnce(t.Context()))
 	published := map[string]bool{}
 	for _, e := range b.got {
 		published[e.ID] = true

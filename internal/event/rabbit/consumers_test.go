@@ -29,11 +29,7 @@ func applied(t *testing.T, db *sqldb.DB, want int) {
 
 func letters(t *testing.T, db *sqldb.DB) []eventsql.DeadLetter {
 	t.Helper()
-	all, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "daybook"}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return testenv.Must(eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "daybook"}, "", 100))(t)
 }
 
 // I15: a poison event ends as a row in dead_event and a copy in the .dlq; other events are applied meanwhile, and a
@@ -173,10 +169,10 @@ func consumersFiftyLostConnections(t *testing.T, r *rig) {
 	applied(t, db, 1)
 	before := runtime.NumGoroutine()
 	for range 50 {
-		taken := r.proxy.connections()
-		r.proxy.cut()
+		taken := r.proxy.Accepted()
+		r.proxy.Cut()
 		testenv.Eventually(t, patience, func() bool {
-			return p.Ready(t.Context()) == nil && r.proxy.connections() >= taken+2
+			return p.Ready(t.Context()) == nil && r.proxy.Accepted() >= taken+2
 		})
 	}
 	publish(t, p, placed("last"))
@@ -194,9 +190,7 @@ func consumersDeletedQueue(t *testing.T, r *rig) {
 	p := r.publisher(t, c)
 	publish(t, p, placed("order1"))
 	applied(t, db, 1)
-	if _, err := r.channel(t).QueueDelete(r.prefix+"comanda.daybook", false, false, false); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(r.channel(t).QueueDelete(r.prefix+"comanda.daybook", false, false, false))(t)
 	testenv.Eventually(t, patience, func() bool {
 		refused, err := p.Publish(context.WithoutCancel(t.Context()), []event.Event{placed("order2")})
 		return err == nil && refused[0] == nil

@@ -29,9 +29,7 @@ func TestRabbit_outage(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
 		r := newRig(t, broker.URL())
 		p := r.publisher(t, r.straight())
-		if err := p.Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.Ready(t.Context()))
 		r.witness(t)
 		broker.all(t, broker.Stop) // of queues declared a moment ago a kill may leave nothing but their names
 		committed := gather(t, db)
@@ -128,10 +126,7 @@ func (r *rig) witness(t testing.TB) {
 func (r *rig) compare(t *testing.T, committed []event.Event) {
 	t.Helper()
 	ch := r.channel(t)
-	messages, err := ch.Consume(r.prefix+"witness", "", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	messages := testenv.Must(ch.Consume(r.prefix+"witness", "", true, false, false, false, nil))(t)
 	told := make(map[string]bool, len(committed))
 	for len(told) < len(committed) {
 		select {
@@ -158,9 +153,7 @@ func BenchmarkOutage(b *testing.B) {
 			db, broker := open(b), testenv.RabbitServer(b)
 			r := newRig(b, broker.URL())
 			p := r.publisher(b, r.straight())
-			if err := p.Ready(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			testenv.NoError(b, p.Ready(b.Context()))
 			r.witness(b)
 			for b.Loop() {
 				b.StopTimer()

@@ -41,9 +41,7 @@ func publisherStock(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	c.StockExchange = "goods"
 	p := r.publisher(t, c)
-	if err := p.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, p.Ready(t.Context()))
 	r.others(t, "goods")
 	events := sold(2)
 	for i, err := range publish(t, p, events[0], paid(1)[0], events[1]) {
@@ -95,9 +93,7 @@ func publisherMissingQueue(t *testing.T, r *rig) {
 		t.Fatalf("an event for which there is no queue was refused: %v", refused)
 	}
 	ch := r.channel(t)
-	if _, err := ch.QueueDelete(r.prefix+"comanda.daybook", false, false, false); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(ch.QueueDelete(r.prefix+"comanda.daybook", false, false, false))(t)
 	refused := publish(t, p, paid(1)[0], placed("order1"))
 	if refused[0] != nil || refused[1] == nil { // order.paid still has the queue of other systems
 		t.Fatalf("refused %v, want only the event without a queue", refused)
@@ -112,9 +108,7 @@ func publisherMissingQueue(t *testing.T, r *rig) {
 func publisherFullQueue(t *testing.T, r *rig) {
 	ch := r.channel(t)
 	full := amqp.Table{"x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"}
-	if _, err := ch.QueueDeclare(r.prefix+"comanda.daybook", true, false, false, false, full); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(ch.QueueDeclare(r.prefix+"comanda.daybook", true, false, false, false, full))(t)
 	p := r.publisher(t, r.config(daybook(nil)))
 	// A quorum queue notices its length with a delay.
 	testenv.Eventually(t, patience, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
@@ -158,7 +152,7 @@ func methodFrame(payload []byte) []byte {
 func publisherAlarm(t *testing.T, r *rig) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
-	connections := r.proxy.connections()
+	connections := r.proxy.Accepted()
 
 	r.proxy.stall()
 	failed := make(chan error)
@@ -167,18 +161,18 @@ func publisherAlarm(t *testing.T, r *rig) {
 		failed <- err
 	}()
 	testenv.Eventually(t, patience, func() bool { return r.ready(t, "comanda.daybook") == 2 })
-	r.proxy.say(blockedFrame("low on memory"))
+	r.proxy.Inject(blockedFrame("low on memory"))
 	if err := <-failed; !errors.Is(err, errBlocked) {
 		t.Fatalf("Publish = %v, want %v", err, errBlocked)
 	}
 	if err := p.Ready(t.Context()); !errors.Is(err, errBlocked) {
 		t.Fatalf("Ready = %v, want %v", err, errBlocked)
 	}
-	r.proxy.say(unblockedFrame())
+	r.proxy.Inject(unblockedFrame())
 	r.proxy.resume()
 	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
 	publish(t, p, placed("order3"))
-	if n := r.proxy.connections(); n != connections {
+	if n := r.proxy.Accepted(); n != connections {
 		t.Errorf("%d connections were made during the alarm", n-connections)
 	}
 	r.take(t, "comanda.daybook", 3)
@@ -211,10 +205,8 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 	}
 
 	ch := r.channel(t)
-	if _, err := ch.QueueDelete(r.prefix+queueAwait, false, false, false); err != nil {
-		t.Fatal(err)
-	}
-	r.proxy.cut()
+	testenv.Must(ch.QueueDelete(r.prefix+queueAwait, false, false, false))(t)
+	r.proxy.Cut()
 	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
 	publish(t, p, placed("order3"))
 	r.take(t, queueAwait, 1)
@@ -223,9 +215,7 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 // If the exchange cannot be declared nothing can be published, and the error contains the broker's reply.
 func topologyOtherExchange(t *testing.T, r *rig) {
 	ch := r.channel(t)
-	if err := ch.ExchangeDeclare(r.prefix+event.Exchange, "fanout", true, false, false, false, nil); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, ch.ExchangeDeclare(r.prefix+event.Exchange, "fanout", true, false, false, false, nil))
 	p := r.publisher(t, r.config())
 	var refused *amqp.Error
 	if err := p.Ready(t.Context()); !errors.As(err, &refused) || refused.Code != amqp.PreconditionFailed {

@@ -17,6 +17,7 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/events.md")
@@ -214,9 +215,7 @@ func TestDocumentation(t *testing.T) {
 	want := event.Markdown() + "\n" + Markdown(15*time.Minute, desk.Consumers())
 	const path = "../../../docs/events.md"
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {

@@ -94,10 +94,7 @@ func (r *rig) told(t *testing.T, queue string, want int) {
 	ch, ids := r.channel(t), map[string]bool{}
 	testenv.Eventually(t, patience, func() bool {
 		for {
-			d, ok, err := ch.Get(r.prefix+queue, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, ok := testenv.Must2(ch.Get(r.prefix+queue, true))(t)
 			if !ok {
 				return len(ids) >= want
 			}

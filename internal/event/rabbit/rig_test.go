@@ -195,10 +195,7 @@ func (r *rig) config(consumers ...inbox.Consumer) Config {
 
 func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 	t.Helper()
-	p, err := NewPublisher(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testenv.Must(NewPublisher(c))(t)
 	p.missingPause = 300 * time.Millisecond
 	t.Cleanup(p.Close)
 	return p
@@ -207,10 +204,7 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 // consumers starts consumers that end with the test.
 func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func()) *Consumers {
 	t.Helper()
-	cs, err := NewConsumers(c, in, expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := testenv.Must(NewConsumers(c, in, expired))(t)
 	run(t, c, cs)
 	return cs
 }
@@ -218,10 +212,7 @@ func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func())
 // consume starts consumers and returns the function that stops them.
 func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (stop func()) {
 	t.Helper()
-	cs, err := NewConsumers(c, in, expired)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := testenv.Must(NewConsumers(c, in, expired))(t)
 	return run(t, c, cs)
 }
 
@@ -230,9 +221,7 @@ func run(t testing.TB, c Config, cs *Consumers) (stop func()) {
 	loop := cs.Loop()
 	loop.Every, loop.MinPause, loop.MaxPause = 20*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond
 	w := worker.New(loop, c.Log, worker.NewMetrics(nil))
-	if err := w.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Start(context.Background()))
 	stop = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -247,10 +236,7 @@ func run(t testing.TB, c Config, cs *Consumers) (stop func()) {
 // connect opens the test's own connection.
 func (r *rig) connect(t testing.TB) {
 	t.Helper()
-	admin, err := amqp.Dial(r.direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := testenv.Must(amqp.Dial(r.direct))(t)
 	t.Cleanup(func() { _ = admin.Close() })
 	r.admin = admin
 }
@@ -261,11 +247,7 @@ func (r *rig) channel(t testing.TB) *amqp.Channel {
 	if r.admin.IsClosed() {
 		r.connect(t)
 	}
-	ch, err := r.admin.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ch
+	return testenv.Must(r.admin.Channel())(t)
 }
 
 // take waits for n messages of a queue and returns them in order.
@@ -276,10 +258,7 @@ func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	var got []amqp.Delivery
 	testenv.Eventually(t, patience, func() bool {
 		for {
-			d, ok, err := ch.Get(r.prefix+queue, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, ok := testenv.Must2(ch.Get(r.prefix+queue, true))(t)
 			if !ok {
 				return len(got) >= n
 			}
@@ -297,10 +276,7 @@ func (r *rig) ready(t testing.TB, queue string) int {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
-	q, err := ch.QueueDeclarePassive(r.prefix+queue, true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := testenv.Must(ch.QueueDeclarePassive(r.prefix+queue, true, false, false, false, nil))(t)
 	return q.Messages
 }
 
@@ -309,9 +285,7 @@ func (r *rig) put(t testing.TB, queue string, m amqp.Publishing) {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
-	if err := ch.Publish("", r.prefix+queue, false, false, m); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, ch.Publish("", r.prefix+queue, false, false, m))
 }
 
 // logged is a log that tests can read.
@@ -350,22 +324,15 @@ func paid(n int) []event.Event {
 func publish(t testing.TB, p *Publisher, events ...event.Event) []error {
 	t.Helper()
 	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
-	refused, err := p.Publish(t.Context(), events)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return refused
+	return testenv.Must(p.Publish(t.Context(), events))(t)
 }
 
 func commit(t testing.TB, db *sqldb.DB, events []event.Event) {
 	t.Helper()
-	err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		outbox.Queue(tx, events)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // The consumer of these tests counts in the daybook how often it has applied an event.
@@ -400,9 +367,5 @@ func daybook(before func(events []event.Event) error) inbox.Consumer {
 
 func count(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int {
 	t.Helper()
-	n, err := sqldb.Scalar[int](t.Context(), db, q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int](t.Context(), db, q))(t)
 }

@@ -10,6 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"comanda/internal/event/inbox"
+	"comanda/internal/testenv"
 )
 
 // ledger records in order what a subscription does and what it sends to the broker.
@@ -50,9 +51,7 @@ func TestSubscription_acknowledges_after_the_work(t *testing.T) {
 		for i := range batch {
 			batch[i] = amqp.Delivery{Acknowledger: l, DeliveryTag: uint64(i + 1)}
 		}
-		if err := lane.handleNew(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, lane.handleNew(t.Context(), batch))
 		if !slices.Equal(l.notes, c.want) || len(lane.held) != c.held {
 			t.Errorf("%v: %v, %d held; want %v and %d", c.outcomes, l.notes, len(lane.held), c.want, c.held)
 		}

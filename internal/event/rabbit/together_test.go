@@ -72,9 +72,7 @@ func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
 	w := worker.New(worker.Loop{
 		Name: "relay", Run: rel.RunOnce, Every: 5 * time.Millisecond, MaxPause: 200 * time.Millisecond,
 	}, c.Log, worker.NewMetrics(nil))
-	if err := w.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Start(context.Background()))
 	t.Cleanup(func() {
 		if err := w.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -85,7 +83,7 @@ func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
 // I16: while the broker is down events accumulate without using attempts; afterwards the backlog is published.
 func togetherBrokerDown(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
-	r.proxy.down(true)
+	r.proxy.Down(true)
 	c := r.config(daybook(nil))
 	p := r.publisher(t, c)
 	rel := outbox.New(db, p, outbox.Options{})
@@ -99,11 +97,9 @@ func togetherBrokerDown(t *testing.T, r *rig) {
 	if err != nil || s.Pending != 1500 || len(s.Dead) != 0 {
 		t.Fatalf("status %+v, %v", s, err)
 	}
-	r.proxy.down(false)
+	r.proxy.Down(false)
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
-	if err := rel.RunOnce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, rel.RunOnce(t.Context()))
 	applied(t, db, 1500)
 	if n := count(t, db, logCount); n != 1500 {
 		t.Errorf("%d events are in the log", n)
@@ -120,17 +116,13 @@ func BenchmarkRelay(b *testing.B) {
 				p := r.publisher(b, Config{
 					URL: r.config().URL, Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: []inbox.Consumer{daybook(nil)},
 				})
-				if err := p.Ready(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				testenv.NoError(b, p.Ready(b.Context()))
 				r.others(b, event.StockExchange)
 				for left := b.N; left > 0; left -= 1000 {
 					commit(b, db, some(min(left, 1000)))
 				}
 				b.ResetTimer()
-				if err := outbox.New(db, p, outbox.Options{}).RunOnce(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				testenv.NoError(b, outbox.New(db, p, outbox.Options{}).RunOnce(b.Context()))
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 			})
 		}
@@ -143,12 +135,8 @@ func (r *rig) others(t testing.TB, exchange string) {
 	name := r.prefix + "others"
 	testenv.DropQueues(t, r.address, name)
 	ch := r.channel(t)
-	if _, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}); err != nil {
-		t.Fatal(err)
-	}
-	if err := ch.QueueBind(name, "inventory.#", r.prefix+exchange, false, nil); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(ch.QueueDeclare(name, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}))(t)
+	testenv.NoError(t, ch.QueueBind(name, "inventory.#", r.prefix+exchange, false, nil))
 }
 
 func sold(n int) []event.Event {

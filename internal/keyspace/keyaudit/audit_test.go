@@ -28,18 +28,12 @@ func unhurried() Options {
 
 func mustRun(t testing.TB, db *redisdb.DB, o Options) Report {
 	t.Helper()
-	r, err := Run(t.Context(), db, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testenv.Must(Run(t.Context(), db, o))(t)
 }
 
 func must(t testing.TB, db *redisdb.DB, cmds ...redisdb.Cmd) {
 	t.Helper()
-	if _, err := db.DoMulti(t.Context(), cmds...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.DoMulti(t.Context(), cmds...))(t)
 }
 
 // sound fills a store with n valid users, their indexes, and keys of other packages.
@@ -197,18 +191,14 @@ func TestRun_undeclared_keys(t *testing.T) {
 	for _, words := range [][]string{
 		{"RPUSH", "queue", "x"}, {"SET", "user:ABC", "x"}, {"SET", "rsv:due:{b1", "x"}, {"XADD", "south:log", "*", "a", "b"},
 	} {
-		if err := c.Do(t.Context(), c.B().Arbitrary(words...).Build()).Error(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, c.Do(t.Context(), c.B().Arbitrary(words...).Build()).Error())
 	}
 	for namespace, want := range map[keyspace.Namespace]Finding{
 		"":      {Unknown, 4, []string{"queue: a list", "rsv:due:{b1: a string", "south:log: a stream", "user:ABC: a string"}},
 		"south": {Unknown, 1, []string{"log: a stream"}},
 	} {
-		db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: namespace, Timeout: 5 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := testenv.Must(redisdb.Open(t.Context(),
+			redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: namespace, Timeout: 5 * time.Second}))(t)
 		defer db.Close()
 		r := mustRun(t, db, unhurried())
 		if d := cmp.Diff([]Finding{want}, r.Findings); d != "" {

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/limit/limittest"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
@@ -31,9 +32,7 @@ func TestStore_keys(t *testing.T) {
 			subject := limittest.Subject()
 			key := keyspace.Rate(p.Action, subject)
 			for range 3 {
-				if _, err := s.Reserve(t.Context(), &p, subject, now); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(s.Reserve(t.Context(), &p, subject, now))(t)
 			}
 			ttl, err := db.Do(t.Context(), "PTTL", key).Int()
 			if want := 3 * p.Interval.Milliseconds(); err != nil || ttl > want || ttl < want-5000 {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/limit"
+	"comanda/internal/testenv"
 )
 
 // Bucket is a token bucket: the textbook form of the algorithm, as a model for tests. It counts in milliseconds; a
@@ -139,11 +140,7 @@ func backwards(t *testing.T, s limit.Store) {
 	p := shared()[0]
 	subject, now := Subject(), time.Now()
 	take := func(at time.Time) limit.Result {
-		v, err := s.Reserve(t.Context(), &p, subject, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return testenv.Must(s.Reserve(t.Context(), &p, subject, at))(t)
 	}
 	for range p.Burst {
 		take(now)

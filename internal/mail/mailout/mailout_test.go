@@ -16,30 +16,23 @@ import (
 	"comanda/internal/mail/mailout"
 	"comanda/internal/mail/mailtest"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func message(t *testing.T) mail.Message {
 	t.Helper()
-	m, err := mail.Render("verify", "zh-TW", map[string]string{"code": "493028", "name": "陳小姐"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testenv.Must(mail.Render("verify", "zh-TW", map[string]string{"code": "493028", "name": "陳小姐"}))(t)
 	m.ID, m.To, m.Date = "01j9v0k4v5", "guest@example.com", time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	return m
 }
 
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mail")
-	f, err := mailout.NewFolder(dir, "Comanda <no-reply@house.example>")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testenv.Must(mailout.NewFolder(dir, "Comanda <no-reply@house.example>"))(t)
 	for range 2 { // the second replaces the file
-		if err := f.Send(t.Context(), message(t)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.Send(t.Context(), message(t)))
 	}
 	names, err := filepath.Glob(dir + "/*")
 	if err != nil || len(names) != 1 || filepath.Base(names[0]) != "01j9v0k4v5.eml" {
@@ -49,10 +42,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	file, err := os.Open(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testenv.Must(os.Open(names[0]))(t)
 	defer file.Close()
 	m, err := netmail.ReadMessage(file)
 	if err != nil || m.Header.Get("To") != "<guest@example.com>" || m.Header.Get("Date") == "" {
@@ -64,10 +54,7 @@ func TestFolder(t *testing.T) {
 }
 
 func TestFolder_refuses(t *testing.T) {
-	f, err := mailout.NewFolder(t.TempDir(), "no-reply@house.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testenv.Must(mailout.NewFolder(t.TempDir(), "no-reply@house.example"))(t)
 	m := message(t)
 	m.To = "guest@example.com\r\nBcc: all@example.com"
 	if err := f.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
@@ -129,12 +116,9 @@ func TestConfig(t *testing.T) {
 func TestSMTP_login(t *testing.T) {
 	server := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
 	for password, want := range map[string]error{"a%20planted%20password": nil, "another": mail.ErrLogin} {
-		s, err := mailout.NewSMTP(mailout.Config{
+		s := testenv.Must(mailout.NewSMTP(mailout.Config{
 			URL: telemetry.Secret("smtp://house:" + password + "@" + server.Addr()), From: "no-reply@house.example",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if err := s.Send(t.Context(), message(t)); !errors.Is(err, want) || err != nil &&
 			(!errors.Is(err, mail.ErrUnreachable) || strings.Contains(err.Error(), password)) { // E2: it costs no attempt
 			t.Errorf("with %s: %v", password, err)

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // Server implements the part of RFC 5321 that a client without TLS needs, with optional CRAM-MD5 login.
@@ -43,10 +45,7 @@ func New(t testing.TB) *Server {
 // Start is New at an address. A non-empty user must log in with the password.
 func Start(t testing.TB, addr, user, password string) *Server {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Must(net.Listen("tcp", addr))(t)
 	s := &Server{
 		t: t, l: l, user: user, password: password, says: map[string]string{}, heard: make(chan struct{}, 1000),
 		active: map[net.Conn]bool{},
@@ -232,9 +231,6 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 // Body returns the complete body of a message.
 func Body(t testing.TB, m *mail.Message) string {
 	t.Helper()
-	b, err := io.ReadAll(m.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(io.ReadAll(m.Body))(t)
 	return string(b)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/authz"
@@ -27,6 +26,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // crew authenticates the accounts in who by their tokens, until dismiss removes them.
@@ -86,10 +86,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 		Ages: func() (warn, late time.Duration) { return 10 * time.Minute, 20 * time.Minute },
 		Log:  slog.New(slog.DiscardHandler), Now: now,
 	}
-	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
 	s.SetAuthenticator(authzhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: authzhttp.Places(s.API().Routes())})
@@ -100,11 +97,11 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 }
 
 // serving runs a test with a galley on each database engine. The board does not poll during the test.
-func serving(t *testing.T, test func(t *testing.T, g *galley, c *clock)) {
+func serving(t *testing.T, test func(t *testing.T, g *galley, c *testenv.Clock)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		c := &clock{t: day}
-		test(t, openGalley(t, orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited), c.now, time.Hour), c)
+		c := testenv.NewClockAt(day)
+		test(t, openGalley(t, orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited), c.Now, time.Hour), c)
 	})
 }
 
@@ -112,10 +109,7 @@ func serving(t *testing.T, test func(t *testing.T, g *galley, c *clock)) {
 func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
 	t.Helper()
 	for _, c := range cs {
-		r, err := g.ledger.Do(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testenv.Must(g.ledger.Do(t.Context(), c))(t)
 		o = r.Order
 	}
 	return o
@@ -130,10 +124,7 @@ func (g *galley) paid(t *testing.T, key string) ordering.Order {
 
 func (g *galley) request(t *testing.T, who, method, path, body string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "Bearer "+who)
 	r.Header.Set(httpapi.CustomerTokenHeader, "guest")
 	if body != "" {
@@ -144,16 +135,11 @@ func (g *galley) request(t *testing.T, who, method, path, body string) *http.Req
 
 func (g *galley) ask(t *testing.T, who, method, path, body string) reply {
 	t.Helper()
-	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(http.DefaultClient.Do(g.request(t, who, method, path, body)))(t)
 	defer res.Body.Close()
 	a := reply{status: res.StatusCode}
 	var text strings.Builder
-	if _, err := bufio.NewReader(res.Body).WriteTo(&text); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(bufio.NewReader(res.Body).WriteTo(&text))(t)
 	if a.text = text.String(); a.text != "" {
 		if err := json.Unmarshal([]byte(a.text), &a.body); err != nil {
 			t.Fatalf("%d %s", a.status, a.text)
@@ -183,9 +169,9 @@ func at(v any, way ...any) any {
 
 // TestBoard_shape checks that a board has the documented shape: one ticket in full, and the length of the other lists.
 func TestBoard_shape(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *clock) {
+	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
 		o := g.paid(t, "a")
-		c.pass(time.Minute)
+		c.Advance(time.Minute)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/items/1/done", `{"done":true}`).want(t, 200, "")
 		counter := g.Place("b", g.now(), time.Hour, stock.Line{Item: 102, Qty: 1})
@@ -221,9 +207,7 @@ func TestBoard_shape(t *testing.T) {
 			"stations":   []any{map[string]any{"id": "1", "name": "Food"}},
 			"thresholds": map[string]any{"warnSeconds": 600.0, "lateSeconds": 1200.0},
 		}
-		if d := cmp.Diff(want, got.body); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, got.body)
 		if at(got.body, "served", 0, "id") != served.ID || at(got.body, "served", 0, "status") != "SERVED" || at(got.body, "served", 1) != nil {
 			t.Errorf("served %v", got.body["served"])
 		}
@@ -251,7 +235,7 @@ func TestBoard_shape(t *testing.T) {
 // TestBoard_printsNoEscapes checks that tickets contain no printer commands, even if texts were stored, as here past
 // the routes, before the API rejected control characters.
 func TestBoard_printsNoEscapes(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *clock) {
+	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 		old.Order.Items[0].Name, old.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
 		old.Order.Kind, old.Order.VisitID, old.Order.GuestHash = ordering.PickUp, "", ""
@@ -272,7 +256,7 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 }
 
 func TestBoard_refuses(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *clock) {
+	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
@@ -321,9 +305,9 @@ func TestBoard_refuses(t *testing.T) {
 // TestBoard_guestSeesTheKitchen checks that the guest's order shows the kitchen's progress without steps that were
 // recalled, and that a repeated step returns the current state.
 func TestBoard_guestSeesTheKitchen(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *clock) {
+	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
 		o := g.paid(t, "a")
-		c.pass(time.Minute)
+		c.Advance(time.Minute)
 		for _, want := range []struct {
 			step, body, status string
 			timeline           string
@@ -352,7 +336,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 // TestBoard_guestSeesWhenReady checks that a paid order says when it will be ready once the kitchen has had five orders
 // ready, and no longer when it is ready itself.
 func TestBoard_guestSeesWhenReady(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *clock) {
+	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
 		cook := func(id string) {
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/start", "").want(t, 200, "")
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/ready", "").want(t, 200, "")
@@ -365,11 +349,11 @@ func TestBoard_guestSeesWhenReady(t *testing.T) {
 			if at := seen(o.ID); at != nil {
 				t.Fatalf("after %d orders the next is expected at %v", i, at)
 			}
-			c.pass(10 * time.Minute)
+			c.Advance(10 * time.Minute)
 			cook(o.ID)
 		}
 		o := g.paid(t, "next")
-		c.pass(time.Minute)
+		c.Advance(time.Minute)
 		if got, want := seen(o.ID), o.PaidAt.Add(10*time.Minute).UTC().Format("2006-01-02T15:04:05.999Z07:00"); got != want {
 			t.Errorf("expected at %v, want %s", got, want)
 		}
@@ -382,7 +366,7 @@ func TestBoard_guestSeesWhenReady(t *testing.T) {
 
 // TestBoard_voided checks that a refunded order stays on the board as voided until someone who has seen that clears it.
 func TestBoard_voided(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *clock) {
+	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		path := "/api/orders/" + o.ID
 		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
@@ -420,10 +404,7 @@ func (g *galley) follow(t *testing.T, who, seen string) *screen {
 	if seen != "" {
 		r.Header.Set("Last-Event-ID", seen)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(http.DefaultClient.Do(r))(t)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))
@@ -453,7 +434,7 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 // TestBoard_stream checks that a screen receives the current board and then every change at once, and that a
 // reconnecting screen receives only what follows its last board.
 func TestBoard_stream(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *clock) {
+	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
@@ -474,9 +455,9 @@ func TestBoard_stream(t *testing.T) {
 // polling, without a notification.
 func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		c := &clock{t: day}
+		c := testenv.NewClockAt(day)
 		r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
-		here, there := openGalley(t, r, c.now, time.Hour), openGalley(t, r, c.now, 20*time.Millisecond)
+		here, there := openGalley(t, r, c.Now, time.Hour), openGalley(t, r, c.Now, 20*time.Millisecond)
 		o := here.paid(t, "a")
 		s := there.follow(t, "cook", "")
 		s.next()
@@ -491,7 +472,7 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 		if at(b, "tickets", 0) != nil || at(b, "served", 0, "id") != o.ID {
 			t.Errorf("%v", b)
 		}
-		c.pass(30*time.Minute + time.Millisecond) // served orders leave the board after this time
+		c.Advance(30*time.Minute + time.Millisecond) // served orders leave the board after this time
 		if _, b, _ = s.next(); at(b, "served", 0) != nil {
 			t.Errorf("%v", b)
 		}
@@ -500,7 +481,7 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 
 // TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
 func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *clock) {
+	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
 		s := g.follow(t, "cook", "")
 		s.next()
 		g.crew.dismiss("cook")

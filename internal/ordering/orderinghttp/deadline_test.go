@@ -32,16 +32,16 @@ func TestExtendDeadline(t *testing.T) {
 		id := h.order(payment.VNPay).ID
 		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
 		first := o.PayBy
-		if o.MoreTime != 2 || first.Sub(h.now()) != 15*time.Minute {
+		if o.MoreTime != 2 || first.Sub(h.Now()) != 15*time.Minute {
 			t.Errorf("%+v", o)
 		}
-		h.pass(14 * time.Minute)
+		h.Advance(14 * time.Minute)
 		for range 2 {
 			if o = h.moreTime(id, first, http.StatusOK); o.MoreTime != 1 || o.PayBy.Sub(first) != 5*time.Minute {
 				t.Errorf("%+v", o)
 			}
 		}
-		h.pass(3 * time.Minute)
+		h.Advance(3 * time.Minute)
 		if n, err := h.orders.ExpireOverdue(t.Context()); n != 0 || err != nil {
 			t.Errorf("%d ended before their time, %v", n, err)
 		}
@@ -68,7 +68,7 @@ func TestExtendDeadline_ends(t *testing.T) {
 		if h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o); o.PaymentStatus != "UNPAID" {
 			t.Errorf("%+v", o)
 		}
-		h.pass(5 * time.Minute)
+		h.Advance(5 * time.Minute)
 		h.moreTime(id, o.PayBy, http.StatusConflict) // the deadline has passed, although the sweeper has not run yet
 		h.expire()
 		h.moreTime(id, o.PayBy, http.StatusConflict)

@@ -25,6 +25,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -102,10 +103,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 		},
 		Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Now: now,
 	}
-	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
 	s.SetAuthenticator(authzhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
 	server := httptest.NewServer(s)
@@ -140,10 +138,7 @@ func (o *onlookers) look(t *testing.T, path string) (events *bufio.Scanner, leav
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*signal)
 	t.Cleanup(cancel)
-	res, err := http.DefaultClient.Do(o.request(t, "member", http.MethodGet, path, "").WithContext(ctx))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testenv.Must(http.DefaultClient.Do(o.request(t, "member", http.MethodGet, path, "").WithContext(ctx)))(t)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	events = bufio.NewScanner(res.Body)
 	if !data(events) {

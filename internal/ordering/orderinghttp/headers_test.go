@@ -7,15 +7,13 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/testenv"
 )
 
 // bring sends a request with headers of the form "name: value" to a gateway's route.
 func (h *testServer) bring(address string, headers ...string) {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody))(h.t)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		r.Header.Add(name, value)

@@ -11,19 +11,14 @@ import (
 
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // named requests an order or a list of orders and returns the name of its only item.
 func (s *shop) named(t *testing.T, path, language string) string {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
-	r.Header.Set("X-Customer-Token", "phone")
-	r.Header.Set("Authorization", "Bearer 7")
-	if language != "" {
-		r.Header.Set("Accept-Language", language)
-	}
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, r)
+	w := testenv.Serve(t, s.server, http.MethodGet, path, "",
+		"X-Customer-Token", "phone", "Authorization", "Bearer 7", "Accept-Language", language)
 	type order struct{ Items []struct{ Name string } }
 	var got struct {
 		Orders []order         // of a visit
@@ -118,9 +113,7 @@ func TestOrder_language(t *testing.T) {
 
 		// An order placed before names were stored shows the branch's default language.
 		forget := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_item SET names = ''")}}).Must("it")
-		if _, err := s.DB.Exec(t.Context(), forget); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.DB.Exec(t.Context(), forget))(t)
 		if got := s.named(t, paths[0], "en"); got != "Phở bò" {
 			t.Errorf("an old order: %q", got)
 		}

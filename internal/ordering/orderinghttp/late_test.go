@@ -13,6 +13,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // takes records a cashier's payment for an order and returns the status and a rejection's code.
@@ -24,10 +25,7 @@ func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(io.ReadAll(res.Body))(t)
 	var p struct{ Code string }
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -39,11 +37,11 @@ func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status
 // available and its visit is open.
 func TestOrders_acceptExpired(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		c := &clock{t: day}
-		g := openGalley(t, orderingtest.Open(t, db, 1, 3), c.now, time.Hour)
+		c := testenv.NewClockAt(day)
+		g := openGalley(t, orderingtest.Open(t, db, 1, 3), c.Now, time.Hour)
 		expired := func(key string) ordering.Order {
 			o := g.do(t, g.Place(key, g.now(), time.Minute, stock.Line{Item: 101, Qty: 2}))
-			c.pass(2 * time.Minute)
+			c.Advance(2 * time.Minute)
 			return g.do(t, orderingtest.End(o.ID, ordering.Expired))
 		}
 		wants := func(o ordering.Order, late bool, status int, code string) {
@@ -61,7 +59,7 @@ func TestOrders_acceptExpired(t *testing.T) {
 			t.Errorf("counted %+v", n)
 		}
 		third := g.do(t, g.Place("third", g.now(), time.Minute, stock.Line{Item: 101, Qty: 1}))
-		c.pass(2 * time.Minute)
+		c.Advance(2 * time.Minute)
 		g.do(t, orderingtest.End(third.ID, ordering.Expired))
 		g.NextVisit(t)
 		wants(third, true, http.StatusGone, "visit_closed")

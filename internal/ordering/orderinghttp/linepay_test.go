@@ -140,7 +140,7 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
 		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // as a killed process leaves it
-		h.change(fmt.Sprint("UPDATE payment_attempt SET state = 'CONFIRMING', check_at = ", h.now().Add(time.Minute).UnixMilli()))
+		h.change(fmt.Sprint("UPDATE payment_attempt SET state = 'CONFIRMING', check_at = ", h.Now().Add(time.Minute).UnixMilli()))
 		for range 2 {
 			var d struct{ PaymentStatus string }
 			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
@@ -211,7 +211,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	stories := []story{
 		{"expired", func(h *testServer, _ placed) { h.expire() }, "has ended", []string{"order CANCELED/CANCELED refunded 0", "event order.canceled"}},
 		{
-			"due and not swept", func(h *testServer, _ placed) { h.pass(17 * time.Minute) }, "Checking",
+			"due and not swept", func(h *testServer, _ placed) { h.Advance(17 * time.Minute) }, "Checking",
 			[]string{"order PLACED/UNPAID refunded 0"},
 		},
 		{
@@ -290,7 +290,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 				h.lineFaults(lost(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
 				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
 				h.reconcile(5 * time.Second)
-				h.pass(15 * time.Minute)
+				h.Advance(15 * time.Minute)
 				h.expire()
 				c.meantime(h)
 				h.reconcile(time.Minute)

@@ -19,6 +19,7 @@ import (
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // shelf is a fake Listing that records its filters and returns one row of each kind.
@@ -45,10 +46,7 @@ func (s *shelf) ListedAttempts(_ context.Context, f ordering.AttemptFilter) ([]o
 func TestLists(t *testing.T) {
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	s := &shelf{}
 	orderinghttp.Lists(server.API(), s)
@@ -57,20 +55,11 @@ func TestLists(t *testing.T) {
 	defer web.Client().CloseIdleConnections()
 	ask := func(path string) (status int, body map[string]any) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL+path, nil))(t)
 		r.Header.Set("Authorization", "Bearer "+serviceToken)
-		res, err := web.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testenv.Must(web.Client().Do(r))(t)
 		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.Must(io.ReadAll(res.Body))(t)
 		if err := json.Unmarshal(text, &body); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"comanda/internal/authz"
+	"comanda/internal/account/accounttest"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/cart/carttest"
@@ -36,19 +34,6 @@ import (
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
 )
-
-// door authenticates the account whose id is the token, and authorizes every route.
-type door struct{}
-
-func (door) Authenticate(_ context.Context, token string) (authz.Actor, error) {
-	id, err := strconv.ParseInt(token, 10, 64)
-	if err != nil {
-		return authz.Actor{}, authz.ErrInvalidToken
-	}
-	return authz.Actor{Kind: authz.Account, UserID: id}, nil
-}
-
-func (door) Authorize(*authz.Actor, int) error { return nil }
 
 // shop is a server process for members. It shares the admission cache in Redis with the guests' orders.
 type shop struct {
@@ -88,14 +73,10 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 		},
 		Ledger: l, Admission: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts, Now: h.Clock.Now,
 	}
-	var err error
-	s.server, err = httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.server = testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	carthttp.Register(s.server.API(), h.Carts)
 	orderinghttp.Register(s.server.API(), orders, guests{h.Visit}, nil, l)
-	s.server.SetAuthenticator(authzhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	s.server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 	return s
 }
 
@@ -122,15 +103,10 @@ type reply struct {
 
 func (s *shop) ask(t *testing.T, who, method, path, body string) reply {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	if who != "" {
-		r.Header.Set("Authorization", "Bearer "+who)
+		who = "Bearer " + who
 	}
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, r)
+	w := testenv.Serve(t, s.server, method, path, body, "Authorization", who)
 	a := reply{status: w.Code, text: w.Body.String()}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 		t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
@@ -178,9 +154,7 @@ func TestMember_checkout(t *testing.T) {
 			"paymentUrl": nil,
 		}
 		delete(made.body, "$schema")
-		if diff := cmp.Diff(want, made.body); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, made.body)
 		again := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 200, "")
 		if again.body["orderId"] != id {
 			t.Errorf("%s", again.text)
@@ -215,9 +189,7 @@ func (s *shop) listed(t *testing.T, id string) {
 	}
 	for _, o := range []map[string]any{items[0].(map[string]any), one.body} {
 		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com", "note": "Cổng 2\nTầng 3"}
-		if diff := cmp.Diff(to, o["receiver"]); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, to, o["receiver"])
 		if o["id"] != id || o["kind"] != "DELIVERY" || o["branchId"] != "1" || o["totalPrice"] != 3000.0 || len(o["items"].([]any)) != 1 {
 			t.Errorf("%v", o)
 		}
@@ -345,9 +317,7 @@ func TestMember_checkout_storm(t *testing.T) {
 		if rows := s.Rows(t); orders.Load() != quota || rows.Orders != quota || rows.Carts != members-quota || rows.Holds != quota {
 			t.Errorf("%d orders: %+v", orders.Load(), rows)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.Counts(t))
 		s.even(t, today, quota)
 	}, quota)
 }
@@ -357,10 +327,7 @@ func TestMember_checkout_storm(t *testing.T) {
 func (s *shop) today(t *testing.T) stock.Scope {
 	t.Helper()
 	s.Clock.Advance(s.DB.Now().Sub(s.Clock.Now()))
-	b, err := s.Menus.Branch(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(s.Menus.Branch(t.Context(), 1))(t)
 	return stock.Scope{Branch: 1, Date: b.Calendar().BizDate(s.Clock.Now())}
 }
 
@@ -375,10 +342,7 @@ func (s *shop) cart(t *testing.T, who int) string {
 		delete(line, "isSoldOut")
 	}
 	delete(a.body, "$schema")
-	text, err := json.Marshal(a.body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(json.Marshal(a.body))(t)
 	return string(text)
 }
 
@@ -386,9 +350,7 @@ func (s *shop) cart(t *testing.T, who int) string {
 func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {
-		if err := s.keeper.ReplayAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.keeper.ReplayAll(t.Context()))
 		counts, fromCache, err := s.keeper.Counts(t.Context(), today, []int64{101})
 		return err == nil && fromCache && len(counts) == 1 && counts[0].Held == held && counts[0].Used == 0
 	})

@@ -3,11 +3,10 @@ package orderinghttp
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/testenv"
 )
 
 // TestGateways_result checks that a browser that stores the order's visit or a member's login continues to the order,
@@ -57,9 +56,8 @@ func TestGateways_result(t *testing.T) {
 			if got.Heading != c.heading || got.Label != "Order A-001" {
 				t.Errorf("%q, %q", got.Label, got.Heading)
 			}
-			if diff := cmp.Diff(c.links, got.Links) + cmp.Diff(c.to, got.Return); diff != "" {
-				t.Error(diff)
-			}
+			testenv.Equal(t, c.links, got.Links)
+			testenv.Equal(t, c.to, got.Return)
 		})
 	}
 }

@@ -316,8 +316,8 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 		h.breakRefunds(m, 1, false)
 		h.refunds(time.Second)
 		for range 39 {
-			h.pass(2 * time.Hour)
-			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.now(), 64); len(due) != 1 || err != nil {
+			h.Advance(2 * time.Hour)
+			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.Now(), 64); len(due) != 1 || err != nil {
 				h.t.Fatalf("%+v, %v", due, err) // then the process is killed
 			}
 		}

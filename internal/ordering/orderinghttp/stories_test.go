@@ -127,7 +127,7 @@ func (v *soak) live(cohort int) {
 		v.trouble()
 		v.all(some)
 		v.mend()
-		v.pass(time.Duration(v.random.IntN(150)) * time.Second)
+		v.Advance(time.Duration(v.random.IntN(150)) * time.Second)
 		v.turn()
 	}
 }
@@ -389,7 +389,7 @@ func (v *soak) quiet() {
 	v.vnpayFaults(vnpaysim.Faults{})
 	v.lineFaults()
 	for range 30 {
-		v.pass(6 * time.Minute)
+		v.Advance(6 * time.Minute)
 		for range 1 + *stories/256 {
 			v.turn()
 		}
@@ -399,7 +399,7 @@ func (v *soak) quiet() {
 		for range 4 + *stories/64 {
 			v.turn()
 		}
-		v.pass(4 * time.Hour) // refunds in progress succeed, or are given up, within days
+		v.Advance(4 * time.Hour) // refunds in progress succeed, or are given up, within days
 	}
 }
 
@@ -476,15 +476,12 @@ func (v *soak) table(query string) map[string]int64 {
 	v.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
 	all := map[string]int64{}
-	err := sqldb.Each(v.t.Context(), v.db, func(r sqldb.Rows) error {
+	testenv.NoError(v.t, sqldb.Each(v.t.Context(), v.db, func(r sqldb.Rows) error {
 		var key string
 		var n int64
 		err := r.Scan(&key, &n)
 		all[key] = n
 		return err
-	}, stmt)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	}, stmt))
 	return all
 }

@@ -49,7 +49,7 @@ const (
 // testServer is a restaurant's server process with simulators of VNPay and LINE Pay, each behind its own server. Its clock
 // moves only when a test calls pass.
 type testServer struct {
-	*clock
+	*testenv.Clock
 
 	t        *testing.T
 	db       *sqldb.DB
@@ -101,12 +101,12 @@ func newTestServer(t *testing.T, db *sqldb.DB, currency money.Currency) *testSer
 func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderinghttp.Guests, net network) *testServer {
 	t.Helper()
 	h := &testServer{
-		t: t, db: db, clock: &clock{t: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}, calls: calls{n: map[string]int{}}, net: net,
+		t: t, db: db, Clock: testenv.NewClockAt(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)), calls: calls{n: map[string]int{}}, net: net,
 	}
 	url, serve := net.listen(t)
 	h.url = url
 	v, l := h.openGateways()
-	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.now)
+	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.Now)
 	t.Cleanup(led.Stop)
 	h.settings = ordering.Settings{
 		Config: ordering.Defaults(), Methods: payment.NewMethods(payment.VNPay, payment.LINEPay),
@@ -116,7 +116,7 @@ func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orde
 	h.orders = &ordering.Service{
 		Settings: func() ordering.Settings { return h.settings }, Ledger: led, Admission: open{},
 		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: led,
-		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.now,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.Now,
 	}
 	t.Cleanup(func() { h.orders.Close(context.Background()) })
 	serve(h.routes(v, led, g))
@@ -127,41 +127,29 @@ func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orde
 
 func (h *testServer) openGateways() (*vnpay.Merchant, *linepay.Merchant) {
 	h.t.Helper()
-	must := func(err error) {
-		h.t.Helper()
-		if err != nil {
-			h.t.Fatal(err)
-		}
-	}
-	var err error
-	h.vnpay, err = vnpaysim.New(vnpaysim.Options{
-		TmnCode: site, HashSecret: secret, IPN: h.url + "/payment/vnpay/ipn", Now: h.now, After: h.after,
+	h.vnpay = testenv.Must(vnpaysim.New(vnpaysim.Options{
+		TmnCode: site, HashSecret: secret, IPN: h.url + "/payment/vnpay/ipn", Now: h.Now, After: h.After,
 		Client: h.net.client(),
-	})
-	must(err)
+	}))(h.t)
 	page, serve := h.net.listen(h.t)
 	serve(h.vnpay)
-	v, err := vnpay.New(vnpay.Config{
+	v := testenv.Must(vnpay.New(vnpay.Config{
 		TmnCode: site, HashSecret: secret, PayURL: page + vnpaysim.PayPath, APIURL: page + vnpaysim.APIPath,
-	}, h.net.client(), h.now)
-	must(err)
-	h.line, err = linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: h.now, After: h.after, Client: h.net.client()})
-	must(err)
+	}, h.net.client(), h.Now))(h.t)
+	h.line = testenv.Must(linepaysim.New(linepaysim.Options{
+		ChannelID: channel, ChannelSecret: secret, Now: h.Now, After: h.After, Client: h.net.client(),
+	}))(h.t)
 	host, serve := h.net.listen(h.t)
 	serve(h.calls.of(h.line))
-	l, err := linepay.New(linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: host}, h.net.client(), linepay.Nonce)
-	must(err)
-	return v, l
+	conf := linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: host}
+	return v, testenv.Must(linepay.New(conf, h.net.client(), linepay.Nonce))(h.t)
 }
 
 func (h *testServer) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghttp.Guests) http.Handler {
 	h.t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(h.t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, led)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
@@ -276,56 +264,6 @@ func (j *journal) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
-}
-
-// clock is a clock that moves only when a test calls pass.
-type clock struct {
-	mu      sync.Mutex
-	t       time.Time
-	waiting []alarm
-}
-
-type alarm struct {
-	at   time.Time
-	ring chan time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) after(d time.Duration) <-chan time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := alarm{c.t.Add(d), make(chan time.Time, 1)}
-	c.waiting = append(c.waiting, a)
-	return a.ring
-}
-
-// pass advances the clock and fires the timers that are due.
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-	c.waiting = slices.DeleteFunc(c.waiting, func(a alarm) bool {
-		due := !c.t.Before(a.at)
-		if due {
-			a.ring <- c.t
-		}
-		return due
-	})
-}
-
-// awaitWaiting waits until a timer is pending.
-func (c *clock) awaitWaiting(t *testing.T) {
-	t.Helper()
-	testenv.Eventually(t, 10*time.Second, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return len(c.waiting) > 0
-	})
 }
 
 // placed is an order as the guest's routes return it.
@@ -461,9 +399,7 @@ func (h *testServer) read(query string) []string {
 func (h *testServer) change(statement string) {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(statement)}}).Must("it")
-	if _, err := h.db.Exec(h.t.Context(), stmt); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.db.Exec(h.t.Context(), stmt))(h.t)
 }
 
 // wants compares the result of paymentRows, without order.placed events, with the expected lines. A line may begin with a
@@ -498,14 +434,8 @@ func (h *testServer) wantsMore(some []string, lines ...string) {
 
 func (h *testServer) balanced() {
 	h.t.Helper()
-	found, err := orderingsql.NewOrders(h.db).Drift(h.t.Context(), "2026-01-01", h.now())
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	counters, err := stocksql.New(h.db).Drift(h.t.Context(), "2026-01-01")
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	found := testenv.Must(orderingsql.NewOrders(h.db).Drift(h.t.Context(), "2026-01-01", h.Now()))(h.t)
+	counters := testenv.Must(stocksql.New(h.db).Drift(h.t.Context(), "2026-01-01"))(h.t)
 	for _, d := range append(found, counters...) {
 		h.t.Error(d)
 	}
@@ -514,41 +444,31 @@ func (h *testServer) balanced() {
 // reconcile advances the clock by d and runs the reconciler.
 func (h *testServer) reconcile(d time.Duration) {
 	h.t.Helper()
-	h.pass(d)
-	if err := h.orders.CheckPayments(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
+	h.Advance(d)
+	testenv.NoError(h.t, h.orders.CheckPayments(h.t.Context()))
 }
 
 // expire advances the clock beyond every order's deadline and runs the sweeper.
 func (h *testServer) expire() {
 	h.t.Helper()
-	h.pass(17 * time.Minute)
-	if _, err := h.orders.ExpireOverdue(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
+	h.Advance(17 * time.Minute)
+	testenv.Must(h.orders.ExpireOverdue(h.t.Context()))(h.t)
 }
 
 func (h *testServer) refunds(d time.Duration) {
 	h.t.Helper()
-	h.pass(d)
-	if err := h.orders.SendRefunds(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
+	h.Advance(d)
+	testenv.NoError(h.t, h.orders.SendRefunds(h.t.Context()))
 }
 
 func (h *testServer) vnpayFaults(f vnpaysim.Faults) {
 	h.t.Helper()
-	if err := h.vnpay.SetFaults(f); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.NoError(h.t, h.vnpay.SetFaults(f))
 }
 
 func (h *testServer) lineFaults(f ...linepaysim.Fault) {
 	h.t.Helper()
-	if err := h.line.SetFaults(f...); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.NoError(h.t, h.line.SetFaults(f...))
 }
 
 func (h *testServer) await(done func() bool) {

@@ -171,8 +171,8 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 		if after := h.read(paymentRows); !slices.Equal(before, after) {
 			h.t.Errorf("the return has changed %v to %v", before, after)
 		}
-		h.awaitWaiting(h.t) // the notification comes two seconds after the browser
-		h.pass(3 * time.Second)
+		h.await(func() bool { return h.Timers() > 0 }) // the notification comes two seconds after the browser
+		h.Advance(3 * time.Second)
 		h.awaitBooks("order PLACED/PAID refunded 0")
 		h.wants(paidByVNPay...)
 	})
@@ -257,7 +257,7 @@ func TestVNPay_badNotices(t *testing.T) {
 		h.wantIPN(good, "00") // the invalid ones have blocked nothing
 		h.wants(slices.Concat(want[2:], paidByVNPay)...)
 		h.wantIPN(good, "02") // replayed, also a day later
-		h.pass(24 * time.Hour)
+		h.Advance(24 * time.Hour)
 		h.wantIPN(good, "02")
 		h.wantIPN(h.notice(ref, "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), "02")
 		h.wants(slices.Concat(want[2:], paidByVNPay, []string{"3 report CALLBACK REPEATED"})...)
@@ -295,8 +295,8 @@ func TestVNPay_databaseDown(t *testing.T) {
 		h.wantFailures(h.ref(o.ID), `""`)
 		h.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
 		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED")
-		h.awaitWaiting(h.t)
-		h.pass(5 * time.Minute)
+		h.await(func() bool { return h.Timers() > 0 })
+		h.Advance(5 * time.Minute)
 		h.awaitBooks("order PLACED/PAID refunded 0")
 		h.wants(paidByVNPay...)
 	})
@@ -352,7 +352,7 @@ func TestVNPay_late(t *testing.T) {
 			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
 		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), back},
-		{"next day", nil, func(h *testServer) { h.pass(20 * time.Hour) }, due("LATE_CLOSED"), back},
+		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), back},
 	}
 	in(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
@@ -360,14 +360,14 @@ func TestVNPay_late(t *testing.T) {
 				h.change("UPDATE branch SET paused_at = NULL, paused_until = NULL")
 				h.change("UPDATE visit SET status = 'OPEN'")
 				o := h.order(payment.VNPay)
-				h.pass(time.Second)
+				h.Advance(time.Second)
 				if c.end != nil {
 					c.end(h, o.ID)
 				} else {
 					h.expire()
 				}
 				h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
-				h.pass(time.Second)
+				h.Advance(time.Second)
 				c.meantime(h)
 				h.wantIPN(h.notice(h.ref(o.ID)), "00")
 				h.wantIPN(h.notice(h.ref(o.ID)), "02")

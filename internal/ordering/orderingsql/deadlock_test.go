@@ -30,16 +30,11 @@ func TestLedger_noDeadlocks(t *testing.T) {
 	address, name := sqldbtest.Unsynced(sqldbtest.PostgresURL(t)), testenv.Name(t)
 	db := openURL(t, address, 2)
 	r := orderingtest.Open(t, db, 1, slices.Repeat([]int64{stock.Unlimited}, orders)...)
-	third, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	third := testenv.Must(pgx.Connect(t.Context(), address))(t)
 	defer third.Close(context.Background())
 	number := func(query string, args ...any) (n int64) {
 		t.Helper()
-		if err := third.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, third.QueryRow(t.Context(), query, args...).Scan(&n))
 		return n
 	}
 	const deadlocks = `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`
@@ -48,22 +43,16 @@ func TestLedger_noDeadlocks(t *testing.T) {
 	ledgers, stop := twoLedgers(t, address+"&application_name="+name)
 	defer stop()
 	for _, item := range r.Items { // creates the counters
-		if _, err := ledgers[0].Do(t.Context(), r.Place(fmt.Sprint("first", item), db.Now(), time.Hour, stock.Line{Item: item, Qty: 1})); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(ledgers[0].Do(t.Context(),
+			r.Place(fmt.Sprint("first", item), db.Now(), time.Hour, stock.Line{Item: item, Qty: 1})))(t)
 	}
 	for what, hold := range map[string]string{
 		"keys":     `SELECT 1 FROM order_number WHERE branch_id = 1 AND $1::int >= 0 FOR UPDATE`,
 		"counters": `SELECT 1 FROM sales_quota_counter WHERE menu_item_id = 112 AND $1::int >= 0 FOR UPDATE`,
 	} {
 		for round := range rounds {
-			tx, err := third.Begin(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := tx.Exec(t.Context(), hold, round); err != nil {
-				t.Fatal(err)
-			}
+			tx := testenv.Must(third.Begin(t.Context()))(t)
+			testenv.Must(tx.Exec(t.Context(), hold, round))(t)
 			var both sync.WaitGroup
 			for i, l := range ledgers {
 				commands := make([]ordering.Command, orders)
@@ -87,9 +76,7 @@ func TestLedger_noDeadlocks(t *testing.T) {
 			testenv.Eventually(t, 10*time.Second, func() bool {
 				return number(`SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, name) == 2
 			})
-			if err := tx.Rollback(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, tx.Rollback(t.Context()))
 			both.Wait()
 		}
 	}
@@ -124,10 +111,7 @@ func twoLedgers(t *testing.T, address string) (ledgers [2]*orderingsql.Ledger, s
 
 func openURL(t *testing.T, address string, conns int) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: conns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: conns}))(t)
 	t.Cleanup(db.Close)
 	return db
 }

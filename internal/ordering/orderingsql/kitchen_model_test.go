@@ -19,6 +19,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // kitchen runs random sequences of steps, cancellations, late payments and refunds on orders and on a plain model of
@@ -97,10 +98,7 @@ func (m *kitchen) place(t *rapid.T) {
 	if counter {
 		c.Order.Method = payment.Counter
 	}
-	r, err := m.led.Do(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(m.led.Do(context.Background(), c))(t)
 	m.orders = append(m.orders, &cooked{
 		id: r.Order.ID, counter: counter, status: ordering.Placed, money: ordering.Unpaid, left: r.Order.Total, version: 1,
 	})
@@ -120,10 +118,7 @@ func (m *kitchen) pay(t *rapid.T) {
 	if o.money == ordering.PaymentCanceled && rapid.Bool().Draw(t, "too late") {
 		c.Today = "2026-02-27"
 	}
-	r, err := m.led.Do(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(m.led.Do(context.Background(), c))(t)
 	o.version = r.Order.Version
 	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
 	if o.money, o.status = ordering.Paid, ordering.Placed; back {
@@ -317,10 +312,7 @@ func (m *kitchen) check(t *rapid.T) {
 			delete(lists, o.id)
 		}
 	}
-	b, err := m.boards.Get(context.Background(), anybody, m.restaurant.Branch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(m.boards.Get(context.Background(), anybody, m.restaurant.Branch))(t)
 	shown := map[string]string{}
 	for name, list := range map[string][]ordering.Ticket{"tickets": b.Tickets, "served": b.Served, "awaiting": b.Awaiting} {
 		for _, tk := range list {

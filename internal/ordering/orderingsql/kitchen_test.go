@@ -23,6 +23,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -46,10 +47,7 @@ func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) orderi
 	return func(cs ...ordering.Command) (o ordering.Order) {
 		t.Helper()
 		for _, c := range cs {
-			r, err := l.Do(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testenv.Must(l.Do(t.Context(), c))(t)
 			o = r.Order
 		}
 		return o
@@ -78,11 +76,7 @@ var documentsCount = sqldb.Load(fstest.MapFS{"documents.sql": {Data: []byte(
 // documents returns how many transactions have queued a refresh of an order's document.
 func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](t.Context(), db, documentsCount, order)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), db, documentsCount, order))(t)
 }
 
 // TestLedger_kitchen checks that the database keeps an order's kitchen status, steps, done items, events and place on
@@ -156,10 +150,7 @@ func TestLedger_kitchen(t *testing.T) {
 // wantBoard checks the ids on a board. Every order has two items, and none awaits payment at the counter.
 func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, done []string) {
 	t.Helper()
-	rows, err := reader.Board(t.Context(), query(now))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testenv.Must(reader.Board(t.Context(), query(now)))(t)
 	slices.Sort(todo)
 	slices.Sort(done)
 	if diff := cmp.Diff(todo, ids(rows.Tickets)); diff != "" {
@@ -196,10 +187,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 			t.Helper()
 			q := query(now)
 			change(&q)
-			rows, err := orderingsql.NewOrders(db).Board(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := testenv.Must(orderingsql.NewOrders(db).Board(t.Context(), q))(t)
 			return fmt.Sprint(len(rows.Tickets), len(rows.Served), len(rows.Awaiting))
 		}
 		over := func(q *ordering.BoardQuery) {
@@ -282,7 +270,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 	id := do(r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 	do(orderingtest.Pay(id, db.Now()))
 	locking := sqldb.Load(fstest.MapFS{"lock.sql": {Data: []byte(`SELECT menu_item_id FROM sales_quota_counter /*pg: FOR UPDATE */`)}})
-	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		held, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], locking.Must("lock"))
 		if err != nil || len(held) != 1 {
 			t.Fatalf("%d counters are held, %v", len(held), err)
@@ -294,10 +282,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 			t.Errorf("%+v, %v", res.Order, err)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // storm sends one command twenty times concurrently through two processes and counts the results.
@@ -357,14 +342,11 @@ func TestOrders_boardIsFound(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	text := regexp.MustCompile(`\?(\d+)`).ReplaceAllString(orderingsql.Statements.Must("board_select").Text(sqldb.SQLite), "$$$1")
 	plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte("EXPLAIN QUERY PLAN " + text)}})
-	steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
+	steps := testenv.Must(sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
 		var id, parent, unused int
 		err = r.Scan(&id, &parent, &unused, &s)
 		return s, err
-	}, plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10))(t)
 	found := strings.Join(steps, "\n")
 	if strings.Count(found, "INDEX order_info_day") != 2 || strings.Count(found, "INDEX order_info_stepped") != 1 {
 		t.Error(found)

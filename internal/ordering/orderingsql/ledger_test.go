@@ -46,11 +46,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		now := db.Now()
 		do := func(c ordering.Command) ordering.Result {
 			t.Helper()
-			res, err := l.Do(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return res
+			return testenv.Must(l.Do(t.Context(), c))(t)
 		}
 		lines := []stock.Line{{Item: 102, Qty: 1}, {Item: 101, Qty: 2}, {Item: 101, Qty: 1}}
 		paid := do(r.Place("a", now, time.Hour, lines...)).Order
@@ -110,9 +106,7 @@ func TestLedger_storm(t *testing.T) {
 		if won.Load() != 50 || lost.Load() != 450 {
 			t.Errorf("%d won and %d were refused", won.Load(), lost.Load())
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 50, Held: 50}}, r.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 50, Held: 50}}, r.Counts(t))
 	})
 }
 
@@ -206,10 +200,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 		reader := orderingsql.NewOrders(db)
 		paid, due := int64(0), int64(0)
 		for _, id := range orders {
-			d, _, err := reader.Order(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, _ := testenv.Must2(reader.Order(t.Context(), id))(t)
 			switch {
 			case d.PaymentStatus == ordering.Paid && d.Status == ordering.Placed && len(d.Refunds) == 0:
 				paid++
@@ -222,9 +213,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 		if paid+due != n {
 			t.Errorf("%d paid and %d refunds of %d captures", paid, due, n)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: n, Held: taken.Load(), Used: paid}}, r.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: n, Held: taken.Load(), Used: paid}}, r.Counts(t))
 		checkDrift(t, db)
 		t.Logf("%d paid, %d refunds due, %d taken by others", paid, due, taken.Load())
 	})
@@ -234,17 +223,12 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 func TestLedger_lateInOneBatch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 5)
-		placed, err := l.Do(t.Context(), r.Place("a", db.Now(), -time.Second, stock.Line{Item: 101, Qty: 5}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		placed := testenv.Must(l.Do(t.Context(), r.Place("a", db.Now(), -time.Second, stock.Line{Item: 101, Qty: 5})))(t)
 		id := placed.Order.ID
 		results, errs := l.DoAll(t.Context(), []ordering.Command{
 			orderingtest.End(id, ordering.Expired), orderingtest.Pay(id, db.Now()),
 		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, errors.Join(errs...))
 		if o := results[1].Order; !results[0].Changed || o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed {
 			t.Errorf("%+v", results)
 		}
@@ -276,14 +260,8 @@ func BenchmarkLedger_Place(b *testing.B) {
 // checkDrift fails the test if the operators' consistency check finds a difference.
 func checkDrift(t testing.TB, db *sqldb.DB) {
 	t.Helper()
-	found, err := orderingsql.NewOrders(db).Drift(t.Context(), "2026-01-01", db.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	counters, err := stocksql.New(db).Drift(t.Context(), "2026-01-01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2026-01-01", db.Now()))(t)
+	counters := testenv.Must(stocksql.New(db).Drift(t.Context(), "2026-01-01"))(t)
 	for _, d := range append(found, counters...) {
 		t.Error(d)
 	}
@@ -298,10 +276,7 @@ func TestLedger_audit(t *testing.T) {
 		by := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 		var ids []string
 		for i := range 12 {
-			res, err := l.Do(t.Context(), r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := testenv.Must(l.Do(t.Context(), r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
 			ids = append(ids, res.Order.ID)
 		}
 		var commands []ordering.Command

@@ -15,6 +15,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // listings places orders on two dates, 1 (paid), 2 (canceled) and 3 on the first, 1 and 2 (paid) on the second, and one
@@ -26,10 +27,7 @@ func listings(t *testing.T, db *sqldb.DB) *orderingsql.Orders {
 	now := db.Now()
 	do := func(c ordering.Command) ordering.Order {
 		t.Helper()
-		res, err := l.Do(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testenv.Must(l.Do(t.Context(), c))(t)
 		return res.Order
 	}
 	place := func(date, key string) ordering.Order {
@@ -71,10 +69,7 @@ func TestOrders_Listed(t *testing.T) {
 			}, []string{"26/1"}, 1},
 		} {
 			c.f.Branch = 1
-			page, total, err := s.Listed(t.Context(), c.f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page, total := testenv.Must2(s.Listed(t.Context(), c.f))(t)
 			var got []string
 			for _, o := range page {
 				got = append(got, fmt.Sprintf("%s/%d", o.Scope.Date[8:], o.Number))
@@ -109,10 +104,7 @@ func TestOrders_ListedAttempts(t *testing.T) {
 			}, []string{"26/1 PAID"}, 1},
 		} {
 			c.f.Branch = 1
-			page, total, err := s.ListedAttempts(t.Context(), c.f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page, total := testenv.Must2(s.ListedAttempts(t.Context(), c.f))(t)
 			var got []string
 			for _, a := range page {
 				got = append(got, fmt.Sprintf("%s/%d %s", a.BizDate[8:], a.Number, a.State))
@@ -151,9 +143,7 @@ func TestOrders_phones(t *testing.T) {
 		for i, phone := range []string{"zoe", "an", "zoe", "binh"} {
 			p := r.Place(fmt.Sprint("k", i), now.Add(time.Duration(i)*time.Second), time.Hour, stock.Line{Item: 101, Qty: 1})
 			p.Order.GuestHash = phone
-			if _, err := l.Do(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(l.Do(t.Context(), p))(t)
 		}
 		s := &ordering.Service{Reader: orderingsql.NewOrders(db)}
 		var got []string

@@ -86,20 +86,14 @@ func TestModel(t *testing.T) {
 }
 
 func freeAddr(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
 
 func redisOf(t *testing.T, c redisdb.Config) *redisdb.DB {
 	t.Helper()
-	db, err := redisdb.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Open(t.Context(), c))(t)
 	t.Cleanup(db.Close)
 	return db
 }
@@ -108,14 +102,9 @@ func redisOf(t *testing.T, c redisdb.Config) *redisdb.DB {
 func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 	branch, noon := int64(0), time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
 	flush := func(t rapid.TB, addr string) {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := testenv.Must(net.Dial("tcp", addr))(t)
 		defer conn.Close()
-		if _, err := conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")))(t)
 		reply := make([]byte, 5)
 		if _, err := conn.Read(reply); err != nil || string(reply) != "+OK\r\n" {
 			t.Fatalf("FLUSHALL: %q, %v", reply, err)
@@ -394,9 +383,7 @@ func (m *machine) moreTime(t *rapid.T) {
 // expire advances the clock and runs the sweeper. It expects that exactly the overdue orders expire (I10).
 func (m *machine) expire(t *rapid.T) {
 	m.clock.advance(time.Duration(rapid.Int64Range(0, 20).Draw(t, "minutes")) * time.Minute)
-	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.svc.ExpireOverdue(context.Background()))(t)
 	for _, o := range m.orders {
 		if o.state == ordering.Unpaid && !m.clock.now().Before(o.deadline) {
 			o.state = ordering.PaymentCanceled
@@ -445,13 +432,8 @@ func (m *machine) settle(t rapid.TB) {
 	cancel()
 	<-done
 	m.eventually(t, func() string { // a rebuild in progress may delay entries until it ends
-		if err := m.keep.ReplayAll(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		b, err := stocksql.New(m.db).Backlog(context.Background(), m.clock.now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, m.keep.ReplayAll(context.Background()))
+		b := testenv.Must(stocksql.New(m.db).Backlog(context.Background(), m.clock.now()))(t)
 		return remaining(b.Pending, "entries are not applied")
 	})
 }
@@ -500,9 +482,7 @@ func (m *machine) check(t *rapid.T) {
 // equals the ledger (I9).
 func (m *machine) quiet(t *rapid.T) {
 	m.clock.advance(window + grace + 2*5*time.Minute)
-	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.svc.ExpireOverdue(context.Background()))(t)
 	for _, c := range m.restaurant.Counts(t) {
 		if c.Held != 0 {
 			t.Fatalf("%d of item %d are held for ever", c.Held, c.Item)
@@ -517,13 +497,8 @@ func (m *machine) converge(t *rapid.T) {
 	scope := stock.Scope{Branch: m.restaurant.Branch, Date: m.date()}
 	gate := stockredis.New(m.redis, stockredis.Config{Now: time.Now})
 	m.eventually(t, func() string {
-		if err := m.keep.Reconcile(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		truth, err := stocksql.New(m.db).Counts(context.Background(), scope)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, m.keep.Reconcile(context.Background()))
+		truth := testenv.Must(stocksql.New(m.db).Counts(context.Background(), scope))(t)
 		if _, _, err := m.keep.Counts(context.Background(), scope, m.restaurant.Items); err != nil { // as a menu does
 			t.Fatal(err)
 		}
@@ -539,4 +514,5 @@ func (m *machine) converge(t *rapid.T) {
 type fatal struct{}
 
 func (fatal) Helper()        {}
+func (fatal) Error(a ...any) { panic(fmt.Sprint(a...)) }
 func (fatal) Fatal(a ...any) { panic(fmt.Sprint(a...)) }

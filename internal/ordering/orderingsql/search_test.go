@@ -15,6 +15,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // deliver turns a command into a member's delivery order for the given receiver.
@@ -41,14 +42,11 @@ func TestOrders_Listed_search(t *testing.T) {
 			}
 		}
 		other := orderingtest.Open(t, db, 2, stock.Unlimited)
-		if _, err := l.Do(t.Context(), deliver(other.Place("e", now, time.Hour, stock.Line{Item: 201, Qty: 1}), "Lan", "0912345678")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(l.Do(t.Context(),
+			deliver(other.Place("e", now, time.Hour, stock.Line{Item: 201, Qty: 1}), "Lan", "0912345678")))(t)
 		s := orderingsql.NewOrders(db)
 		for range 2 { // the second call finds nothing to index
-			if err := s.IndexNames(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, s.IndexNames(t.Context()))
 		}
 		for search, want := range map[string][]int64{
 			"1": {1}, "a-002": {2}, "B-001": nil, "T1": {1}, "t1": {1}, "T9": nil,
@@ -190,16 +188,12 @@ func TestOverdue_isFound(t *testing.T) {
 func TestOrders_Listed_label(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, stock.Unlimited)
-		if _, err := l.Do(t.Context(), r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(l.Do(t.Context(), r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
 		for label, searches := range map[string][]string{
 			"BÀN ĐÔI Ở SÂN": {"bàn đôi ở sân", "Bàn Đôi Ở Sân", "BÀN ĐÔI Ở SÂN", "ban doi o san", " bàn đôi ở sân "},
 			"ÔNG 1":         {"ông 1", "Ông 1", "ong 1"}, "露臺 a": {"露臺 A"},
 		} {
-			if _, err := db.Exec(t.Context(), filled.Must("label"), label); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(db.Exec(t.Context(), filled.Must("label"), label))(t)
 			for search, want := range map[string]int{"bàn": 0, "1": 1} { // no part of a label; a number is one of the order
 				searches := ordering.ParseSearch(search)
 				if _, total, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 1, Search: &searches, Limit: 9}); err != nil || total != int64(want) {

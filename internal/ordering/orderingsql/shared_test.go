@@ -18,6 +18,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // tableCart is a restaurant with a ledger and the store of the cart that its table shares.
@@ -61,17 +62,12 @@ func (c *tableCart) order(l *orderingsql.Ledger, key string, lines ...cart.Share
 
 func (c *tableCart) wantLines(want ...string) {
 	c.t.Helper()
-	got, err := c.carts.Shared(c.t.Context(), c.Visit)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	got := testenv.Must(c.carts.Shared(c.t.Context(), c.Visit))(c.t)
 	var ids []string
 	for _, l := range got.Lines {
 		ids = append(ids, l.ID)
 	}
-	if diff := cmp.Diff(want, ids); diff != "" {
-		c.t.Error(diff)
-	}
+	testenv.Equal(c.t, want, ids)
 }
 
 // An order takes its lines with it, or is refused and takes none. A repetition returns the order although its lines are
@@ -102,10 +98,7 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 			}
 		}
 		c.wantLines("an-1", "binh-1", "binh-2")
-		first, err := c.order(c.ledger, "both", an, binh)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := testenv.Must(c.order(c.ledger, "both", an, binh))(t)
 		c.wantLines("binh-2")
 		again, err := c.order(c.ledger, "both", an, binh)
 		if err != nil || again.Order.ID != first.Order.ID || again.Changed {
@@ -115,9 +108,7 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 			t.Errorf("ordered before: %v", err)
 		}
 		c.wantLines("binh-2")
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t))
 		// What is sold out stays in the cart.
 		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
 		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
@@ -155,9 +146,7 @@ func TestLedger_shared_cart_in_one_batch(t *testing.T) {
 			t.Errorf("%d orders have the lines", won)
 		}
 		c.wantLines()
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 100, Held: 3}}, c.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 100, Held: 3}}, c.Counts(t))
 	})
 }
 
@@ -220,10 +209,7 @@ func TestLedger_shared_cart_race(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		left, err := c.carts.Shared(t.Context(), c.Visit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := testenv.Must(c.carts.Shared(t.Context(), c.Visit))(t)
 		there := map[string]bool{}
 		for _, l := range left.Lines {
 			there[l.ID] = true
@@ -248,15 +234,11 @@ func TestOrders_phones_of_the_shared_cart(t *testing.T) {
 		c := openTableCart(t, db, 10)
 		c.add("zoe", 1)
 		removed := cart.SharedLine{ID: "zoe-1"}
-		if _, err := c.carts.ChangeShared(t.Context(), cart.SharedChange{VisitID: c.Visit, Line: removed}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(c.carts.ChangeShared(t.Context(), cart.SharedChange{VisitID: c.Visit, Line: removed}))(t)
 		for i, phone := range []string{"an", "zoe"} {
 			p := c.Place(fmt.Sprint("k", i), db.Now().Add(time.Duration(i+1)*time.Second), time.Hour, stock.Line{Item: 101, Qty: 1})
 			p.Order.GuestHash = phone
-			if _, err := c.ledger.Do(t.Context(), p); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(c.ledger.Do(t.Context(), p))(t)
 		}
 		got, err := orderingsql.NewOrders(db).Phones(t.Context(), c.Visit)
 		if diff := cmp.Diff([]string{"zoe", "an"}, got); err != nil || diff != "" {

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -42,12 +43,6 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"count_events.sql": {Data: []byte(`SELECT count(*) FROM outbox_events WHERE event_type = $1`)},
 })
 
-// TB is the part of testing.TB that Restaurant needs. *rapid.T implements it, too.
-type TB interface {
-	Helper()
-	Fatal(args ...any)
-}
-
 // Price is the price of every item, in minor units.
 const Price = 1000
 
@@ -63,7 +58,7 @@ type Restaurant struct {
 
 // Open creates a restaurant with one item per quota. stock.Unlimited creates an item without a quota. Item ids are
 // branch*100+1, branch*100+2 and so on.
-func Open(t TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
+func Open(t testenv.TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
 	t.Helper()
 	r := &Restaurant{DB: db, Branch: branch, Version: branch, Visit: uid.New(time.Now()), Currency: money.VND}
 	r.run(t, "branch", branch)
@@ -86,15 +81,13 @@ func Open(t TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
 	return r
 }
 
-func (r *Restaurant) run(t TB, name string, args ...any) {
+func (r *Restaurant) run(t testenv.TB, name string, args ...any) {
 	t.Helper()
-	if _, err := r.DB.Exec(context.Background(), stmts.Must(name), args...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(r.DB.Exec(context.Background(), stmts.Must(name), args...))(t)
 }
 
 // NextVisit closes the visit and opens another one at the same table.
-func (r *Restaurant) NextVisit(t TB) {
+func (r *Restaurant) NextVisit(t testenv.TB) {
 	t.Helper()
 	r.run(t, "visit_close", r.Visit)
 	r.Visit = uid.New(time.Now())
@@ -102,7 +95,7 @@ func (r *Restaurant) NextVisit(t TB) {
 }
 
 // Reopen closes the visit and opens an earlier one again.
-func (r *Restaurant) Reopen(t TB, visit string) {
+func (r *Restaurant) Reopen(t testenv.TB, visit string) {
 	t.Helper()
 	r.run(t, "visit_close", r.Visit)
 	r.Visit = visit
@@ -145,54 +138,43 @@ func End(order string, reason ordering.CancelReason) *ordering.End {
 }
 
 // Counts reads the branch's counters of all dates, sorted by date and item.
-func (r *Restaurant) Counts(t TB) []stock.Count {
+func (r *Restaurant) Counts(t testenv.TB) []stock.Count {
 	t.Helper()
 	return r.counts(t, "", "9")
 }
 
 // CountsOf reads the branch's counters of one business date, sorted by item.
-func (r *Restaurant) CountsOf(t TB, date string) []stock.Count {
+func (r *Restaurant) CountsOf(t testenv.TB, date string) []stock.Count {
 	t.Helper()
 	return r.counts(t, date, date)
 }
 
-func (r *Restaurant) counts(t TB, from, to string) []stock.Count {
+func (r *Restaurant) counts(t testenv.TB, from, to string) []stock.Count {
 	t.Helper()
-	all, err := sqldb.Collect(context.Background(), r.DB, func(s sqldb.Rows) (c stock.Count, err error) {
+	return testenv.Must(sqldb.Collect(context.Background(), r.DB, func(s sqldb.Rows) (c stock.Count, err error) {
 		err = s.Scan(&c.Item, &c.Cap, &c.Held, &c.Used)
 		return c, err
-	}, stmts.Must("counters"), r.Branch, from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	}, stmts.Must("counters"), r.Branch, from, to))(t)
 }
 
 // SetQuota changes an item's quota from a date on, as an operator does. stock.Unlimited removes the quota.
-func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Time) {
+func (r *Restaurant) SetQuota(t testenv.TB, item, quota int64, date string, now time.Time) {
 	t.Helper()
 	var q *int64
 	if quota != stock.Unlimited {
 		q = &quota
 	}
 	r.run(t, "quota", item, q)
-	err := r.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, r.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
 		scope := stock.Scope{Branch: r.Branch, Date: date}
 		return stocksql.SetCap(ctx, tx, scope, item, q, now)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // Events counts the committed events of a type that the relay has not published yet.
-func (r *Restaurant) Events(t TB, eventType string) int64 {
+func (r *Restaurant) Events(t testenv.TB, eventType string) int64 {
 	t.Helper()
-	n, err := sqldb.Scalar[int64](context.Background(), r.DB, stmts.Must("count_events"), eventType)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testenv.Must(sqldb.Scalar[int64](context.Background(), r.DB, stmts.Must("count_events"), eventType))(t)
 }
 
 // NoAdmission is an admission cache that applies nothing. Ledgers under test need no Redis with it.
@@ -211,15 +193,12 @@ type Catalog struct {
 }
 
 // Catalog builds the restaurant's catalog.
-func (r *Restaurant) Catalog(t TB) Catalog {
+func (r *Restaurant) Catalog(t testenv.TB) Catalog {
 	t.Helper()
-	b, err := catalog.NewBranch(catalog.Branch{
+	b := testenv.Must(catalog.NewBranch(catalog.Branch{
 		ID: r.Branch, Name: "Test", Currency: r.Currency, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
 		Locales: []catalog.Locale{catalog.Vietnamese, catalog.English}, AutoClose: time.Hour, Open: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	items := make([]catalog.Item, len(r.Items))
 	for i, id := range r.Items {
 		items[i] = catalog.Item{ID: id, DishID: id, Price: Price, Active: true, Names: catalog.Texts{catalog.English: "Dish"}}

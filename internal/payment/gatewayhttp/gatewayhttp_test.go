@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 func TestCheckURL(t *testing.T) {
@@ -48,10 +50,7 @@ func TestClient_Do(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(c.answer)
 			defer s.Close()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody))(t)
 			body, err := NewClient(s.Client()).Do(r)
 			if string(body) != c.body || (err != nil) != c.fails {
 				t.Errorf("%.80q, %v", body, err)

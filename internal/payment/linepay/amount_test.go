@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/money"
+	"comanda/internal/testenv"
 )
 
 func TestParseMinor(t *testing.T) {
@@ -34,10 +35,7 @@ func TestFormatMinor_round_trip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom([]money.Currency{money.TWD, money.THB, money.USD}).Draw(t, "currency")
 		amount := rapid.Int64Range(0, money.Max).Draw(t, "amount")
-		text, err := json.Marshal(confirmBody{formatMinor(c, amount), string(c)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testenv.Must(json.Marshal(confirmBody{formatMinor(c, amount), string(c)}))(t)
 		var back confirmBody
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatalf("%s: %v", text, err)

@@ -9,14 +9,12 @@ import (
 	"comanda/internal/payment/linepay"
 	"comanda/internal/sim/linepaysim"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 func TestMerchant_TestCredentials(t *testing.T) {
 	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
-	sim, err := linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim := testenv.Must(linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret}))(t)
 	t.Cleanup(sim.Close)
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
@@ -36,15 +34,10 @@ func TestMerchant_TestCredentials(t *testing.T) {
 		"maintenance":        {channel, secret, linepaysim.Fault{Code: "9000"}, payment.CredentialsUnclear, "9000"},
 	} {
 		for _, prefix := range []string{"/v3", "/v4"} {
-			if err := sim.SetFaults(c.fault); err != nil {
-				t.Fatal(err)
-			}
-			m, err := linepay.New(linepay.Config{
+			testenv.NoError(t, sim.SetFaults(c.fault))
+			m := testenv.Must(linepay.New(linepay.Config{
 				ChannelID: c.channel, ChannelSecret: telemetry.Secret(c.secret), Host: server.URL, Prefix: prefix,
-			}, server.Client(), linepay.Nonce)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, server.Client(), linepay.Nonce))(t)
 			got, err := m.TestCredentials(t.Context())
 			if err != nil || got.State != c.state || got.Code != c.code || got.Message == "" && c.code != "9000" {
 				t.Errorf("%s %s: %+v, %v", name, prefix, got, err)
@@ -67,10 +60,8 @@ func TestMerchant_TestCredentials_unproven(t *testing.T) {
 	}
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
-	m, err := linepay.New(linepay.Config{ChannelID: "1", ChannelSecret: "1", Host: server.URL}, server.Client(), linepay.Nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testenv.Must(linepay.New(linepay.Config{ChannelID: "1", ChannelSecret: "1", Host: server.URL}, server.Client(),
+		linepay.Nonce))(t)
 	if got, err := m.TestCredentials(t.Context()); err == nil {
 		t.Errorf("404: %+v", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"comanda/internal/payment"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,11 +62,7 @@ func testConfig() Config {
 
 func merchantOf(t testing.TB, l *line) *Merchant {
 	t.Helper()
-	m, err := New(testConfig(), &http.Client{Transport: l}, Nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testenv.Must(New(testConfig(), &http.Client{Transport: l}, Nonce))(t)
 }
 
 func attempt() payment.Attempt {

@@ -17,6 +17,7 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepay"
 	"comanda/internal/sim/linepaysim"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -56,15 +57,11 @@ func newModel(t *rapid.T) *model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.m, err = linepay.New(linepay.Config{ChannelID: channel, ChannelSecret: secret}, &http.Client{Transport: wire{l.sim}}, linepay.Nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.m = testenv.Must(linepay.New(linepay.Config{ChannelID: channel, ChannelSecret: secret},
+		&http.Client{Transport: wire{l.sim}}, linepay.Nonce))(t)
 	l.attempt = payment.Attempt{ID: uid.New(l.now), Currency: "THB", Amount: rapid.Int64Range(1, 100_000).Draw(t, "amount")}
-	page, err := l.m.Start(t.Context(), payment.Purchase{Attempt: l.attempt, Branch: "H", OrderNumber: "1", ReturnBaseURL: "https://eat.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testenv.Must(l.m.Start(t.Context(),
+		payment.Purchase{Attempt: l.attempt, Branch: "H", OrderNumber: "1", ReturnBaseURL: "https://eat.example"}))(t)
 	l.attempt.GatewayRef, l.page = page.Ref, page.URL
 	return l
 }
@@ -78,16 +75,12 @@ func (l *model) spoil(t *rapid.T) {
 	if f.Spoil == "" {
 		f.Code = rapid.SampledFrom([]string{"1145", "1198", "1199", "9000", "1900"}).Draw(t, "code")
 	}
-	if err := l.sim.SetFaults(f); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, l.sim.SetFaults(f))
 }
 
 func (l *model) press(t *rapid.T, action string) {
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, l.page, strings.NewReader(url.Values{"action": {action}}.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, l.page,
+		strings.NewReader(url.Values{"action": {action}}.Encode())))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
 	if l.sim.ServeHTTP(rec, r); rec.Code >= 400 {
@@ -110,9 +103,7 @@ func (l *model) holds(t *rapid.T, r payment.Report, err error) {
 }
 
 func (l *model) settle(t *rapid.T) {
-	if err := l.sim.SetFaults(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, l.sim.SetFaults())
 	r, err := l.m.Check(t.Context(), l.attempt)
 	l.holds(t, r, err)
 	if err != nil || (r.State == payment.Paid) != l.paid() {

@@ -10,13 +10,11 @@ import (
 
 	"comanda/internal/payment"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 func TestSign_published(t *testing.T) {
-	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile("testdata/vectors.json"))(t)
 	var vectors []struct {
 		ID, Method, Path, Query, Body, Nonce, Signature string
 		Secret                                          string `json:"channel_secret"`
@@ -46,23 +44,12 @@ func TestMerchant_signs_the_bytes_sent(t *testing.T) {
 	})
 	conf := testConfig()
 	conf.Host, conf.Prefix = "https://proxy.example/line", "/v3"
-	m, err := New(conf, &http.Client{Transport: l}, Nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testenv.Must(New(conf, &http.Client{Transport: l}, Nonce))(t)
 	a := attempt()
-	if _, err := m.Start(t.Context(), purchaseOf(a)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Check(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Confirm(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Refund(t.Context(), payment.RefundRequest{Attempt: a, Amount: 60}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.Start(t.Context(), purchaseOf(a)))(t)
+	testenv.Must(m.Check(t.Context(), a))(t)
+	testenv.Must(m.Confirm(t.Context(), a))(t)
+	testenv.Must(m.Refund(t.Context(), payment.RefundRequest{Attempt: a, Amount: 60}))(t)
 	nonces, paths := map[string]bool{}, []string{}
 	for i, r := range l.requests {
 		path, ok := strings.CutPrefix(r.URL.String(), "https://proxy.example/line")

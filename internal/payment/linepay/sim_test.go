@@ -29,20 +29,14 @@ type fixture struct {
 	t      *testing.T
 	sim    *linepaysim.Simulator
 	client *http.Client
-
-	mu  sync.Mutex
-	now time.Time
+	clock  *testenv.Clock
 }
 
 func newFixture(t *testing.T, prefix string) *fixture {
 	t.Helper()
-	l := &fixture{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	l := &fixture{t: t, clock: testenv.NewClockAt(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
 	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
-	var err error
-	l.sim, err = linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: l.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.sim = testenv.Must(linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: l.clock.Now}))(t)
 	server := httptest.NewServer(l.sim)
 	t.Cleanup(server.Close)
 	t.Cleanup(l.sim.Close)
@@ -50,39 +44,22 @@ func newFixture(t *testing.T, prefix string) *fixture {
 	transport := &http.Transport{DisableKeepAlives: true}
 	l.client = &http.Client{Transport: transport, CheckRedirect: stay}
 	conf := linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: server.URL, Prefix: prefix}
-	if l.Merchant, err = linepay.New(conf, &http.Client{Transport: transport}, linepay.Nonce); err != nil {
-		t.Fatal(err)
-	}
+	l.Merchant = testenv.Must(linepay.New(conf, &http.Client{Transport: transport}, linepay.Nonce))(t)
 	return l
 }
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func (l *fixture) clock() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.now
-}
-
-func (l *fixture) pass(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now = l.now.Add(d)
-}
-
 // start starts an attempt and returns it with its page.
 func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string) {
 	l.t.Helper()
 	a := payment.Attempt{
-		ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock(),
+		ID: uid.New(l.clock.Now()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock.Now(),
 	}
-	page, err := l.Start(l.t.Context(), payment.Purchase{
-		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: l.clock().Add(15 * time.Minute), Language: "zh-TW",
+	page := testenv.Must(l.Start(l.t.Context(), payment.Purchase{
+		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: l.clock.Now().Add(15 * time.Minute), Language: "zh-TW",
 		ReturnBaseURL: "https://eat.example",
-	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	}))(l.t)
 	a.GatewayRef = page.Ref
 	return a, page.URL
 }
@@ -90,10 +67,7 @@ func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string
 // press presses a button of the page and returns the redirect; nil for none.
 func (l *fixture) press(page, action string) *url.URL {
 	l.t.Helper()
-	resp, err := l.client.PostForm(page, url.Values{"action": {action}})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	resp := testenv.Must(l.client.PostForm(page, url.Values{"action": {action}}))(l.t)
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusOK {
 		return nil
@@ -117,9 +91,7 @@ func (l *fixture) approved(amount int64, c money.Currency) payment.Attempt {
 
 func (l *fixture) faults(faults ...linepaysim.Fault) {
 	l.t.Helper()
-	if err := l.sim.SetFaults(faults...); err != nil {
-		l.t.Fatal(err)
-	}
+	testenv.NoError(l.t, l.sim.SetFaults(faults...))
 }
 
 // confirms and checks expect a report.
@@ -206,17 +178,17 @@ func TestSimulated_guestLeaves(t *testing.T) {
 func TestSimulated_late(t *testing.T) {
 	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
-	l.pass(16 * time.Minute)
+	l.clock.Advance(16 * time.Minute)
 	if l.press(page, "pay") == nil {
 		t.Fatal("LINE Pay's window is longer than ours")
 	}
 	l.checks(a, payment.Approved, "0110")
-	l.pass(linepaysim.Window - 16*time.Minute)
+	l.clock.Advance(linepaysim.Window - 16*time.Minute)
 	l.checks(a, payment.Failed, "0121")
 	l.confirms(a, payment.Failed, "1180")
 
 	a, page = l.start(360, "TWD")
-	l.pass(linepaysim.Window)
+	l.clock.Advance(linepaysim.Window)
 	if l.press(page, "pay") != nil {
 		t.Fatal("paid after the window")
 	}
@@ -357,17 +329,14 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
 	p := payment.Purchase{
-		Attempt:       payment.Attempt{ID: uid.New(l.clock()), Amount: 360, Currency: "TWD"},
+		Attempt:       payment.Attempt{ID: uid.New(l.clock.Now()), Amount: 360, Currency: "TWD"},
 		ReturnBaseURL: "https://eat.example",
 	}
 	if _, err := l.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
 		t.Fatal(err)
 	}
 	l.checks(p.Attempt, payment.Redirected, "1150")
-	page, err := l.Start(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testenv.Must(l.Start(t.Context(), p))(t)
 	a := p.Attempt
 	a.GatewayRef = page.Ref
 	l.press(page.URL, "pay")
@@ -533,14 +502,11 @@ func TestSimulated_texts(t *testing.T) {
 	l := newFixture(t, "/v4")
 	rapid.Check(t, func(t *rapid.T) {
 		p := payment.Purchase{
-			Attempt:     payment.Attempt{ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
+			Attempt:     payment.Attempt{ID: uid.New(l.clock.Now()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
 			OrderNumber: rapid.String().Draw(t, "number"), Branch: rapid.String().Draw(t, "house"),
 			Language: rapid.SampledFrom([]string{"zh-TW", "vi", "", "th"}).Draw(t, "language"), ReturnBaseURL: "https://eat.example",
 		}
-		page, err := l.Start(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := testenv.Must(l.Start(t.Context(), p))(t)
 		a := p.Attempt
 		a.GatewayRef = page.Ref
 		if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Redirected {
@@ -557,15 +523,9 @@ func TestSimulated_wrongSecret(t *testing.T) {
 	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
 	l.press(page, "pay")
-	u, err := url.Parse(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testenv.Must(url.Parse(page))(t)
 	conf := linepay.Config{ChannelID: "1656000001", ChannelSecret: "another", Host: "http://" + u.Host}
-	m, err := linepay.New(conf, l.client, linepay.Nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testenv.Must(linepay.New(conf, l.client, linepay.Nonce))(t)
 	if _, err := m.Confirm(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 		t.Error(err)
 	}

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/gatewayhttp"
+	"comanda/internal/testenv"
 )
 
 const started = `{"returnCode":"0000","returnMessage":"Success.","info":{"paymentUrl":{"web":"https://pay.example/p","app":"line://pay"},` +
@@ -26,9 +25,7 @@ func TestMerchant_Start(t *testing.T) {
 		`"name":"小籠包 \u003c永康店\u003e \u0026 茶","products":[{"name":"小籠包 \u003c永康店\u003e \u0026 茶 A-012","quantity":1,"price":360}]}],` +
 		`"redirectUrls":{"confirmUrl":"https://eat.example/payment/linepay/confirm","cancelUrl":"https://eat.example/payment/linepay/cancel"},` +
 		`"options":{"payment":{"capture":true},"display":{"locale":"zh_TW"},"extra":{"branchName":"小籠包 \u003c永康店\u003e \u0026 茶"}}}`
-	if diff := cmp.Diff(want, l.bodies[0]); diff != "" {
-		t.Error(diff)
-	}
+	testenv.Equal(t, want, l.bodies[0])
 }
 
 func TestMerchant_Start_words(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func ids[T any](all []T, id func(T) string) []string {
@@ -35,9 +36,7 @@ func TestClaimChecks(t *testing.T) {
 			all[i].Method, all[i].State, all[i].CheckAt = payment.LINEPay, payment.Redirected, due
 		}
 		all[3].CreatedAt = at.Add(-27 * time.Hour)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }))
 		for _, c := range []struct {
 			after time.Duration
 			want  []string
@@ -51,10 +50,7 @@ func TestClaimChecks(t *testing.T) {
 				t.Errorf("after %v: %v, %s", c.after, err, d)
 			}
 		}
-		got, err := paymentsql.Attempts(t.Context(), db, []string{"o"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testenv.Must(paymentsql.Attempts(t.Context(), db, []string{"o"}))(t)
 		for _, a := range got {
 			if checks := map[string]int{"never": 0, "now": 4, "later": 3, "old": 1}[a.ID]; a.Checks != checks || !a.CheckAt.IsZero() {
 				t.Errorf("%s was claimed %d times and is due at %v", a.ID, a.Checks, a.CheckAt)
@@ -78,12 +74,10 @@ func TestClaims_atOnce(t *testing.T) {
 				State: payment.RefundSending, Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 			})
 		}
-		if err := write(t, db, func(tx sqldb.Tx) {
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) {
 			paymentsql.QueueAttempts(tx, attempts)
 			paymentsql.QueueRefunds(tx, refunds)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		var mu sync.Mutex
 		var claimed, sent []string
 		var all sync.WaitGroup
@@ -123,9 +117,7 @@ func TestClaimRefunds(t *testing.T) {
 			refund("1", "a", payment.RefundSending, at), refund("2", "a", payment.RefundSending, at), refund("3", "b", payment.RefundSending, at),
 			refund("4", "c", payment.RefundDue, time.Time{}), refund("5", "c", payment.RefundSending, at.Add(time.Hour)),
 		}
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }))
 		claims := func(after time.Duration, want ...string) {
 			t.Helper()
 			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(after), 10)
@@ -140,9 +132,7 @@ func TestClaimRefunds(t *testing.T) {
 			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[id-1:id]) })
 		}
 		for id, to := range map[int]payment.RefundState{1: payment.RefundDone, 3: payment.RefundRefused} {
-			if err := finish(id, to); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, finish(id, to))
 		}
 		claims(time.Hour, "2", "5")
 		if err := finish(1, payment.RefundDone); err == nil {
@@ -161,9 +151,7 @@ func TestClaimRefunds_until_finished(t *testing.T) {
 			ID: "1", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.VNPay, State: payment.RefundSending,
 			Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 		}
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) }))
 		for tries := range 45 {
 			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(time.Duration(tries)*2*time.Hour), 10)
 			if err != nil || len(got) != 1 || got[0].Tries != tries || got[0].Exhausted() != (tries >= 40) {
@@ -172,9 +160,7 @@ func TestClaimRefunds_until_finished(t *testing.T) {
 		}
 		r.SetResult(payment.RefundUnknown, "", payment.Unreachable, at)
 		r.Approve("user:7", "once more", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, []payment.Refund{r}) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, []payment.Refund{r}) }))
 		got, err := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
 		if err != nil || len(got) != 1 || got[0].Tries != 0 {
 			t.Errorf("decided anew, %+v is claimed, %v", got, err)
@@ -193,9 +179,7 @@ func TestClaimRefunds_approved_again(t *testing.T) {
 			})
 		}
 		all[0].State, all[0].SendAt = payment.RefundUnknown, time.Time{}
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }))
 		claims := func(after time.Duration, want ...string) {
 			t.Helper()
 			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(after), 10)
@@ -205,15 +189,11 @@ func TestClaimRefunds_approved_again(t *testing.T) {
 		}
 		claims(0, "2")
 		all[0].Approve("user:7", "not in the portal", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[:1]) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[:1]) }))
 		claims(0)
 		claims(time.Minute, "2")
 		all[1].SetResult(payment.RefundDone, "X", "0000", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[1:]) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[1:]) }))
 		claims(time.Minute, "1")
 	})
 }
@@ -230,9 +210,7 @@ func TestMarkSent(t *testing.T) {
 			})
 		}
 		all[2].State = payment.RefundDone
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }))
 		for id, before := range map[string][]string{"none": nil, "some": {"1", "2"}} {
 			if err := paymentsql.MarkSent(t.Context(), db, id, before); err != nil {
 				t.Errorf("%s: %v", id, err)
@@ -244,10 +222,7 @@ func TestMarkSent(t *testing.T) {
 		if err := paymentsql.MarkSent(t.Context(), db, "over", nil); err == nil {
 			t.Error("a refund that is done was marked as sent")
 		}
-		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testenv.Must(paymentsql.Refunds(t.Context(), db, []string{"o"}))(t)
 		for _, r := range got {
 			if r.Sent != (r.ID != "over") || len(r.PriorRefunds) != map[string]int{"some": 2}[r.ID] {
 				t.Errorf("%+v", r)
@@ -264,9 +239,7 @@ func TestOwners_and_CountStuck(t *testing.T) {
 			a.State = s
 			all = append(all, a)
 		}
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }))
 		stuck, err := paymentsql.CountStuck(t.Context(), db)
 		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2}, stuck); err != nil || d != "" {
 			t.Errorf("%v %s", err, d)

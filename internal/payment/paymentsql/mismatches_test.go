@@ -9,6 +9,7 @@ import (
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // Repeated reports of one amount and currency are one mismatch, which stays cleared.
@@ -33,18 +34,14 @@ func TestMismatches(t *testing.T) {
 		dollars := report(1, 0)
 		dollars.Currency = "USD"
 		for _, all := range [][]payment.AmountMismatch{{report(1, 0), report(2, 0), report(1, time.Second)}, {report(2, time.Minute), dollars}} {
-			if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueMismatches(tx, all) }); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueMismatches(tx, all) }))
 		}
 		cleared("b", 0)
 		cleared("a", 3)
 		cleared("a", 0)
-		if err := write(t, db, func(tx sqldb.Tx) {
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) {
 			paymentsql.QueueMismatches(tx, []payment.AmountMismatch{report(1, 2*time.Hour), report(3, 2*time.Hour)})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		cleared("a", 1)
 	})
 }

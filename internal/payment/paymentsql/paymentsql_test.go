@@ -11,6 +11,7 @@ import (
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, paymentsql.Statements) }
@@ -35,29 +36,20 @@ func TestAttempts(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		a, b := attempt("a", "o1"), attempt("b", "o1")
 		b.State, b.GatewayRef, b.SettledAt = payment.Failed, "ref", at.Add(time.Minute)
-		if err := write(t, db, func(tx sqldb.Tx) {
+		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) {
 			paymentsql.QueueAttempts(tx, []payment.Attempt{b, a, attempt("c", "o2")})
 			paymentsql.QueueEvents(tx, []payment.Event{{ID: "e", OrderID: "o1", Method: payment.Sandbox, Source: "CALLBACK", Raw: "{}", Verdict: "FAILED", ReceivedAt: at}})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		a.State, a.SettledAt = payment.Paid, at.Add(time.Hour)
 		settle := func() error {
 			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, []payment.Attempt{a}) })
 		}
-		if err := settle(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, settle())
 		if err := settle(); err == nil {
 			t.Error("a paid attempt was settled again")
 		}
-		got, err := paymentsql.Attempts(t.Context(), db, []string{"o1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]payment.Attempt{a, b}, got); diff != "" {
-			t.Error(diff)
-		}
+		got := testenv.Must(paymentsql.Attempts(t.Context(), db, []string{"o1"}))(t)
+		testenv.Equal(t, []payment.Attempt{a, b}, got)
 	})
 }
 
@@ -74,9 +66,7 @@ func TestRefunds(t *testing.T) {
 			r.ID = id
 			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) })
 		}
-		if err := insert("r"); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, insert("r"))
 		if err := insert("again"); err == nil {
 			t.Error("one attempt is refunded twice")
 		}

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/gatewayhttp"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -83,9 +84,7 @@ func TestMerchant_Check(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		var sent map[string]string
-		if err := json.Unmarshal([]byte(a.bodies[len(a.bodies)-1]), &sent); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal([]byte(a.bodies[len(a.bodies)-1]), &sent))
 		id := sent["vnp_RequestId"]
 		if len(id) > 32 || !uid.Valid(id) || ids[id] {
 			t.Errorf("request id %q after %v", id, ids)
@@ -222,9 +221,7 @@ func TestMerchant_Refund(t *testing.T) {
 		t.Errorf("a repetition is another request:\n%s\n%s", a.bodies[0], a.bodies[1])
 	}
 	var sent map[string]string
-	if err := json.Unmarshal([]byte(a.bodies[0]), &sent); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(a.bodies[0]), &sent))
 	text := "0dfq5c2v9s6gk0r3b7m1n4t8u9|2.1.0|refund|COMANDA1|02|" + testID + "|15000000|14422574|20261122012959|" +
 		"lan house example|20261122012830|127.0.0.1|Hoan tien " + testID + " Het mon late"
 	if sent["vnp_SecureHash"] != mac(text) {
@@ -232,13 +229,9 @@ func TestMerchant_Refund(t *testing.T) {
 	}
 	part := testRepayment()
 	part.Full, part.Amount, part.By, part.Attempt.GatewayRef = false, 1, "", ""
-	if _, err := m.Refund(t.Context(), part); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(m.Refund(t.Context(), part))(t)
 	clear(sent)
-	if err := json.Unmarshal([]byte(a.bodies[2]), &sent); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(a.bodies[2]), &sent))
 	if sent["vnp_TransactionType"] != "03" || sent["vnp_Amount"] != "100" || sent["vnp_TransactionNo"] != "0" || sent["vnp_CreateBy"] != "Comanda" {
 		t.Errorf("a part is asked for as %v", sent)
 	}

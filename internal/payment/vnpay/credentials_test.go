@@ -12,14 +12,12 @@ import (
 	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 func TestMerchant_TestCredentials(t *testing.T) {
 	const site, secret = "COMANDA1", "the contract's own secret of the site"
-	sim, err := vnpaysim.New(vnpaysim.Options{TmnCode: site, HashSecret: strings.ReplaceAll(secret, " ", "-")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim := testenv.Must(vnpaysim.New(vnpaysim.Options{TmnCode: site, HashSecret: strings.ReplaceAll(secret, " ", "-")}))(t)
 	t.Cleanup(sim.Close)
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
@@ -32,13 +30,10 @@ func TestMerchant_TestCredentials(t *testing.T) {
 		"unknown site":        {"COMANDA2", secret, payment.CredentialReport{State: payment.CredentialsRefused, Code: "02", Message: "Invalid TmnCode"}},
 		"both are of another": {"COMANDA2", "another secret", payment.CredentialReport{State: payment.CredentialsRefused, Code: "02", Message: "Invalid TmnCode"}},
 	} {
-		m, err := New(Config{
+		m := testenv.Must(New(Config{
 			TmnCode: c.site, HashSecret: telemetry.Secret(strings.ReplaceAll(c.secret, " ", "-")), PayURL: server.URL + vnpaysim.PayPath,
 			APIURL: server.URL + vnpaysim.APIPath,
-		}, server.Client(), sim.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, server.Client(), sim.Now))(t)
 		for range 2 { // a repetition is another request to VNPay, not a duplicate (94)
 			if got, err := m.TestCredentials(t.Context()); err != nil || got != c.want {
 				t.Errorf("%s: %+v, %v", name, got, err)

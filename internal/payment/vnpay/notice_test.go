@@ -19,6 +19,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/testenv"
 )
 
 const (
@@ -31,11 +32,7 @@ var testNow = time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC) // the 22nd at UTC
 func testMerchant(t testing.TB, client *http.Client, api string) *Merchant {
 	t.Helper()
 	conf := Config{TmnCode: "COMANDA1", HashSecret: testSecret, PayURL: SandboxPayURL, APIURL: api}
-	m, err := New(conf, client, func() time.Time { return testNow })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testenv.Must(New(conf, client, func() time.Time { return testNow }))(t)
 }
 
 // mac signs as the manual says, independently of the code under test.

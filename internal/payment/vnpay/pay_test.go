@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/testenv"
 )
 
 func testAttempt() payment.Attempt {
@@ -135,14 +136,8 @@ func TestStart_texts(t *testing.T) {
 		p.OrderNumber, p.Branch = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
 		p.Language, p.ClientIP = rapid.SampledFrom([]string{"vi", "vi-VN", "en", "zh-TW", ""}).Draw(t, "language"), rapid.String().Draw(t, "address")
 		p.Attempt.Amount = rapid.Int64Range(5_000, 999_999_999).Draw(t, "amount")
-		page, err := m.Start(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := url.Parse(page.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := testenv.Must(m.Start(t.Context(), p))(t)
+		u := testenv.Must(url.Parse(page.URL))(t)
 		q := u.Query()
 		if info := q.Get("vnp_OrderInfo"); info == "" || len(info) > 255 || asciiText(info, 255) != info {
 			t.Fatalf("order info %q", info)

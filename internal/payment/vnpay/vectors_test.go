@@ -11,6 +11,7 @@ import (
 
 	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 )
 
 // vector is one published example.
@@ -28,14 +29,9 @@ type vector struct {
 
 func vectors(t testing.TB) []vector {
 	t.Helper()
-	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile("testdata/vectors.json"))(t)
 	var file struct{ Vectors []vector }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &file))
 	if len(file.Vectors) != 5 {
 		t.Fatalf("%d vectors", len(file.Vectors))
 	}

@@ -25,6 +25,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -114,9 +115,7 @@ func each(t *testing.T, test func(t *testing.T, db *sqldb.DB, s subject, name st
 func (s subject) add(t testing.TB, db *sqldb.DB, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		if _, err := db.Exec(t.Context(), s.insert, id, start.UnixMilli()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), s.insert, id, start.UnixMilli()))(t)
 	}
 }
 
@@ -195,9 +194,7 @@ var policy = queue.Policy{Policy: backoff.Policy{First: time.Second, Factor: 3, 
 func TestQueue_model(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, name string) {
 		rapid.Check(t, func(r *rapid.T) {
-			if _, err := db.Exec(t.Context(), stmts.Must(name+"_clear")); err != nil {
-				r.Fatal(err)
-			}
+			testenv.Must(db.Exec(t.Context(), stmts.Must(name+"_clear")))(r)
 			run := &modelRun{s: s, now: start, rows: model{}}
 			for i := range rapid.IntRange(0, 6).Draw(r, "rows") {
 				id := fmt.Sprintf("row%d", i)
@@ -230,9 +227,7 @@ func (m *modelRun) step(ctx context.Context, r *rapid.T) {
 	claimed := m.held[i]
 	m.held = slices.Delete(m.held, i, i+1)
 	if action == "delete" {
-		if err := m.s.deletes(ctx, []string{claimed.id}); err != nil {
-			r.Fatal(err)
-		}
+		testenv.NoError(r, m.s.deletes(ctx, []string{claimed.id}))
 		delete(m.rows, claimed.id)
 		return
 	}
@@ -241,9 +236,7 @@ func (m *modelRun) step(ctx context.Context, r *rapid.T) {
 		f = policy.Failed(claimed.id, claimed.attempts, claimed.attempts, m.now, errors.New("no \x00 \xff"))
 		f.Dead = f.Dead && m.s.dead
 	}
-	if err := m.s.fail(ctx, m.now, f); err != nil {
-		r.Fatal(err)
-	}
+	testenv.NoError(r, m.s.fail(ctx, m.now, f))
 	kept := m.rows[claimed.id]
 	if kept == nil || kept.attempts != claimed.attempts || !kept.dead.IsZero() {
 		return // another worker has settled or claimed it since
@@ -256,10 +249,7 @@ func (m *modelRun) step(ctx context.Context, r *rapid.T) {
 
 func (m *modelRun) claim(ctx context.Context, r *rapid.T, limit int) {
 	until := m.now.Add(10 * time.Second)
-	claimed, err := m.s.claim(ctx, m.now, until, limit)
-	if err != nil {
-		r.Fatal(err)
-	}
+	claimed := testenv.Must(m.s.claim(ctx, m.now, until, limit))(r)
 	due := 0
 	for _, kept := range m.rows {
 		if kept.dead.IsZero() && !kept.due.After(m.now) {

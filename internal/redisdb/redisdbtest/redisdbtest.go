@@ -47,10 +47,7 @@ func Each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 
 func open(t testing.TB, cfg redisdb.Config) *redisdb.DB {
 	t.Helper()
-	db, err := redisdb.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(redisdb.Open(t.Context(), cfg))(t)
 	t.Cleanup(db.Close)
 	if !db.Up() {
 		t.Fatal("redis is not up")

@@ -31,6 +31,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -67,17 +68,12 @@ func open(t *testing.T) *house {
 	t.Cleanup(led.Stop)
 	do := func(c ordering.Command) ordering.Order {
 		t.Helper()
-		res, err := led.Do(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testenv.Must(led.Do(t.Context(), c))(t)
 		return res.Order
 	}
 	run := func(name string, args ...any) {
 		t.Helper()
-		if _, err := db.Exec(t.Context(), stmts.Must(name), args...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), stmts.Must(name), args...))(t)
 	}
 	run("name", 101, `{"en":"=HYPERLINK(\"http://evil.example\")","vi":"Phở \"đặc biệt\", bò"}`)
 	run("name", 102, `{"en":"@cold"}`)
@@ -106,10 +102,7 @@ func serve(t *testing.T, desk *report.Service) *house {
 	t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = token
-	s, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	s.SetAuthenticator(authzhttp.Authenticator{})
 	Register(s.API(), desk)
 	web := httptest.NewServer(s)
@@ -125,24 +118,15 @@ type answer struct {
 
 func (h *house) get(path string, headers ...string) (answer, string) {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+"/api/reports/"+path, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+"/api/reports/"+path, nil))(h.t)
 	r.Header.Set("Authorization", "Bearer "+token)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	res := testenv.Must(http.DefaultClient.Do(r))(h.t)
 	defer res.Body.Close()
 	defer http.DefaultClient.CloseIdleConnections()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	text := testenv.Must(io.ReadAll(res.Body))(h.t)
 	return answer{res.StatusCode, res.Header}, string(text)
 }
 
@@ -189,9 +173,7 @@ func TestReports_json(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatalf("%s: %d %s", name, res.StatusCode, text)
 		}
-		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal([]byte(want), &wanted))
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -202,9 +184,7 @@ func TestReports_json(t *testing.T) {
 		Totals struct{ Placed, Sales, Gross int64 }
 	}
 	_, text := h.get("sales-hours" + february)
-	if err := json.Unmarshal([]byte(text), &hours); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(text), &hours))
 	if len(hours.Hours) != 24 || hours.Hours[12].Placed != 4 || len(hours.Cells) != 1 || hours.Cells[0].Weekday != 4 || hours.Totals.Gross != 4000 {
 		t.Errorf("hours: %s", text)
 	}

@@ -15,6 +15,7 @@ import (
 	"comanda/internal/report/reportsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // A busy restaurant has 300,000 orders a year. Inserting them takes half a minute.
@@ -62,31 +63,20 @@ var year = []string{
 
 func BenchmarkYear(b *testing.B) {
 	address := sqldbtest.PostgresURL(b)
-	conn, err := pgx.Connect(b.Context(), address)
-	if err != nil {
-		b.Fatal(err)
-	}
+	conn := testenv.Must(pgx.Connect(b.Context(), address))(b)
 	defer conn.Close(context.Background())
 	for _, q := range year {
 		if _, err := conn.Exec(b.Context(), q, pgx.QueryExecModeExec, *orders); err != nil {
 			b.Fatalf("%.60s: %v", q, err)
 		}
 	}
-	if _, err := conn.Exec(b.Context(), "VACUUM ANALYZE"); err != nil {
-		b.Fatal(err)
-	}
-	db, err := sqldb.Open(b.Context(), sqldb.Config{URL: address, MaxConns: 4})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.Must(conn.Exec(b.Context(), "VACUUM ANALYZE"))(b)
+	db := testenv.Must(sqldb.Open(b.Context(), sqldb.Config{URL: address, MaxConns: 4}))(b)
 	defer db.Close()
-	branch, err := catalog.NewBranch(catalog.Branch{
+	branch := testenv.Must(catalog.NewBranch(catalog.Branch{
 		ID: 1, Name: "Test", Currency: "VND", Timezone: "America/New_York", DayStart: 4, Locales: []catalog.Locale{catalog.English},
 		AutoClose: time.Hour,
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	span, store := report.Span{Branch: branch, From: "2025-01-01", To: "2025-12-31"}, reportsql.New(db)
 	if *explain {
 		explainAll(b, conn)
@@ -130,10 +120,7 @@ func explainAll(b *testing.B, conn *pgx.Conn) {
 		text := "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) " + strings.NewReplacer(
 			"$1", "1", "$2", "'2025-01-01'", "$3", "'2025-12-31'", "$4::bigint[]", "ARRAY[0]", "$5::bigint[]", "ARRAY[9223372036854775807]",
 			"$6::bigint[]", "ARRAY[-18000000]", "$4", "20000").Replace(s.Text(sqldb.Postgres))
-		rows, err := conn.Query(b.Context(), text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		rows := testenv.Must(conn.Query(b.Context(), text))(b)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			b.Fatalf("%s: %v", s.Name, err)

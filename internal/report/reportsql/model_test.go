@@ -76,13 +76,10 @@ func TestModel(t *testing.T) {
 			number++
 			m := &machine{db: db, house: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]tour{}}
 			m.ms.Store(begin.UnixMilli())
-			b, err := catalog.NewBranch(catalog.Branch{
+			b := testenv.Must(catalog.NewBranch(catalog.Branch{
 				ID: number, Name: "Test", Currency: "VND", Timezone: "America/New_York", DayStart: 4,
 				Locales: []catalog.Locale{catalog.English}, AutoClose: time.Hour,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			m.span = report.Span{Branch: b, From: "2026-03-07", To: "2026-03-10"}
 			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.now)
 			defer m.led.Stop()
@@ -96,11 +93,7 @@ func TestModel(t *testing.T) {
 }
 
 func (m *machine) do(t *rapid.T, c ordering.Command) ordering.Result {
-	res, err := m.led.Do(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+	return testenv.Must(m.led.Do(context.Background(), c))(t)
 }
 
 func (m *machine) wait(t *rapid.T) {
@@ -209,10 +202,7 @@ func (m *machine) cook(t *rapid.T) {
 		{accepted, "PLACED", "ACCEPTED"}, {accepted, "ACCEPTED", "PREPARING"}, {first, "PREPARING", "READY"},
 		{first, "READY", "PREPARING"}, {ready, "PREPARING", "READY"}, {served, "READY", "SERVED"},
 	} {
-		_, err := m.db.Exec(context.Background(), stmts.Must("step"), id, 1000+i, s.at.UnixMilli(), s.from, s.to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(m.db.Exec(context.Background(), stmts.Must("step"), id, 1000+i, s.at.UnixMilli(), s.from, s.to))(t)
 	}
 	m.steps[id] = tour{accepted, ready, served}
 }
@@ -297,17 +287,11 @@ func (m *machine) agree(
 
 // daybook returns the daybook of the span, as its consumer writes it.
 func (m *machine) daybook(t *rapid.T) (sum ordering.Day) {
-	all, err := sqldb.Collect(context.Background(), m.db, func(r sqldb.Rows) (event.Event,
+	all := testenv.Must(sqldb.Collect(context.Background(), m.db, func(r sqldb.Rows) (event.Event,
 		error) {
 		return eventsql.Scan(r)
-	}, stmts.Must("events"), m.house.Branch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	days, err := ordering.Tally(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, stmts.Must("events"), m.house.Branch))(t)
+	days := testenv.Must(ordering.Tally(all))(t)
 	for _, d := range days {
 		if d.Scope.Date >= m.span.From && d.Scope.Date <= m.span.To {
 			sum.Placed, sum.Paid, sum.Canceled = sum.Placed+d.Placed, sum.Paid+d.Paid, sum.Canceled+d.Canceled

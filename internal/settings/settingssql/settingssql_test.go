@@ -14,6 +14,7 @@ import (
 	"comanda/internal/settings/settingssql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 func write(name, value string) func([]settings.Row) ([]settings.Row, []string, error) {
@@ -29,9 +30,7 @@ func TestStore(t *testing.T) {
 			t.Fatalf("a new database has %v, %v", rows, err)
 		}
 		for _, value := range []string{"20m", "25m"} {
-			if err := s.Change(t.Context(), by, now, write("payment_window", value)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, s.Change(t.Context(), by, now, write("payment_window", value)))
 		}
 		rows, err := s.Rows(t.Context())
 		want := settings.Row{Name: "payment_window", Value: "25m", At: now, By: "user:1"}
@@ -45,11 +44,9 @@ func TestStore(t *testing.T) {
 		if again, _ := s.Rows(t.Context()); !errors.Is(err, refused) || len(again) != 1 || again[0] != want {
 			t.Errorf("a refused change stored %v, %v", again, err)
 		}
-		if err := s.Change(t.Context(), by, now, func([]settings.Row) ([]settings.Row, []string, error) {
+		testenv.NoError(t, s.Change(t.Context(), by, now, func([]settings.Row) ([]settings.Row, []string, error) {
 			return nil, []string{"payment_window"}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if rows, err := s.Rows(t.Context()); err != nil || len(rows) != 0 {
 			t.Errorf("after the removal: %v, %v", rows, err)
 		}

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 	t.Helper()
-	return do(s, httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, http.NoBody))
+	return testenv.Serve(t, s, http.MethodGet, page, "")
 }
 
 // The page's policy allows its own style and nothing else, and its form leads to the merchant only.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"comanda/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,10 +34,7 @@ func open(t *testing.T, o Options) *Simulator {
 	if o.Now == nil {
 		o.Now = func() time.Time { return noon }
 	}
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testenv.Must(New(o))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -99,9 +98,7 @@ func begin(t *testing.T, s *Simulator, body string) (id, page string) {
 		}
 	}
 	w := do(s, signed(t, http.MethodPost, "/v4/payments/request", body))
-	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &a))
 	u, err := url.Parse(a.Info.PaymentURL.Web)
 	if err != nil || u.Host != "example.com" || len(a.Info.TransactionID) != 19 || strings.Contains(w.Body.String(), `"`+a.Info.TransactionID.String()) {
 		t.Fatalf("%s, %v", w.Body, err)
@@ -111,34 +108,24 @@ func begin(t *testing.T, s *Simulator, body string) (id, page string) {
 
 func press(t *testing.T, s *Simulator, page, action string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("action="+action))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return do(s, r)
+	return testenv.Serve(t, s, http.MethodPost, page, "action="+action, "Content-Type", "application/x-www-form-urlencoded")
 }
 
 // Published signatures are accepted, and any change of them is refused.
 func TestSimulator_signatures(t *testing.T) {
-	text, err := os.ReadFile("../../payment/linepay/testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.Must(os.ReadFile("../../payment/linepay/testdata/vectors.json"))(t)
 	var vectors []struct {
 		ID, Path, Body, Nonce, Signature string
 		Secret                           string `json:"channel_secret"`
 	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &vectors))
 	tried := 0
 	for _, v := range vectors {
 		if !strings.HasPrefix(v.Path, "/") { // signed for another place than a path
 			continue
 		}
 		tried++
-		s, err := New(Options{ChannelID: channel, ChannelSecret: v.Secret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testenv.Must(New(Options{ChannelID: channel, ChannelSecret: v.Secret}))(t)
 		for _, c := range []struct {
 			what, channel, body, nonce, signature string
 			refused                               bool
@@ -250,9 +237,7 @@ func TestSimulator_delay(t *testing.T) {
 	s := open(t, Options{After: func(d time.Duration) <-chan time.Time { waits <- d; return over }})
 	id, page := begin(t, s, ordered())
 	press(t, s, page, "pay")
-	if err := s.SetFaults(Fault{Call: Confirm, Times: 1, DelayMS: 1500}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.SetFaults(Fault{Call: Confirm, Times: 1, DelayMS: 1500}))
 	first := signed(t, http.MethodPost, "/v4/payments/"+id+"/confirm", `{"amount":360,"currency":"TWD"}`)
 	got := make(chan *httptest.ResponseRecorder)
 	go func() { got <- do(s, first) }()
@@ -272,16 +257,11 @@ func TestSimulator_delay(t *testing.T) {
 func TestSimulator_Close(t *testing.T) {
 	waiting := make(chan struct{}, 2)
 	s := open(t, Options{After: func(time.Duration) <-chan time.Time { waiting <- struct{}{}; return nil }})
-	if err := s.SetFaults(Fault{Call: Check, DelayMS: 1, Spoil: Hangs}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.SetFaults(Fault{Call: Check, DelayMS: 1, Spoil: Hangs}))
 	server := httptest.NewServer(s)
 	defer server.Close()
 	r := signed(t, http.MethodGet, "/v4/payments/requests/1/check", "")
-	call, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+r.URL.Path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+r.URL.Path, http.NoBody))(t)
 	call.Header = r.Header
 	failed := make(chan error)
 	go func() {
@@ -296,7 +276,7 @@ func TestSimulator_Close(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a call that hangs was answered")
 	}
-	if w := do(s, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control", http.NoBody)); w.Code != http.StatusServiceUnavailable {
+	if w := testenv.Serve(t, s, http.MethodGet, "/control", ""); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("closed, and answers %d", w.Code)
 	}
 	s.Close()
@@ -322,9 +302,7 @@ func TestSimulator_forgets_the_oldest(t *testing.T) {
 func TestSimulator_control(t *testing.T) {
 	s := open(t, Options{})
 	put := func(kind, body string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/control", strings.NewReader(body))
-		r.Header.Set("Content-Type", kind)
-		return do(s, r)
+		return testenv.Serve(t, s, http.MethodPut, "/control", body, "Content-Type", kind)
 	}
 	for body, want := range map[string]int{
 		`{"faults":[{"call":"confirm","times":2,"code":"1199"}]}`: 200,
@@ -351,7 +329,7 @@ func TestSimulator_control(t *testing.T) {
 			t.Errorf("%s instead of %s", got, want)
 		}
 	}
-	w := do(s, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control", http.NoBody))
+	w := testenv.Serve(t, s, http.MethodGet, "/control", "")
 	want := `{"faults":[{"call":"confirm","times":0,"delayMs":0,"moves":false,"code":"9000","spoil":""}],"payments":[{"transactionId":"` + id +
 		`","orderId":"o1","state":"WAITING","currency":"TWD","amount":"360","refunded":"0","refunds":0}]}` + "\n"
 	if w.Body.String() != want {

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
 	"comanda/internal/sim/vnpaysim"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
@@ -63,8 +64,8 @@ func paid(t *testing.T) (*merchant, payment.Attempt) {
 // repayment is a refund beside completed ones.
 func (h *merchant) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
 	r := payment.RefundRequest{
-		ID: uid.New(h.now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
-		DecidedAt: h.now(),
+		ID: uid.New(h.Now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
+		DecidedAt: h.Now(),
 	}
 	for _, o := range others {
 		r.OtherRefunds = append(r.OtherRefunds, payment.Refund{Amount: o, State: payment.RefundDone, Sent: true})
@@ -177,10 +178,7 @@ func TestAPI_strangers(t *testing.T) {
 		"another site":   {TmnCode: "COMANDA2", HashSecret: secret},
 	} {
 		conf.PayURL, conf.APIURL = h.api+vnpaysim.PayPath, h.api+vnpaysim.APIPath
-		m, err := vnpay.New(conf, newClient(), h.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testenv.Must(vnpay.New(conf, newClient(), h.Now))(t)
 		if got, err := m.Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -214,12 +212,9 @@ func TestQuery_again(t *testing.T) {
 	client := newClient()
 	recorded := &tape{RoundTripper: client.Transport}
 	client.Transport = recorded
-	m, err := vnpay.New(vnpay.Config{
+	m := testenv.Must(vnpay.New(vnpay.Config{
 		TmnCode: site, HashSecret: secret, PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
-	}, client, h.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, client, h.Now))(t)
 	if got, err := m.Check(t.Context(), a); err != nil || got.State != payment.Paid {
 		t.Fatalf("%+v, %v", got, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,58 +29,9 @@ const (
 	secret = "5d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40"
 )
 
-// clock is a clock that a test advances.
-type clock struct {
-	mu      sync.Mutex
-	t       time.Time
-	waiting []alarm
-}
-
-type alarm struct {
-	at   time.Time
-	ring chan time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) after(d time.Duration) <-chan time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := alarm{c.t.Add(d), make(chan time.Time, 1)}
-	c.waiting = append(c.waiting, a)
-	return a.ring
-}
-
-// pass waits until n timers are waiting, and advances the clock.
-func (c *clock) pass(t *testing.T, n int, d time.Duration) {
-	t.Helper()
-	testenv.Eventually(t, 10*time.Second, func() bool { return c.alarms() >= n })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-	c.waiting = slices.DeleteFunc(c.waiting, func(a alarm) bool {
-		due := !c.t.Before(a.at)
-		if due {
-			a.ring <- c.t
-		}
-		return due
-	})
-}
-
-// alarms returns the number of pending timers.
-func (c *clock) alarms() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.waiting)
-}
-
 // merchant is a minimal merchant: attempts in a map, an IPN URL and a return URL, handled as the manual requires.
 type merchant struct {
-	*clock
+	*testenv.Clock
 
 	t   *testing.T
 	m   *vnpay.Merchant
@@ -99,21 +49,18 @@ type merchant struct {
 func newMerchant(t *testing.T, options ...func(*vnpaysim.Options)) *merchant {
 	t.Helper()
 	h := &merchant{
-		clock: &clock{t: time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC)}, t: t, attempts: map[string]*payment.Attempt{},
+		Clock: testenv.NewClockAt(time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC)), t: t, attempts: map[string]*payment.Attempt{},
 	}
 	own := httptest.NewServer(h)
 	t.Cleanup(own.Close)
 	h.url = own.URL
 	o := vnpaysim.Options{
-		TmnCode: site, HashSecret: secret, IPN: own.URL + "/ipn?from=vnpay", Now: h.now, After: h.after,
+		TmnCode: site, HashSecret: secret, IPN: own.URL + "/ipn?from=vnpay", Now: h.Now, After: h.After,
 	}
 	for _, change := range options {
 		change(&o)
 	}
-	var err error
-	if h.sim, err = vnpaysim.New(o); err != nil {
-		t.Fatal(err)
-	}
+	h.sim = testenv.Must(vnpaysim.New(o))(t)
 	gateway := httptest.NewServer(h.sim)
 	h.api = gateway.URL
 	t.Cleanup(gateway.Close)
@@ -121,9 +68,7 @@ func newMerchant(t *testing.T, options ...func(*vnpaysim.Options)) *merchant {
 	conf := vnpay.Config{
 		TmnCode: site, HashSecret: secret, PayURL: gateway.URL + vnpaysim.PayPath, APIURL: gateway.URL + vnpaysim.APIPath,
 	}
-	if h.m, err = vnpay.New(conf, gateway.Client(), h.now); err != nil {
-		t.Fatal(err)
-	}
+	h.m = testenv.Must(vnpay.New(conf, gateway.Client(), h.Now))(t)
 	return h
 }
 
@@ -156,7 +101,7 @@ func (h *merchant) take(n vnpay.Notice, err error) string {
 		return vnpay.UnknownAttempt
 	case n.Amount != a.Amount || n.Currency != a.Currency:
 		return vnpay.WrongAmount
-	case !a.Settle(n.State, n.Ref, h.now()):
+	case !a.Settle(n.State, n.Ref, h.Now()):
 		return vnpay.RecordedBefore
 	}
 	h.changes++
@@ -172,7 +117,7 @@ func (h *merchant) breakDown(down bool) {
 // begin creates an attempt and returns the URL of its page.
 func (h *merchant) begin(change ...func(*payment.Purchase)) (id, page string) {
 	h.t.Helper()
-	now := h.now()
+	now := h.Now()
 	p := payment.Purchase{
 		Attempt: payment.Attempt{
 			ID: uid.New(now), Method: payment.VNPay, Amount: 150_000, Currency: money.VND, State: payment.Redirected, CreatedAt: now,
@@ -182,10 +127,7 @@ func (h *merchant) begin(change ...func(*payment.Purchase)) (id, page string) {
 	for _, f := range change {
 		f(&p)
 	}
-	got, err := h.m.Start(h.t.Context(), p)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	got := testenv.Must(h.m.Start(h.t.Context(), p))(h.t)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attempts[p.Attempt.ID] = &p.Attempt
@@ -232,6 +174,13 @@ func (h *merchant) act(page, action string) (status int, text string) {
 	return h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
 }
 
+// pass waits until n timers are pending, and advances the clock.
+func (h *merchant) pass(t *testing.T, n int, d time.Duration) {
+	t.Helper()
+	testenv.Eventually(t, 10*time.Second, func() bool { return h.Timers() >= n })
+	h.Advance(d)
+}
+
 func (h *merchant) get(page string) (status int, text string) {
 	h.t.Helper()
 	return h.browse(http.MethodGet, page, "")
@@ -266,7 +215,5 @@ func newClient() *http.Client {
 
 func (h *merchant) faults(f vnpaysim.Faults) {
 	h.t.Helper()
-	if err := h.sim.SetFaults(f); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.NoError(h.t, h.sim.SetFaults(f))
 }

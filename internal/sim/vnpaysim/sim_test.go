@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/payment"
 	"comanda/internal/sim/vnpaysim"
+	"comanda/internal/testenv"
 )
 
 func TestNew_refuses(t *testing.T) {
@@ -65,20 +66,11 @@ func TestPage(t *testing.T) {
 
 func (h *merchant) control(method, contentType, body string) (int, string) {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.api+"/control", strings.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), method, h.api+"/control", strings.NewReader(body)))(h.t)
 	r.Header.Set("Content-Type", contentType)
-	resp, err := newClient().Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	resp := testenv.Must(newClient().Do(r))(h.t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	text := testenv.Must(io.ReadAll(resp.Body))(h.t)
 	return resp.StatusCode, string(text)
 }
 
@@ -169,9 +161,7 @@ func TestCrowd(t *testing.T) {
 			all.Go(func() error { h.act(page, "pay"); return nil })
 		}
 	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, all.Wait())
 	refs := map[string]bool{}
 	for _, id := range ids {
 		a := h.attempt(id)

@@ -145,17 +145,14 @@ func TestKnownBefore(t *testing.T) {
 	h.faults(vnpaysim.Faults{Lose: 1})
 	id, page := h.begin()
 	h.act(page, "pay")
-	got, err := h.m.Check(t.Context(), h.attempt(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testenv.Must(h.m.Check(t.Context(), h.attempt(id)))(t)
 	h.mu.Lock()
-	h.attempts[id].Settle(got.State, got.Ref, h.now())
+	h.attempts[id].Settle(got.State, got.Ref, h.Now())
 	h.mu.Unlock()
 	h.pass(t, 1, 5*time.Minute)
 	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["02"] == 1 })
 	h.sim.Close()
-	if n := h.alarms(); n != 0 {
+	if n := h.Timers(); n != 0 {
 		t.Errorf("%d notices wait to be sent again", n)
 	}
 	h.is(id, payment.Paid, 0)
@@ -264,7 +261,7 @@ func TestLate(t *testing.T) {
 	}
 	h.pass(t, 1, 16*time.Minute)
 	h.is(id, payment.Redirected, 0)
-	if n := h.alarms(); n != 1 {
+	if n := h.Timers(); n != 1 {
 		t.Errorf("%d guests will pay", n)
 	}
 	h.pass(t, 1, time.Minute)
@@ -277,27 +274,15 @@ func TestPage_refuses(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	h.get(page)
-	u, err := url.Parse(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := vnpay.New(vnpay.Config{
+	u := testenv.Must(url.Parse(page))(t)
+	other := testenv.Must(vnpay.New(vnpay.Config{
 		TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40", PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
-	}, http.DefaultClient, h.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, http.DefaultClient, h.Now))(t)
 	a := h.attempt(id)
-	p := payment.Purchase{Attempt: a, OrderNumber: "B1", ExpiresAt: h.now().Add(time.Minute), ReturnBaseURL: h.url}
-	again, err := h.m.Start(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := payment.Purchase{Attempt: a, OrderNumber: "B1", ExpiresAt: h.Now().Add(time.Minute), ReturnBaseURL: h.url}
+	again := testenv.Must(h.m.Start(t.Context(), p))(t)
 	p.Attempt.ID = strings.Replace(a.ID, "0", "1", 1)
-	forged, err := other.Start(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	forged := testenv.Must(other.Start(t.Context(), p))(t)
 	for name, c := range map[string]struct{ page, code string }{
 		"another amount":         {strings.Replace(page, "15000000", "1500000", 1), "70"},
 		"another secret":         {forged.URL, "70"},
@@ -329,10 +314,7 @@ func TestPage_refuses(t *testing.T) {
 func TestPage_forms(t *testing.T) {
 	h := newMerchant(t)
 	_, page := h.begin()
-	u, err := url.Parse(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testenv.Must(url.Parse(page))(t)
 	ok := u.Query()
 	ok.Del("vnp_SecureHash")
 	signed := func(key, value string) string {

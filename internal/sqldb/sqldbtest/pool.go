@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // Processes of one test run wait for each other while one of them migrates the template; patience limits that.
@@ -63,10 +64,7 @@ func (p *pool) take(t testing.TB, address string) *database {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	db, err := p.own(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(p.own(ctx, address))(t)
 	if err := db.empty(ctx, withDatabase(address, db.name), p.like); err == nil {
 		return db
 	}

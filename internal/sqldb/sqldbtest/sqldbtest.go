@@ -40,13 +40,8 @@ func SQLiteURL(t testing.TB) string {
 // process.
 func WriteSQLite(t testing.TB, path string) {
 	t.Helper()
-	file, err := migratedFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := testenv.Must(migratedFile())(t)
+	testenv.NoError(t, os.WriteFile(path, file, 0o600))
 }
 
 // migratedFile returns the bytes of an empty database with the newest schema.
@@ -91,10 +86,7 @@ func PostgresURL(t testing.TB) string {
 // open closes the database with the test, before a database of the pool goes to another test.
 func open(t testing.TB, address string) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: 8}))(t)
 	t.Cleanup(db.Close)
 	return db
 }
@@ -148,10 +140,6 @@ var later = sqldb.Load(fstest.MapFS{
 // oldest may run.
 func MigrateLater(t testing.TB, db *sqldb.DB, version, oldest int64) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), later.Must("step"), version); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(t.Context(), later.Must("floor"), version, oldest); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec(t.Context(), later.Must("step"), version))(t)
+	testenv.Must(db.Exec(t.Context(), later.Must("floor"), version, oldest))(t)
 }

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // order places an order of menu items, as item, quantity, item, quantity.
@@ -54,9 +53,7 @@ func TestDish_takes_stock(t *testing.T) {
 		h.try("theirs", "beer", 1).ok(201, "") // what other systems reserve is no more for dishes
 		short := h.order(101, 1, 102, 1).refused(409, "sold_out")
 		want := []any{map[string]any{"itemId": "102", "requested": 1.0, "available": 0.0}}
-		if d := cmp.Diff(want, short.body["lines"]); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, want, short.body["lines"])
 		h.balanced()
 	})
 }
@@ -73,9 +70,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 			return got
 		}
 		want := []any{map[string]any{"itemId": "101", "requested": 5.0, "available": 3.0}}
-		if d := cmp.Diff(want, lines(h.order(101, 5))); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, want, lines(h.order(101, 5)))
 		h.quota(0, 0)
 		h.holds("rice", 10, 0, 0)
 		h.ahead.Add(int64(time.Second)) // a refusal is taken for granted for some milliseconds
@@ -85,9 +80,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 		h.change(`INSERT INTO stock_adjustment (id, branch_id, item_id, kind, units, available, actor, created_at)
 			SELECT 'a', 1, id, 'WASTE', -2, 8, 'test', 0 FROM stock_item WHERE sku = 'rice'`)
 		want = []any{map[string]any{"itemId": "101", "requested": 3.0, "available": 2.0}}
-		if d := cmp.Diff(want, lines(h.order(101, 3))); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, want, lines(h.order(101, 3)))
 		h.quota(0, 0)
 		rice := h.item("rice")
 		h.gateHas(stock.StockScope(1), stock.Count{Item: rice, Cap: 10})
@@ -97,9 +90,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 		h.stocked(map[string]int{"rice": 100})
 		h.order(101, 18).ok(201, "")
 		h.holds("rice", 46, 60, 0)
-		if d := cmp.Diff([]any{map[string]any{"itemId": "101", "requested": 1.0, "available": 0.0}}, lines(h.order(101, 1))); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, []any{map[string]any{"itemId": "101", "requested": 1.0, "available": 0.0}}, lines(h.order(101, 1)))
 		h.quota(20, 0)
 		h.holds("rice", 46, 60, 0)
 		h.balanced()

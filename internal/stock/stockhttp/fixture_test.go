@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,9 +120,7 @@ func (h *fixture) applyCommitted() {
 		wg.Wait()
 	})
 	for _, s := range []stock.Scope{stock.StockScope(1), stock.StockScope(2), h.today()} {
-		if err := h.syncer.Rebuild(h.t.Context(), s); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, h.syncer.Rebuild(h.t.Context(), s))
 	}
 }
 
@@ -140,10 +137,7 @@ func (h *fixture) serve(recipes *stock.RecipeCache, services stockhttp.Services)
 	h.t.Cleanup(func() { orders.Close(context.Background()) })
 	conf := httpapi.Default()
 	conf.ServiceToken = service
-	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(h.t)
 	stockhttp.Inventory(server.API(), services)
 	stockhttp.Staff(server.API(), services)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
@@ -153,10 +147,7 @@ func (h *fixture) serve(recipes *stock.RecipeCache, services stockhttp.Services)
 
 // today is the scope of branch 1's quotas.
 func (h *fixture) today() stock.Scope {
-	branch, err := h.Catalog(h.t).Branch(h.t.Context(), 1)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	branch := testenv.Must(h.Catalog(h.t).Branch(h.t.Context(), 1))(h.t)
 	return stock.Scope{Branch: 1, Date: branch.Calendar().BizDate(h.now())}
 }
 
@@ -181,16 +172,10 @@ type answer struct {
 
 func (h *fixture) ask(who, method, path, body string) answer {
 	h.t.Helper()
-	r := httptest.NewRequestWithContext(h.t.Context(), method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	r.Header.Set(httpapi.CustomerTokenHeader, "phone")
 	if who != "" {
-		r.Header.Set("Authorization", "Bearer "+who)
+		who = "Bearer " + who
 	}
-	w := httptest.NewRecorder()
-	h.server.ServeHTTP(w, r)
+	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", who)
 	a := answer{t: h.t, what: method + " " + path + " " + body, status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 		h.t.Fatalf("%s: %d %s", a.what, w.Code, w.Body)
@@ -217,9 +202,7 @@ func (h *fixture) get(path string) answer {
 func (a answer) is(status int, want string) {
 	a.t.Helper()
 	var body map[string]any
-	if err := json.Unmarshal([]byte(want), &body); err != nil {
-		a.t.Fatal(err)
-	}
+	testenv.NoError(a.t, json.Unmarshal([]byte(want), &body))
 	if d := cmp.Diff(body, a.body); a.status != status || d != "" {
 		a.t.Errorf("%s: %d %v, want %d:\n%s", a.what, a.status, a.body, status, d)
 	}
@@ -305,9 +288,7 @@ func (h *fixture) item(sku string) int64 {
 func (h *fixture) gateHas(s stock.Scope, want stock.Count) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, func() bool {
-		if err := h.syncer.ReplayAll(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, h.syncer.ReplayAll(h.t.Context()))
 		got, known, err := h.gate.Counts(h.t.Context(), s, []int64{want.Item})
 		return err == nil && known && len(got) == 1 && got[0] == want
 	})
@@ -316,10 +297,7 @@ func (h *fixture) gateHas(s stock.Scope, want stock.Count) {
 // balanced fails the test if counters and holds differ.
 func (h *fixture) balanced() {
 	h.t.Helper()
-	found, err := stocksql.New(h.DB).Drift(h.t.Context(), "2000-01-01")
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	found := testenv.Must(stocksql.New(h.DB).Drift(h.t.Context(), "2000-01-01"))(h.t)
 	for _, d := range found {
 		h.t.Error(d)
 	}
@@ -328,17 +306,11 @@ func (h *fixture) balanced() {
 func (h *fixture) read(query string) []string {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
-	all, err := sqldb.Collect(h.t.Context(), h.DB, sqldb.Value[string], stmt)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return all
+	return testenv.Must(sqldb.Collect(h.t.Context(), h.DB, sqldb.Value[string], stmt))(h.t)
 }
 
 func (h *fixture) change(statement string) {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(statement)}}).Must("it")
-	if _, err := h.DB.Exec(h.t.Context(), stmt); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.DB.Exec(h.t.Context(), stmt))(h.t)
 }

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // The level is set and read exactly; setting it creates the item.
@@ -39,9 +40,7 @@ func TestInventory_level(t *testing.T) {
 		want := []string{
 			"stock_adjusted stockItem:rice", "stock_item_edited stockItem:none-yet", "stock_adjusted stockItem:rice",
 		}
-		if d := cmp.Diff(want, actions); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, want, actions)
 		h.balanced()
 	})
 }
@@ -107,9 +106,7 @@ func TestInventory_refused_stays_refused(t *testing.T) {
 	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		short := h.try("o1", "rice", 3, "beer", 3).refused(409, "insufficient_stock")
-		if d := cmp.Diff([]any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"]); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, []any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"])
 		h.holds("rice", 10, 0, 0)
 		h.holds("beer", 2, 0, 0)
 		h.stocked(map[string]int{"beer": 50})
@@ -151,9 +148,7 @@ func TestInventory_expires(t *testing.T) {
 		pass := func(d time.Duration) {
 			h.t.Helper()
 			h.ahead.Add(int64(d))
-			if err := h.stores.ExpireOverdue(h.t.Context()); err != nil {
-				h.t.Fatal(err)
-			}
+			testenv.NoError(h.t, h.stores.ExpireOverdue(h.t.Context()))
 		}
 		pass(0)
 		h.holds("rice", 5, 5, 0)
@@ -265,9 +260,7 @@ func TestInventory_other_branch(t *testing.T) {
 		if got := h.ask("two", "GET", "/inventory?branchId=1&itemId=rice", "").list(); len(got) != 0 {
 			h.t.Errorf("%v", got)
 		}
-		if d := cmp.Diff(before, h.read(`SELECT state FROM hold ORDER BY id`)); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, before, h.read(`SELECT state FROM hold ORDER BY id`))
 		h.holds("rice", 7, 2, 1)
 		h.ask("one", "POST", "/inventory/reservations/o1/confirm", "").ok(200, "")
 	})
@@ -362,13 +355,9 @@ func TestInventory_snapshots(t *testing.T) {
 		h.ahead.Add(int64(61 * time.Second))
 		wants("a minute later", 6, 2)
 		h.try("o2", "beer", 1).ok(201, "")
-		if err := h.window.FlushReads(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
 		h.ahead.Add(int64(time.Second)) // what was copied for those who asked is younger than the rank
-		if err := h.window.Warm(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, h.window.Warm(h.t.Context()))
 		wants("warmed", 6, 1)
 		if d := cmp.Diff([]string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`)); d != "" {
 			h.t.Errorf("the reads: %s", d)
@@ -384,9 +373,7 @@ func TestInventory_rank_decays(t *testing.T) {
 			h.get("/inventory?branchId=1&itemId=rice").ok(200, "")
 		}
 		for i, want := range [][]string{{"5"}, {"5"}, {"2"}, {"2"}, {"1"}, {"1"}, nil} { // every half of an hour
-			if err := h.window.FlushReads(h.t.Context()); err != nil {
-				h.t.Fatal(err)
-			}
+			testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
 			if d := cmp.Diff(want, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank`)); d != "" {
 				h.t.Errorf("after %d halves: %s", i, d)
 			}

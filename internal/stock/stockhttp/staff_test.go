@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/testenv"
 )
 
 // Staff create, edit, fill and empty an item, and can read all of it afterwards.
@@ -39,18 +41,14 @@ func TestStock_lifecycle(t *testing.T) {
 		for _, a := range page.list() {
 			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"]))
 		}
-		if d := cmp.Diff([]string{"COUNT-13 5of todayuser:7", "WASTE-2 18of todayuser:7"}, got); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, []string{"COUNT-13 5of todayuser:7", "WASTE-2 18of todayuser:7"}, got)
 		if low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`); len(low) != 1 ||
 			!strings.Contains(low[0], `"available":5`) {
 			h.t.Errorf("the alarms: %v", low)
 		}
 		actions := h.read(`SELECT action FROM audit_log ORDER BY seq`)
 		want := []string{"stock_item_edited", "stock_adjusted", "stock_adjusted", "stock_adjusted", "stock_item_edited"}
-		if d := cmp.Diff(want, actions); d != "" {
-			h.t.Error(d)
-		}
+		testenv.Equal(h.t, want, actions)
 		h.balanced()
 	})
 }
@@ -159,9 +157,7 @@ func TestStock_reservations(t *testing.T) {
 		}
 		h.change(`UPDATE hold SET expires_at = 0 WHERE id = 'x-late'`)
 		pass()
-		if err := h.stores.ExpireOverdue(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.NoError(h.t, h.stores.ExpireOverdue(h.t.Context()))
 		for query, want := range map[string]string{
 			"":                  "6: late=EXPIRED gone=CANCELLED back=RETURNED sold=CONFIRMED none=REFUSED held=RESERVED",
 			"&size=1&page=5":    "6: none=REFUSED",

@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // Apply returns the invalid operations and those on which a script fails. All others are applied, however many script
@@ -19,9 +20,7 @@ func TestCache_Apply_names_rejected_operations(t *testing.T) {
 		}
 		spoilt := []int{0, 1, 100, maxBatch, len(ops) - 1}
 		for _, p := range spoilt {
-			if err := f.db.Do(f.Context(), "SET", recordKey(f.scope, ops[p].Hold.ID), "x").Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, f.db.Do(f.Context(), "SET", recordKey(f.scope, ops[p].Hold.ID), "x").Err())
 		}
 		ops[7].Hold.Lines, ops[9].Kind = nil, "UNHEARD"
 		applied, err := f.Apply(f.Context(), ops)

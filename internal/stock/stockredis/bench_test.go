@@ -11,6 +11,7 @@ import (
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 
 	"comanda/internal/uid"
 )
@@ -90,17 +91,12 @@ func benchEach(b *testing.B, run func(*testing.B, *Cache, int)) {
 var benchScope = stock.Scope{Branch: 7, Date: time.Now().UTC().Format(time.DateOnly)}
 
 func open(b *testing.B, g *Cache, limit int64) {
-	epoch, err := g.BeginRebuild(b.Context(), benchScope)
-	if err != nil {
-		b.Fatal(err)
-	}
+	epoch := testenv.Must(g.BeginRebuild(b.Context(), benchScope))(b)
 	im := stock.ScopeSnapshot{Scope: benchScope, Epoch: epoch, Ends: time.Now().Add(24 * time.Hour)}
 	for item := int64(1001); item <= 1060; item++ {
 		im.Counts = append(im.Counts, stock.Count{Item: item, Cap: limit})
 	}
-	if err := g.FinishRebuild(b.Context(), im); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, g.FinishRebuild(b.Context(), im))
 }
 
 // drive runs b.N orders, the given number of them at a time.

@@ -82,18 +82,12 @@ func (f *fixture) image(epoch string, holds ...stock.HoldState) stock.ScopeSnaps
 
 func (f *fixture) begin() string {
 	f.Helper()
-	epoch, err := f.BeginRebuild(f.Context(), f.scope)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return epoch
+	return testenv.Must(f.BeginRebuild(f.Context(), f.scope))(f)
 }
 
 func (f *fixture) rebuild(holds ...stock.HoldState) {
 	f.Helper()
-	if err := f.FinishRebuild(f.Context(), f.image(f.begin(), holds...)); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.FinishRebuild(f.Context(), f.image(f.begin(), holds...)))
 }
 
 // id returns a new hold id: for stock, the id of another system's reservation, which may have the maximum length.
@@ -110,11 +104,7 @@ func (f *fixture) hold(lines ...stock.Line) stock.Hold {
 
 func (f *fixture) try(h stock.Hold) stock.AdmissionResult {
 	f.Helper()
-	v, err := f.Reserve(f.Context(), h)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return v
+	return testenv.Must(f.Reserve(f.Context(), h))(f)
 }
 
 func (f *fixture) wantTry(h stock.Hold, want stock.AdmissionStatus) {
@@ -128,10 +118,7 @@ func (f *fixture) wantTry(h stock.Hold, want stock.AdmissionStatus) {
 func (f *fixture) apply(kind stock.OpKind, h stock.Hold) int64 {
 	f.Helper()
 	keys, args := f.applyArgs(f.scope, []stock.Op{{Kind: kind, Hold: h}}, []int{0})
-	ns, err := f.db.Run(f.Context(), applyScript, keys, args).Ints()
-	if err != nil {
-		f.Fatal(err)
-	}
+	ns := testenv.Must(f.db.Run(f.Context(), applyScript, keys, args).Ints())(f)
 	if len(ns) == 1 {
 		return 0
 	}
@@ -172,10 +159,7 @@ func (f *fixture) state(id string) stock.State {
 	if err != nil || !ok {
 		f.Fatalf("All: %t, %v", ok, err)
 	}
-	states, err := f.States(f.Context(), f.scope, shown.Epoch, []string{id})
-	if err != nil {
-		f.Fatal(err)
-	}
+	states := testenv.Must(f.States(f.Context(), f.scope, shown.Epoch, []string{id}))(f)
 	return states[id]
 }
 
@@ -305,9 +289,7 @@ func TestCache_Reserve_all_lines_or_none(t *testing.T) {
 		want := stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{
 			{Item: noodles, Requested: 11, Available: 10, Stock: ofStock},
 		}}
-		if d := cmp.Diff(want, v); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, v)
 		for _, item := range []int64{noodles, soup, tea} {
 			f.wantCount(item, 0, 0)
 		}
@@ -319,9 +301,7 @@ func TestCache_Reserve_all_lines_or_none(t *testing.T) {
 			{Item: noodles, Requested: 12, Available: 10, Stock: ofStock},
 			{Item: soup, Requested: 1, Available: 0, Stock: ofStock},
 		}
-		if d := cmp.Diff(want, v); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, v)
 		f.setCap(noodles, stock.Unlimited)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1_000_000}), stock.Admitted)
 		f.wantCount(noodles, 1_000_000, 0)
@@ -427,10 +407,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 		f.wantTry(late, stock.Admitted)
 
 		due := func(in time.Duration, limit int) []string {
-			holds, err := f.ExpiredProvisional(context.Background(), f.scope, f.now.Add(in), limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			holds := testenv.Must(f.ExpiredProvisional(context.Background(), f.scope, f.now.Add(in), limit))(t)
 			var ids []string
 			for _, h := range holds {
 				ids = append(ids, h.ID)
@@ -457,9 +434,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 
 		f.wantApply(stock.OpCancel, early, changed) // the ExpireProvisional's word
 		f.wantCount(noodles, 0, 0)
-		if err := f.db.Do(f.Context(), "DEL", recordKey(f.scope, late.ID)).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.db.Do(f.Context(), "DEL", recordKey(f.scope, late.ID)).Err())
 		if ids := due(time.Hour, 10); ids != nil {
 			t.Errorf("due after all: %v", ids)
 		}
@@ -477,9 +452,7 @@ func TestCache_ReadScope(t *testing.T) {
 			t.Errorf("a scope being rebuilt: %t, %v", ok, err)
 		}
 		holds := []stock.HoldState{{Hold: held, State: stock.Held}, {Hold: paid, State: stock.Confirmed}}
-		if err := f.FinishRebuild(f.Context(), f.image(epoch, holds...)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.FinishRebuild(f.Context(), f.image(epoch, holds...)))
 		got, ok, err := f.ReadScope(f.Context(), f.scope)
 		if err != nil || !ok || got.Epoch != epoch || len(epoch) != epochLen {
 			t.Fatalf("epoch %q instead of %q, %t, %v", got.Epoch, epoch, ok, err)
@@ -487,9 +460,7 @@ func TestCache_ReadScope(t *testing.T) {
 		want := []stock.Count{
 			{Item: noodles, Cap: 10, Held: 2}, {Item: soup, Cap: 5, Used: 1}, {Item: tea, Cap: stock.Unlimited},
 		}
-		if d := cmp.Diff(want, got.Counts); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, want, got.Counts)
 		states, err := f.States(f.Context(), f.scope, epoch, []string{held.ID, paid.ID, uid.New(f.now)})
 		known := map[string]stock.State{held.ID: stock.Held, paid.ID: stock.Confirmed}
 		if d := cmp.Diff(known, states); d != "" || err != nil {

@@ -12,6 +12,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // maxHoldBytes is the memory that a live hold of three lines may take in Redis, everything included.
@@ -57,25 +58,16 @@ func (f *fixture) placed(n int) []stock.Hold {
 		})
 	}
 	all.Wait()
-	if _, err := f.Apply(f.Context(), ops); err != nil {
-		f.Fatal(err)
-	}
+	testenv.Must(f.Apply(f.Context(), ops))(f)
 	return holds
 }
 
 func used(t *testing.T, raw rueidis.Client) int64 {
 	t.Helper()
-	info, err := raw.Do(t.Context(), raw.B().Info().Section("memory").Build()).ToString()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := testenv.Must(raw.Do(t.Context(), raw.B().Info().Section("memory").Build()).ToString())(t)
 	for line := range strings.Lines(info) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
+			return testenv.Must(strconv.ParseInt(text, 10, 64))(t)
 		}
 	}
 	t.Fatal("no used_memory")

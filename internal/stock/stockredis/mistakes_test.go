@@ -8,6 +8,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // Each test below is a mistake of the reference documents' scripts that must not come back.
@@ -112,10 +113,7 @@ func TestMistake_lines_of_one_item_checked_one_by_one(t *testing.T) {
 		if v, err := f.Reserve(f.Context(), twice); err == nil {
 			t.Errorf("6 and 6 of 10: %+v", v)
 		}
-		var err error
-		if twice.Lines, err = stock.MergeLines(twice.Lines); err != nil {
-			t.Fatal(err)
-		}
+		twice.Lines = testenv.Must(stock.MergeLines(twice.Lines))(t)
 		f.wantTry(twice, stock.Refused)
 	})
 }
@@ -126,11 +124,7 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 		f.wantTry(tried, stock.Admitted)
 		f.wantApply(stock.OpHeld, held, changed)
 		life := func(key keyspace.Key) int64 {
-			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ms
+			return testenv.Must(f.db.Do(f.Context(), "PTTL", key).Int())(t)
 		}
 		counted := life(counterKeys(f.scope, 0)[1])
 		for _, h := range []stock.Hold{tried, held} {
@@ -183,9 +177,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 		} {
 			f.rebuild()
 			h := f.hold(stock.Line{Item: noodles, Qty: 1})
-			if _, err := f.db.DoMulti(f.Context(), lose); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(f.db.DoMulti(f.Context(), lose))(t)
 			f.wantTry(h, stock.Cold)
 			if n, err := f.db.Do(f.Context(), "EXISTS", recordKey(s, h.ID)).Int(); n != 0 || err != nil {
 				t.Errorf("without %s a hold was written: %v", name, err)
@@ -208,9 +200,7 @@ func TestMistake_counter_below_zero(t *testing.T) { // I1: the scope is made unk
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
 		held := counterKeys(f.scope, 0)[1]
-		if err := f.db.Do(f.Context(), "HSET", held, decimal(noodles), "2").Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.db.Do(f.Context(), "HSET", held, decimal(noodles), "2").Err())
 		f.wantApply(stock.OpCancel, h, 0)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)
 		f.rebuild(stock.HoldState{Hold: h, State: stock.Held})

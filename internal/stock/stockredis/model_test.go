@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // model is the state table in plain, slow Go. The scripts are compared with it under random sequences of operations.
@@ -186,10 +187,7 @@ func (s *sequence) hold(t *rapid.T) stock.Hold {
 
 func (s *sequence) try(t *rapid.T) {
 	h := s.hold(t)
-	got, err := s.f.Reserve(context.Background(), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testenv.Must(s.f.Reserve(context.Background(), h))(t)
 	if d := googlecmp.Diff(s.model.try(h), got); d != "" {
 		t.Fatalf("TRY of %+v: %s", h, d)
 	}
@@ -210,10 +208,7 @@ func (s *sequence) apply(t *rapid.T) {
 		}
 		ops = append(ops, op)
 	}
-	applied, err := s.f.Apply(context.Background(), ops)
-	if err != nil {
-		t.Fatal(err)
-	}
+	applied := testenv.Must(s.f.Apply(context.Background(), ops))(t)
 	known := s.model.call(ops)
 	for i, op := range ops {
 		if applied[i] != known {
@@ -225,14 +220,9 @@ func (s *sequence) apply(t *rapid.T) {
 // rebuild takes some of the holds as the state in SQL, whatever the cache has. They are loaded in two pieces, and the
 // later one is correct.
 func (s *sequence) rebuild(t *rapid.T) {
-	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	epoch := testenv.Must(s.f.BeginRebuild(context.Background(), s.f.scope))(t)
 	first, second := s.some(t), s.some(t)
-	if err := s.f.Load(context.Background(), s.f.image(epoch, first...)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.f.Load(context.Background(), s.f.image(epoch, first...)))
 	all := slices.Clone(second)
 	for _, h := range first {
 		if !slices.ContainsFunc(second, func(later stock.HoldState) bool { return later.Hold.ID == h.Hold.ID }) {
@@ -241,9 +231,7 @@ func (s *sequence) rebuild(t *rapid.T) {
 	}
 	im := s.f.image(epoch, all...)
 	im.Holds = second
-	if err := s.f.FinishRebuild(context.Background(), im); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.f.FinishRebuild(context.Background(), im))
 	im.Holds = all
 	s.model.rebuild(im)
 }
@@ -267,9 +255,7 @@ func (s *sequence) some(t *rapid.T) []stock.HoldState {
 }
 
 func (s *sequence) forget(t *rapid.T) {
-	if _, err := s.f.BeginRebuild(context.Background(), s.f.scope); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(s.f.BeginRebuild(context.Background(), s.f.scope))(t)
 	s.model.known = false
 }
 
@@ -289,10 +275,7 @@ func (s *sequence) compare(t *rapid.T) {
 	if !ok {
 		return
 	}
-	found, err := s.f.States(context.Background(), s.f.scope, shown.Epoch, s.ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := testenv.Must(s.f.States(context.Background(), s.f.scope, shown.Epoch, s.ids))(t)
 	states := map[string]stock.State{}
 	for id, h := range s.model.holds {
 		states[id] = h.state

@@ -87,12 +87,9 @@ func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: in any order
 // rawClient sends commands that package redisdb does not allow.
 func rawClient(t *testing.T, addr string) rueidis.Client {
 	t.Helper()
-	c, err := rueidis.NewClient(rueidis.ClientOption{
+	c := testenv.Must(rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -143,13 +140,10 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 
 func TestCache_without_redis(t *testing.T) { // I16
 	srv := testenv.RedisServer(t)
-	proxy := redisdbtest.NewProxy(t, srv.Addr())
-	db, err := redisdb.Open(t.Context(), redisdb.Config{
+	proxy := testenv.NewProxy(t, srv.Addr())
+	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{
 		URL: "redis://" + proxy.Addr(), Pause: 20 * time.Millisecond, MaxPause: 20 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(db.Close)
 	f := newFixture(t, db)
 	impatient := New(db, Config{Now: f.cfg.Now, Timeout: 50 * time.Millisecond})
@@ -175,6 +169,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 	proxy.Mute(false)
 	var due []stock.Hold
 	testenv.Eventually(t, patience, func() bool {
+		var err error
 		due, err = f.ExpiredProvisional(t.Context(), f.scope, f.now.Add(time.Hour), 100)
 		return err == nil
 	})
@@ -266,9 +261,7 @@ func TestCache_largest_calls(t *testing.T) {
 			}
 			ops = append(ops, stock.Op{Kind: stock.OpConfirm, Hold: h})
 		}
-		if err := f.FinishRebuild(f.Context(), im); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.FinishRebuild(f.Context(), im))
 		for _, op := range ops {
 			all.Go(func() { f.wantTry(op.Hold, stock.Admitted) })
 		}

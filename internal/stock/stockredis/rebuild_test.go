@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 func TestCache_cold_during_rebuild(t *testing.T) { // G5
@@ -26,9 +27,7 @@ func TestCache_cold_during_rebuild(t *testing.T) { // G5
 		}
 
 		// SQL had the hold already when the snapshot was read; the operation that Redis did not apply is sent again.
-		if err := f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})))
 		f.wantCount(noodles, 3, 0)
 		f.wantApply(stock.OpHeld, h, same)
 		f.wantApply(stock.OpConfirm, h, changed)
@@ -85,9 +84,7 @@ func TestCache_rebuilds_never_mix(t *testing.T) { // G5
 		first := f.begin()
 		image := f.image(first, stock.HoldState{Hold: a, State: stock.Held})
 		mine := loader{g: f.Cache, im: image, end: f.now.Add(time.Hour)}
-		if err := errors.Join(mine.hold(f.Context(), mine.im.Holds[0]), mine.flush(f.Context())); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, errors.Join(mine.hold(f.Context(), mine.im.Holds[0]), mine.flush(f.Context())))
 		second := f.begin()
 		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
 			t.Errorf("the first rebuild finished: %v", err)
@@ -97,9 +94,7 @@ func TestCache_rebuilds_never_mix(t *testing.T) { // G5
 			t.Errorf("the first rebuild's last step was accepted: %d, %v", n, err)
 		}
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)
-		if err := f.FinishRebuild(f.Context(), f.image(second, stock.HoldState{Hold: b, State: stock.Held})); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.FinishRebuild(f.Context(), f.image(second, stock.HoldState{Hold: b, State: stock.Held})))
 		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
 			t.Errorf("the first rebuild overwrote a finished one: %v", err)
 		}
@@ -113,9 +108,7 @@ func TestCache_rebuilds_never_mix(t *testing.T) { // G5
 func TestCache_rebuild_fails_after_flush(t *testing.T) {
 	each(t, func(f *fixture) {
 		epoch := f.begin()
-		if err := f.db.Do(f.Context(), "DEL", counterKeys(f.scope, 0)[0]).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.db.Do(f.Context(), "DEL", counterKeys(f.scope, 0)[0]).Err())
 		if err := f.FinishRebuild(f.Context(), f.image(epoch)); !errors.Is(err, ErrSuperseded) {
 			t.Errorf("a rebuild finished over an emptied Redis: %v", err)
 		}
@@ -128,9 +121,7 @@ func TestCache_rebuild_after_end_of_day(t *testing.T) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
 		im := f.image(f.begin(), stock.HoldState{Hold: h, State: stock.Confirmed})
 		im.Ends = f.now.Add(-40 * time.Hour)
-		if err := f.FinishRebuild(f.Context(), im); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, f.FinishRebuild(f.Context(), im))
 		f.wantApply(stock.OpReturn, h, changed)
 		for _, key := range counterKeys(f.scope, 0) {
 			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()

@@ -46,9 +46,7 @@ func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 			for range 3 {
 				b.budget = 25
 				b.work()
-				if err := b.syncer.Rebuild(context.Background(), b.scope); err != nil {
-					rt.Fatal(err)
-				}
+				testenv.NoError(rt, b.syncer.Rebuild(context.Background(), b.scope))
 				b.work()
 			}
 			b.compare()
@@ -121,9 +119,7 @@ func (b *busyRebuild) work() {
 		}
 	}
 	if rapid.Bool().Draw(b.T, "what is late arrives") && len(b.late) > 0 {
-		if _, err := b.Apply(context.Background(), b.late); err != nil {
-			b.Fatal(err)
-		}
+		testenv.Must(b.Apply(context.Background(), b.late))(b)
 	}
 }
 
@@ -149,10 +145,8 @@ func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 	if step > 0 && len(known) > 0 {
 		h.ID = rapid.SampledFrom(known).Draw(b.T, "hold")
 	}
-	if err := stocksql.NewCounters(b.db).Ensure(ctx, h); err != nil {
-		b.Fatal(err)
-	}
-	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(b, stocksql.NewCounters(b.db).Ensure(ctx, h))
+	testenv.NoError(b, b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		balances, was := stock.NewBalances(), b.states[h.ID]
 		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), balances)
 		if err := tx.Flush(ctx); err != nil {
@@ -182,10 +176,7 @@ func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 		}
 		stocksql.QueueTransitions(tx, []stock.Transition{{ID: h.ID, From: was, To: becomes}}, now.UnixMilli())
 		return b.end(ctx, tx, balances, stock.Op{Kind: kind, Hold: all[0].Hold}, becomes, &entries)
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))
 	return entries
 }
 
@@ -204,16 +195,9 @@ func (b *busyRebuild) end(
 // compare replays the entries that the cache has not received, and the late ones again.
 func (b *busyRebuild) compare() {
 	ctx := context.Background()
-	if _, err := b.Apply(ctx, b.late); err != nil {
-		b.Fatal(err)
-	}
-	if err := b.syncer.ReplayAll(ctx); err != nil {
-		b.Fatal(err)
-	}
-	truth, err := b.ledger.Counts(ctx, b.scope)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.Must(b.Apply(ctx, b.late))(b)
+	testenv.NoError(b, b.syncer.ReplayAll(ctx))
+	truth := testenv.Must(b.ledger.Counts(ctx, b.scope))(b)
 	shown, ok, err := b.ReadScope(ctx, b.scope)
 	if err != nil || !ok {
 		b.Fatalf("the scope is known: %t, %v", ok, err)

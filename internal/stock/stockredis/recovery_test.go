@@ -28,9 +28,7 @@ import (
 func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 	t.Helper()
 	key := keyspace.HoldRecord(h.Scope.Branch, h.ID)
-	if err := redis.Do(t.Context(), "SET", key, "a stranger's").Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, redis.Do(t.Context(), "SET", key, "a stranger's").Err())
 	return key
 }
 
@@ -38,18 +36,13 @@ func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 func (k *syncerFixture) left(t *testing.T) (waiting, dead int64) {
 	t.Helper()
 	l := stocksql.New(k.db)
-	b, err := l.Backlog(t.Context(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testenv.Must(l.Backlog(t.Context(), time.Now()))(t)
 	return b.Pending, b.Dead
 }
 
 func (k *syncerFixture) recover(t *testing.T) {
 	t.Helper()
-	if err := k.syncer.Replay(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, k.syncer.Replay(t.Context()))
 }
 
 // wantLeft replays once and compares the remaining entries.
@@ -92,9 +85,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
 			t.Fatalf("the dead entry was tried: %d wait, %d are dead", w, d)
 		}
-		if err := redis.Do(t.Context(), "DEL", key).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, redis.Do(t.Context(), "DEL", key).Err())
 		k.leave(false)
 		testenv.Eventually(t, 20*time.Second, func() bool {
 			// The rebuild requested above may still be running: the jumps of the clock have ended its claim.
@@ -116,9 +107,7 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 		l := stocksql.New(db)
 		died := queue.Failure{ID: entry.ID, Attempts: 1, Due: time.Now(), Dead: true, Reason: errLasting.Error()}
 		for range 2 { // two processes try the same entry, and one of them counts
-			if err := l.RecordFailures(t.Context(), time.Now(), died); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, l.RecordFailures(t.Context(), time.Now(), died))
 		}
 		k.jump(time.Minute)
 		k.wantLeft(t, 0, 1, 0)
@@ -141,9 +130,7 @@ func TestSyncer_survives_unreadable_entry(t *testing.T) {
 		k := newSyncerFixtureOn(t, db, redis, 100)
 		first := k.commit(t, k.hold(5))[0]
 		k.commit(t, k.hold(1))
-		if _, err := db.Exec(t.Context(), entrySpoil, first.ID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(db.Exec(t.Context(), entrySpoil, first.ID))(t)
 		k.jump(time.Minute)
 		k.wantLeft(t, 1, 0, 1)
 	})
@@ -168,9 +155,7 @@ func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 		setMemory(t, server.Addr(), "1")
 		attempts("full")
 		setMemory(t, server.Addr(), "0")
-		if _, err := k.gate.BeginRebuild(t.Context(), k.scope); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(k.gate.BeginRebuild(t.Context(), k.scope))(t)
 		attempts("unknown")
 		server.Kill()
 		attempts("gone")
@@ -180,14 +165,9 @@ func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 // setMemory bounds a server's memory; 0 lifts the bound.
 func setMemory(t *testing.T, addr, bytes string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(net.Dial("tcp", addr))(t)
 	defer func() { _ = conn.Close() }()
-	if _, err := fmt.Fprintf(conn, "CONFIG SET maxmemory %s\r\n", bytes); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(fmt.Fprintf(conn, "CONFIG SET maxmemory %s\r\n", bytes))(t)
 	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || answer != "+OK\r\n" {
 		t.Fatalf("CONFIG SET: %q, %v", answer, err)
 	}
@@ -215,18 +195,11 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 		reservations := stocksql.NewReservations(k.db, k.syncer, time.Now)
 		defer reservations.Stop()
 		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Create: true}
-		level, err := reservations.Adjust(t.Context(), authz.System(), flour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		level := testenv.Must(reservations.Adjust(t.Context(), authz.System(), flour))(t)
 		scope := stock.StockScope(1)
-		if err := k.syncer.Rebuild(t.Context(), scope); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, k.syncer.Rebuild(t.Context(), scope))
 		stray := stock.Hold{ID: stock.HoldID("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
-		if _, err := k.gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(k.gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}))(t)
 		for range 2 {
 			k.jump(time.Second) // rebuilds are paced
 			if err := k.syncer.Reconcile(t.Context()); err != nil || k.drift != 4 {
@@ -243,7 +216,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 // queue writes entries of which no process was notified.
 func (k *syncerFixture) queue(t *testing.T, n int, s stock.Scope) {
 	t.Helper()
-	err := k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		for range n {
 			h := k.hold(1)
 			h.Scope = s
@@ -254,8 +227,5 @@ func (k *syncerFixture) queue(t *testing.T, n int, s stock.Scope) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

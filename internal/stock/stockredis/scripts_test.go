@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -30,14 +31,9 @@ func TestScripts_golden(t *testing.T) {
 	}
 	const path = "testdata/scripts.golden"
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testenv.Must(os.ReadFile(path))(t)
 	if d := cmp.Diff(string(want), b.String()); d != "" {
 		t.Errorf("run the test with -update if this is meant:\n%s", d)
 	}
@@ -49,10 +45,7 @@ func TestScripts_contract(t *testing.T) {
 		t.Errorf("%d files for %d scripts, %v", len(entries), len(scripts), err)
 	}
 	for _, e := range entries {
-		source, err := files.ReadFile("lua/" + e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := testenv.Must(files.ReadFile("lua/" + e.Name()))(t)
 		for _, part := range []string{"-- KEYS  ", "-- Returns ", "-- Cost  ", "-- Creates "} {
 			if !strings.Contains(string(source), part) {
 				t.Errorf("%s: the contract lacks %q", e.Name(), part)

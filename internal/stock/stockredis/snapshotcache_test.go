@@ -10,6 +10,7 @@ import (
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 var _ stock.SnapshotCache = (*SnapshotCache)(nil)
@@ -20,12 +21,10 @@ func TestSnapshotCache(t *testing.T) {
 		hot := NewSnapshotCache(db)
 		at := time.Date(2026, 2, 26, 5, 0, 0, 123e6, time.UTC)
 		rice, beer := stock.LevelSnapshot{Branch: 7, SKU: "rice", Available: 5, At: at}, stock.LevelSnapshot{Branch: 7, SKU: "Beer-0.5_l", At: at}
-		if err := hot.Write(t.Context(), []stock.LevelSnapshot{rice, beer, {Branch: 8, SKU: "tea", Available: 1, At: at}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Do(t.Context(), "HSET", keyspace.HotInventory(7, "odd"), "available", "many", "lastUpdate", "yesterday").Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, hot.Write(t.Context(),
+			[]stock.LevelSnapshot{rice, beer, {Branch: 8, SKU: "tea", Available: 1, At: at}}))
+		testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.HotInventory(7, "odd"), "available", "many", "lastUpdate",
+			"yesterday").Err())
 		got, err := hot.Read(t.Context(), 7, []string{"none", "Beer-0.5_l", "odd", "tea", "rice"})
 		if d := cmp.Diff([]stock.LevelSnapshot{beer, rice}, got); d != "" || err != nil {
 			t.Error(d, err)
@@ -35,9 +34,7 @@ func TestSnapshotCache(t *testing.T) {
 			t.Errorf("a glance lives for %d ms, %v", ttl, err)
 		}
 		rice.Available = 4
-		if err := hot.Write(t.Context(), []stock.LevelSnapshot{rice}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, hot.Write(t.Context(), []stock.LevelSnapshot{rice}))
 		if got, err = hot.Read(t.Context(), 7, []string{"rice"}); err != nil || len(got) != 1 || got[0] != rice {
 			t.Errorf("%v, %v", got, err)
 		}

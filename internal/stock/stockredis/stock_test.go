@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/authz"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
@@ -44,9 +42,7 @@ func newPantry(t *testing.T, redis *redisdb.DB) *stockFixture {
 		t.Fatal(err)
 	}
 	p.rice = level.ID
-	if err := p.syncer.Rebuild(t.Context(), p.of); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, p.syncer.Rebuild(t.Context(), p.of))
 	loop.Go(func() { _ = p.syncer.Apply(ctx) })
 	return p
 }
@@ -100,9 +96,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 		p.do(t, stock.Command{Action: stock.Try, ID: "made", Hold: made})
 		p.jump(time.Minute)
 		for range 2 {
-			if err := p.syncer.ExpireProvisional(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, p.syncer.ExpireProvisional(t.Context()))
 			p.wantStock(t, 3, 0)
 		}
 		if n, err := redis.Do(t.Context(), "EXISTS", keyspace.Reservation(1, lost.ID)).Int(); n != 0 || err != nil {
@@ -128,9 +122,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 		p.wantTry(t, h, stock.Admitted)
 		p.wantStock(t, 6, 0)
 		p.jump(time.Minute)
-		if err := p.syncer.ExpireProvisional(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.syncer.ExpireProvisional(t.Context()))
 		p.wantStock(t, 0, 0)
 		if got := p.held(t); got != 0 {
 			t.Errorf("held %d of the quota", got)
@@ -150,9 +142,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		both.Stock = []stock.Line{{Item: p.rice, Qty: 11}}
 		v := p.wantTry(t, both, stock.Refused)
 		want := []stock.Shortage{{Item: p.rice, Requested: 11, Available: 10, Stock: true}}
-		if diff := cmp.Diff(want, v.Short); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, want, v.Short)
 		quota(0) // the second part was refused: the first is given back
 		p.wantStock(t, 0, 0)
 
@@ -203,16 +193,12 @@ func TestSyncer_renews_stock_scope(t *testing.T) {
 			t.Errorf("the records live %s", left)
 		}
 		p.jump(17*time.Hour + 50*time.Minute)
-		if err := p.syncer.Reconcile(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.syncer.Reconcile(t.Context()))
 		if shown().Epoch != built.Epoch {
 			t.Error("built anew too early")
 		}
 		p.jump(20 * time.Minute)
-		if err := p.syncer.Reconcile(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.syncer.Reconcile(t.Context()))
 		var now stock.CachedScope
 		testenv.Eventually(t, 10*time.Second, func() bool {
 			s, ok, err := p.gate.ReadScope(t.Context(), p.of)
@@ -236,9 +222,7 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
 		p.jump(time.Hour)
-		if err := p.syncer.Rebuild(t.Context(), p.of); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.syncer.Rebuild(t.Context(), p.of))
 		p.do(t, stock.Command{Action: stock.Return, ID: "r"})
 		p.do(t, stock.Command{Action: stock.Return, ID: "r"})
 		p.wantStock(t, 0, 0)

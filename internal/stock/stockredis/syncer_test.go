@@ -54,9 +54,7 @@ func newSyncerFixtureOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int
 		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.gaveUp, Drift: k.drifts},
 	})
 	t.Cleanup(k.syncer.Close)
-	if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, k.syncer.Rebuild(t.Context(), k.scope))
 	return k
 }
 
@@ -99,11 +97,9 @@ func (k *syncerFixture) hold(qty int64) stock.Hold {
 // commit writes a hold as the SQL store does and returns the entries for the cache.
 func (k *syncerFixture) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 	t.Helper()
-	if err := stocksql.NewCounters(k.db).Ensure(t.Context(), h); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, stocksql.NewCounters(k.db).Ensure(t.Context(), h))
 	var entries []stock.OutboxEntry
-	err := k.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, k.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		balances := stock.NewBalances()
 		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), balances)
 		if err := tx.Flush(ctx); err != nil {
@@ -118,10 +114,7 @@ func (k *syncerFixture) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 		entries, err = stocksql.QueueOps(tx, []stock.Op{{Kind: stock.OpHeld, Hold: h}}, func() string { return uid.New(time.Now()) },
 			time.Now().UnixMilli())
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return entries
 }
 
@@ -220,9 +213,7 @@ func TestSyncer_repairs_drift(t *testing.T) {
 			t.Errorf("one look rebuilt: held %d, %v", k.held(t), err)
 		}
 		k.jump(time.Second) // rebuilds are paced
-		if err := k.syncer.Reconcile(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, k.syncer.Reconcile(t.Context()))
 		testenv.Eventually(t, 10*time.Second, func() bool { return k.held(t) == 0 })
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // An adjustment changes only the available units, once, with an audit row, and the cache receives the change.
@@ -182,10 +183,8 @@ func TestReservations_low(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
-		err := s.reservations.Update(t.Context(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.reservations.Update(t.Context(), syncer,
+			stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3}))
 		var told []int64
 		for i, qty := range []int64{6, 1, 1} { // 4, 3 and 2 are left
 			s.mustReserve(name(i), rice(qty))
@@ -242,9 +241,7 @@ func TestAdjustment_keys_are_unique(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		s.receive("rice", 1)
 		s.receive("rice", 1)
-		if _, err := s.keyed(s.process, "k", "rice", stock.Received, 1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.keyed(s.process, "k", "rice", stock.Received, 1))(t)
 		err := s.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			_, err := tx.Exec(ctx, sameKey)
 			return err

@@ -10,6 +10,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 // Dead entries are listed with their cause, newest first; entries that are still retried are not.
@@ -26,9 +27,7 @@ func TestStore_DeadLetters(t *testing.T) {
 		}
 		for i, e := range entries[:2] {
 			died := queue.Failure{ID: e.ID, Attempts: 1, Due: now, Dead: true, Reason: "no"}
-			if err := l.RecordFailures(t.Context(), now.Add(time.Duration(i)*time.Minute), died); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, l.RecordFailures(t.Context(), now.Add(time.Duration(i)*time.Minute), died))
 		}
 		page, total, err := l.DeadLetters(t.Context(), "", 1, 0)
 		if err != nil || total != 2 || len(page) != 1 {

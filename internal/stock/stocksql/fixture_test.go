@@ -81,9 +81,7 @@ func newFixture(t *testing.T, address string, redis *redisdb.DB) *fixture {
 	t.Helper()
 	s := &fixture{T: t, clock: &clock{}, redis: redis, branch: 1}
 	s.process = s.start(address)
-	if err := s.db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.db.Migrate(t.Context()))
 	s.second = s.start(address)
 	orderingtest.Open(t, s.db, s.branch)
 	return s
@@ -92,10 +90,7 @@ func newFixture(t *testing.T, address string, redis *redisdb.DB) *fixture {
 // start starts a process, whose syncer applies committed changes to Redis.
 func (s *fixture) start(address string) *process {
 	s.Helper()
-	db, err := sqldb.Open(s.Context(), sqldb.Config{URL: address, MaxConns: 8})
-	if err != nil {
-		s.Fatal(err)
-	}
+	db := testenv.Must(sqldb.Open(s.Context(), sqldb.Config{URL: address, MaxConns: 8}))(s)
 	s.Cleanup(db.Close)
 	p := &process{db: db, ledger: stocksql.New(db)}
 	p.cache = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Timeout: 5 * time.Second})
@@ -120,12 +115,9 @@ func (s *fixture) start(address string) *process {
 // receive adds units to an item and returns its number.
 func (s *fixture) receive(sku string, units int64) int64 {
 	s.Helper()
-	level, err := s.reservations.Adjust(s.Context(), syncer, stock.Adjustment{
+	level := testenv.Must(s.reservations.Adjust(s.Context(), syncer, stock.Adjustment{
 		Branch: s.branch, SKU: sku, Kind: stock.Received, Units: units, Create: true,
-	})
-	if err != nil {
-		s.Fatal(err)
-	}
+	}))(s)
 	return level.ID
 }
 
@@ -136,9 +128,7 @@ func (s *fixture) built() {
 	for range 2 {
 		was := s.epoch()
 		testenv.Eventually(s.T, 20*time.Second, func() bool {
-			if err := s.syncer.Rebuild(s.Context(), stock.StockScope(s.branch)); err != nil {
-				s.Fatal(err)
-			}
+			testenv.NoError(s, s.syncer.Rebuild(s.Context(), stock.StockScope(s.branch)))
 			now := s.epoch()
 			return now != "" && now != was
 		})
@@ -148,10 +138,7 @@ func (s *fixture) built() {
 // epoch returns the epoch of the last rebuild, or "" if the cache does not have the stock scope.
 func (s *fixture) epoch() string {
 	s.Helper()
-	shown, _, err := s.cache.ReadScope(s.Context(), stock.StockScope(s.branch))
-	if err != nil {
-		s.Fatal(err)
-	}
+	shown, _ := testenv.Must2(s.cache.ReadScope(s.Context(), stock.StockScope(s.branch)))(s)
 	return shown.Epoch
 }
 
@@ -190,11 +177,7 @@ func (s *fixture) wantRefused(want string, err error) {
 
 func (s *fixture) counts() []stock.Count {
 	s.Helper()
-	counts, err := s.ledger.Counts(s.Context(), stock.StockScope(s.branch))
-	if err != nil {
-		s.Fatal(err)
-	}
-	return counts
+	return testenv.Must(s.ledger.Counts(s.Context(), stock.StockScope(s.branch)))(s)
 }
 
 // wantLevel compares an item in SQL, and in the cache once everything is applied.

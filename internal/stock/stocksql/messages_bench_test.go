@@ -54,9 +54,7 @@ func benchmarkMessages(b *testing.B, db *sqldb.DB, tell bool) {
 // backlog publishes n reservation requests to the queue.
 func (q *broker) backlog(b *testing.B, n int) {
 	b.Helper()
-	if err := q.ch.Confirm(false); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, q.ch.Confirm(false))
 	var last []*amqp.DeferredConfirmation
 	for i := range n {
 		m := created("", fmt.Sprintf("order-%d", i), fmt.Sprintf("item-%d*1", i%benchItems))
@@ -78,16 +76,11 @@ func (q *broker) backlog(b *testing.B, n int) {
 // relay publishes answers until the end of the benchmark.
 func (q *broker) relay(b *testing.B, e *consumerFixture) {
 	b.Helper()
-	p, err := rabbit.NewPublisher(q.config(e))
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := testenv.Must(rabbit.NewPublisher(q.config(e)))(b)
 	b.Cleanup(p.Close)
 	r := outbox.New(e.db, p, outbox.Options{})
 	w := worker.New(worker.Loop{Name: "relay", Run: r.RunOnce, Every: 20 * time.Millisecond}, slog.New(slog.DiscardHandler),
 		worker.NewMetrics(nil))
-	if err := w.Start(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, w.Start(b.Context()))
 	b.Cleanup(func() { _ = w.Stop(context.Background()) })
 }

@@ -26,6 +26,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 var (
@@ -95,10 +96,8 @@ func (e *consumerFixture) receive(t testing.TB, units map[string]int64) {
 	t.Helper()
 	owner := authz.Actor{Kind: authz.Service, AllBranches: true}
 	for sku, n := range units {
-		_, err := e.reservations.Adjust(t.Context(), owner, stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(e.reservations.Adjust(t.Context(), owner,
+			stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Create: true}))(t)
 	}
 	e.cache.told()
 }
@@ -116,10 +115,7 @@ func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
 	}
 	all := make([]inbox.Outcome, len(batch))
 	for _, c := range e.reservations.Consumers() {
-		outcomes, err := e.in.Handle(context.Background(), c, events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outcomes := testenv.Must(e.in.Handle(context.Background(), c, events))(t)
 		for i, o := range outcomes {
 			if o.State != inbox.Done {
 				all[i] = o
@@ -132,33 +128,22 @@ func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
 // told returns the answers in order and validates each against its schema.
 func (e *consumerFixture) told(t testing.TB) []event.Event {
 	t.Helper()
-	events, err := sqldb.Collect(context.Background(), e.db, func(r sqldb.Rows) (event.Event,
-		error) {
-		return eventsql.Scan(r)
-	}, toldSQL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) }
+	events := testenv.Must(sqldb.Collect(context.Background(), e.db, scan, toldSQL))(t)
 	eventtest.Conform(t, events...)
 	return events
 }
 
 func (e *consumerFixture) status(t testing.TB, id string) stock.Status {
 	t.Helper()
-	r, err := e.reservations.Find(context.Background(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testenv.Must(e.reservations.Find(context.Background(), id))(t)
 	return r.Status
 }
 
 // levels returns available, reserved and sold units of items.
 func (e *consumerFixture) levels(t testing.TB, skus ...string) map[string][3]int64 {
 	t.Helper()
-	levels, err := e.reservations.Levels(context.Background(), 1, skus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	levels := testenv.Must(e.reservations.Levels(context.Background(), 1, skus))(t)
 	all := map[string][3]int64{}
 	for _, l := range levels {
 		all[l.SKU] = [3]int64{l.Available, l.Reserved, l.Sold}
@@ -335,9 +320,7 @@ func TestConsumers_poison(t *testing.T) {
 
 		// A dead letter whose cause was fixed is applied; one that still fails stays.
 		late := created("late", "late", "rice*2").event()
-		if err := e.in.StoreDeadLetter(t.Context(), consumer.Name, late, errors.New("of yesterday")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, e.in.StoreDeadLetter(t.Context(), consumer.Name, late, errors.New("of yesterday")))
 		sum, err := e.in.Replay(t.Context(), consumer, eventsql.Filter{})
 		if sum != (inbox.ReplayResult{Applied: 1, Failed: 2}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)

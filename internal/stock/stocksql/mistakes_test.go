@@ -8,6 +8,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/keyspace"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
 // Each test below is a mistake of the reference documents' reserve, confirm and cancel that must not come back, through
@@ -137,14 +138,10 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 		if life := time.Duration(ms) * time.Millisecond; err != nil || life < stock.MaxTTL {
 			t.Errorf("the record lives %s, a reservation up to %s; %v", life, stock.MaxTTL, err)
 		}
-		if err := s.stores.ExpireOverdue(s.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
 		s.wantLevel(item, 5, 3, 2) // not yet
 		s.clock.jump(time.Minute)
-		if err := s.stores.ExpireOverdue(s.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
 		s.wantLevel(item, 8, 0, 2)
 		_, err = s.stores.Confirm(s.Context(), syncer, "r")
 		s.wantRefused("terminal", err)
@@ -167,9 +164,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // missing keys in Redis
 			keyspace.Reservation(s.branch, stock.HoldID("r")),
 		} {
 			s.built()
-			if err := s.redis.Do(s.Context(), "DEL", key).Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, s.redis.Do(s.Context(), "DEL", key).Err())
 			s.clock.jump(time.Second)
 			_, err := s.reserve("big"+name(i), rice(8)) // 7 are left, whatever Redis has forgotten
 			s.wantRefused("insufficient_stock", err)

@@ -15,6 +15,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 var levels = sqldb.Load(fstest.MapFS{
@@ -31,9 +32,7 @@ var levels = sqldb.Load(fstest.MapFS{
 
 func put(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), levels.Must(name), args...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(db.Exec(t.Context(), levels.Must(name), args...))(t)
 }
 
 // An item is low at or below its threshold; one without a threshold never is.
@@ -66,9 +65,7 @@ func TestStore_OverdueOrders(t *testing.T) {
 			t.Helper()
 			n, by, err := stocksql.New(db).OverdueOrders(t.Context(), now)
 			m, than, also := reservations.OverdueReservations(t.Context(), now)
-			if err := errors.Join(err, also); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, errors.Join(err, also))
 			return [4]int64{n, int64(by.Seconds()), m, int64(than.Seconds())}
 		}
 		if got := late(); got != [4]int64{} {
@@ -114,9 +111,7 @@ func TestStore_PurgeEarlyConfirms(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		put(t, db, "early", "old", now.Add(-time.Second).UnixMilli())
 		put(t, db, "early", "young", now.UnixMilli())
-		if err := stocksql.New(db).PurgeEarlyConfirms(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, stocksql.New(db).PurgeEarlyConfirms(t.Context(), now))
 		left, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], levels.Must("noted"))
 		if diff := cmp.Diff([]string{"young"}, left); diff != "" || err != nil {
 			t.Error(diff, err)
@@ -133,20 +128,14 @@ func TestStore_RecordFailures(t *testing.T) {
 		l := stocksql.New(db)
 		at := func(after time.Duration) []stock.OutboxEntry {
 			t.Helper()
-			entries, err := l.Unapplied(t.Context(), now.Add(after), "", 10)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return entries
+			return testenv.Must(l.Unapplied(t.Context(), now.Add(after), "", 10))(t)
 		}
 		fail := func(e stock.OutboxEntry, due time.Duration, dead bool) {
 			t.Helper()
 			failed := queue.Failure{
 				ID: e.ID, Read: e.Attempts, Attempts: e.Attempts + 1, Due: now.Add(due), Dead: dead, Reason: errRefused.Error(),
 			}
-			if err := l.RecordFailures(t.Context(), now, failed); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, l.RecordFailures(t.Context(), now, failed))
 		}
 		first := at(0)[0]
 		fail(first, time.Minute, false)

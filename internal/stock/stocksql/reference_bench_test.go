@@ -49,16 +49,11 @@ func benchmarkOurs(b *testing.B) {
 	fixture := &stock.ReservationService{Store: reservations, Admission: syncer, Now: db.Now}
 	owner := authz.Actor{Kind: authz.Service, AllBranches: true}
 	for i := range benchItems {
-		_, err := reservations.Adjust(b.Context(), owner, stock.Adjustment{
+		testenv.Must(reservations.Adjust(b.Context(), owner, stock.Adjustment{
 			Branch: 1, SKU: "item-" + strconv.Itoa(i), Kind: stock.Received, Units: stock.MaxAvailable, Create: true,
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))(b)
 	}
-	if err := syncer.Rebuild(b.Context(), stock.StockScope(1)); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, syncer.Rebuild(b.Context(), stock.StockScope(1)))
 	ctx, stop := context.WithCancel(b.Context())
 	var loops sync.WaitGroup
 	loops.Go(func() { _ = syncer.Apply(ctx) })
@@ -128,27 +123,20 @@ const lettucePool = 10
 func benchmarkReference(b *testing.B) {
 	db := sqldbtest.Postgres(b)
 	server := testenv.RedisServer(b)
-	redis, err := rueidis.NewClient(rueidis.ClientOption{
+	redis := testenv.Must(rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{server.Addr()}, DisableAutoPipelining: true, BlockingPoolSize: lettucePool, DisableCache: true,
 		ForceSingleClient: true,
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	b.Cleanup(redis.Close)
 	ctx := b.Context()
 	for _, table := range []string{"intent_create", "event_create", "seen_create"} {
-		if _, err := db.Exec(ctx, reference.Must(table)); err != nil {
-			b.Fatal(err)
-		}
+		testenv.Must(db.Exec(ctx, reference.Must(table)))(b)
 	}
 	for i := range benchItems {
 		key := fmt.Sprintf("inventory:item-%d", i)
 		set := redis.B().Hset().Key(key).FieldValue().FieldValue("available", strconv.Itoa(stock.MaxAvailable)).
 			FieldValue("reserved", "0").FieldValue("sold", "0").Build()
-		if err := redis.Do(ctx, set).Error(); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, redis.Do(ctx, set).Error())
 	}
 	atOnce(b, func(n int64) error {
 		return referenceReserve(ctx, db, redis, uid.New(db.Now()), fmt.Sprintf("item-%d", n%benchItems))

@@ -20,6 +20,7 @@ import (
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/stock/stocktest"
+	"comanda/internal/testenv"
 )
 
 // I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer follows the rules, and
@@ -120,9 +121,7 @@ func (m *sequence) adjust(t *rapid.T) {
 func (m *sequence) later(t *rapid.T) {
 	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
 	m.levels.Now = m.s.clock.now()
-	if err := m.either(t).stores.ExpireOverdue(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, m.either(t).stores.ExpireOverdue(context.Background()))
 	for id := range m.levels.Holds {
 		m.levels.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
 	}
@@ -309,9 +308,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 				t.Error(r.Err, err)
 			}
 		})
-		if err := s.second.stores.ExpireOverdue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.second.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 1000-2*n, 0, 2*n)
 		if sold := s.events("inventory.sold"); sold != n {
 			t.Errorf("%d of %d were told", sold, n)
@@ -324,17 +321,13 @@ func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built() // loadHolds queues no operation: a rebuild that reads meanwhile would see half of the hold
-		if _, err := s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}))(t)
 		h := stock.NewHold{State: stock.Held, Hold: stock.Hold{
 			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
 		}}
 		loadHolds(t, s.db, h) // as a Try does which has not seen the Confirm
 		s.clock.jump(time.Hour)
-		if err := s.stores.ExpireOverdue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, s.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 7, 0, 3)
 	})
 }

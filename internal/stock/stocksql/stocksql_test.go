@@ -13,6 +13,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stocksql.Statements) }
@@ -27,11 +28,9 @@ func loadHolds(t *testing.T, db *sqldb.DB, holds ...stock.NewHold) {
 	t.Helper()
 	counters := stocksql.NewCounters(db)
 	for _, h := range holds {
-		if err := counters.Ensure(t.Context(), h.Hold); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, counters.Ensure(t.Context(), h.Hold))
 	}
-	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+	testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		balances := stock.NewBalances()
 		plain := make([]stock.Hold, len(holds))
 		for i, h := range holds {
@@ -49,10 +48,7 @@ func loadHolds(t *testing.T, db *sqldb.DB, holds ...stock.NewHold) {
 		stocksql.QueueDeltas(tx, balances)
 		stocksql.QueueHolds(tx, holds, now.UnixMilli())
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func held(id string, lines ...stock.Line) stock.NewHold {
@@ -68,22 +64,16 @@ func TestStore_Snapshot(t *testing.T) {
 		a, b := held("a", stock.Line{Item: 101, Qty: 2}), held("b", stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 3})
 		loadHolds(t, db, a, b)
 		change := func(entry string, ops ...stock.Op) {
-			err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 				_, err := stocksql.QueueOps(tx, ops, func() string { return entry }, now.UnixMilli())
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		read := func(since time.Time) (all []stock.HoldState) {
-			err := l.ReadHolds(t.Context(), scope, since, func(page []stock.HoldState) error {
+			testenv.NoError(t, l.ReadHolds(t.Context(), scope, since, func(page []stock.HoldState) error {
 				all = append(all, page...)
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return all
 		}
 		change("e1", stock.Op{Kind: stock.OpHeld, Hold: a.Hold}, stock.Op{Kind: stock.OpHeld, Hold: b.Hold})
@@ -91,9 +81,7 @@ func TestStore_Snapshot(t *testing.T) {
 		if err != nil || len(entries) != 1 || !cmp.Equal(entries[0].Ops[1].Hold, b.Hold) {
 			t.Fatalf("entries %+v, %v", entries, err)
 		}
-		if err := l.PrepareRebuild(t.Context(), scope); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, l.PrepareRebuild(t.Context(), scope))
 		if b, err := l.Backlog(t.Context(), now); b.Pending != 0 || err != nil {
 			t.Errorf("%d entries are left, %v", b.Pending, err)
 		}
@@ -101,13 +89,10 @@ func TestStore_Snapshot(t *testing.T) {
 		if diff := cmp.Diff(both, read(now.Add(time.Hour))); diff != "" {
 			t.Error("what is held is read however old it is", diff)
 		}
-		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Released, Reason: "EXPIRED"}}, now.UnixMilli())
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		released := stock.HoldState{Hold: a.Hold, State: stock.Released}
 		if diff := cmp.Diff([]stock.HoldState{both[1], released}, read(now)); diff != "" {
 			t.Error("what has ended lately is read", diff)
@@ -151,9 +136,7 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		}
 		end := func(was time.Time, epoch string, next time.Time) {
 			t.Helper()
-			if err := l.EndRebuild(t.Context(), scope, was, epoch, next); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, l.EndRebuild(t.Context(), scope, was, epoch, next))
 		}
 		at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 		claim(at(0), at(5), time.Time{})
@@ -186,9 +169,7 @@ func TestQueueTransitions_expects_state(t *testing.T) {
 				return nil
 			})
 		}
-		if err := move(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, move())
 		if err := move(); err == nil {
 			t.Error("a hold was confirmed twice")
 		}
@@ -224,24 +205,18 @@ func TestSetCap(t *testing.T) {
 		r := orderingtest.Open(t, db, 1, 10)
 		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
 		r.SetQuota(t, 101, 2, scope.Date, now) // below what is held: it only stops new holds
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t))
 		entries, err := stocksql.New(db).Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || entries[0].Ops[0].Kind != stock.OpCap || entries[0].Ops[0].Hold.Lines[0].Qty != 2 {
 			t.Errorf("%+v, %v", entries, err)
 		}
 		r.SetQuota(t, 101, stock.Unlimited, scope.Date, now)
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t))
 
 		// A later date has a counter after the start of the business day was changed, or the clock set back.
 		r.SetQuota(t, 101, 3, "2099-12-31", now)
 		r.SetQuota(t, 101, 4, scope.Date, now)
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 4, Held: 5}, {Item: 101, Cap: 4}}, r.Counts(t)); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 4, Held: 5}, {Item: 101, Cap: 4}}, r.Counts(t))
 	})
 }
 
@@ -254,13 +229,10 @@ func TestStore_Drift(t *testing.T) {
 		if found, err := l.Drift(t.Context(), scope.Date); err != nil || len(found) != 0 {
 			t.Fatalf("%v, %v", found, err)
 		}
-		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Confirmed}}, 1)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if found, err := l.Drift(t.Context(), scope.Date); err != nil || len(found) != 1 {
 			t.Errorf("a counter that its holds contradict: %v, %v", found, err)
 		}

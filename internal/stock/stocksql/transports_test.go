@@ -78,10 +78,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 // overBus delivers the messages through our own outbox, as other packages of this program might.
 func overBus(t testing.TB, e *consumerFixture, messages []message) {
 	t.Helper()
-	local, err := bus.New(e.in, e.reservations.Consumers()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := testenv.Must(bus.New(e.in, e.reservations.Consumers()...))(t)
 	relay := outbox.New(e.db, local, outbox.Options{})
 	for len(messages) > 0 { // the outbox has each id once
 		var round, rest []message
@@ -94,20 +91,15 @@ func overBus(t testing.TB, e *consumerFixture, messages []message) {
 		}
 		messages = rest
 		for chunk := range slices.Chunk(round, 5) {
-			err := e.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			testenv.NoError(t, e.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 				events := make([]event.Event, len(chunk))
 				for i, m := range chunk {
 					events[i] = m.event()
 				}
 				outbox.Queue(tx, events)
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := relay.RunOnce(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			}))
+			testenv.NoError(t, relay.RunOnce(t.Context()))
 		}
 	}
 }
@@ -150,14 +142,9 @@ func openBroker(t testing.TB) *broker {
 		names[i] = b.prefix + name
 	}
 	testenv.DropQueues(t, b.address, names...)
-	conn, err := amqp.Dial(b.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testenv.Must(amqp.Dial(b.address))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	if b.ch, err = conn.Channel(); err != nil {
-		t.Fatal(err)
-	}
+	b.ch = testenv.Must(conn.Channel())(t)
 	return b
 }
 
@@ -174,10 +161,7 @@ func (b *broker) config(e *consumerFixture) rabbit.Config {
 // declare makes exchanges and queues.
 func (b *broker) declare(t testing.TB, e *consumerFixture) {
 	t.Helper()
-	p, err := rabbit.NewPublisher(b.config(e))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testenv.Must(rabbit.NewPublisher(b.config(e)))(t)
 	defer p.Close()
 	testenv.Eventually(t, longWait, func() bool { return p.Ready(t.Context()) == nil })
 }
@@ -186,22 +170,15 @@ func (b *broker) declare(t testing.TB, e *consumerFixture) {
 func (b *broker) send(t testing.TB, key string, m amqp.Publishing) {
 	t.Helper()
 	m.DeliveryMode = amqp.Persistent
-	if err := b.ch.PublishWithContext(t.Context(), b.prefix+"goods", key, true, false, m); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, b.ch.PublishWithContext(t.Context(), b.prefix+"goods", key, true, false, m))
 }
 
 // consume runs consumers until the returned function is called.
 func (b *broker) consume(t testing.TB, e *consumerFixture) (stop func()) {
 	t.Helper()
-	cs, err := rabbit.NewConsumers(b.config(e), e.in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := testenv.Must(rabbit.NewConsumers(b.config(e), e.in, nil))(t)
 	w := worker.New(cs.Loop(), slog.New(slog.DiscardHandler), worker.NewMetrics(nil))
-	if err := w.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Start(context.Background()))
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -216,10 +193,7 @@ func (b *broker) waiting(t testing.TB, queues ...string) int {
 	t.Helper()
 	n := 0
 	for _, name := range queues {
-		q, err := b.ch.QueueDeclarePassive(b.prefix+name, true, false, false, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := testenv.Must(b.ch.QueueDeclarePassive(b.prefix+name, true, false, false, false, nil))(t)
 		n += q.Messages
 	}
 	return n
@@ -243,10 +217,7 @@ func (b *broker) drain(t testing.TB, e *consumerFixture, deliveries, messages in
 // handled returns the number of deliveries that the inbox has handled.
 func (e *consumerFixture) handled(t testing.TB) int {
 	t.Helper()
-	families, err := e.figures.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := testenv.Must(e.figures.Gather())(t)
 	n := 0.0
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -282,12 +253,9 @@ func TestRabbit_external_messages(t *testing.T) {
 	b.send(t, "order.created", amqp.Publishing{MessageId: "7", Body: []byte(created("", "seven", "rice*3").body)})
 	b.send(t, "order.confirmed", amqp.Publishing{MessageId: "7", Body: []byte(confirmed("", "seven").body)}) // ids are each queue's own
 	// Moved by hand into its queue, it has the queue's name as its routing key.
-	err := b.ch.PublishWithContext(t.Context(), "", b.prefix+inputs[2], true, false, amqp.Publishing{
+	testenv.NoError(t, b.ch.PublishWithContext(t.Context(), "", b.prefix+inputs[2], true, false, amqp.Publishing{
 		Headers: amqp.Table{"event_type": "order.cancel.requested"}, Body: []byte(unwanted("", "nameless").body),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	b.drain(t, e, 6, 4)
 	if got := e.levels(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
 		t.Errorf("available, reserved, sold %v", got)

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
 	"comanda/internal/audit/auditsql"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
@@ -49,10 +49,7 @@ func scan(t *testing.T, side int, path string) string {
 			}
 		}
 	}
-	bits, err := gozxing.NewBinaryBitmapFromImage(img)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bits := testenv.Must(gozxing.NewBinaryBitmapFromImage(img))(t)
 	result, err := qrcode.NewQRCodeReader().Decode(bits, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_PURE_BARCODE: true})
 	if err != nil {
 		t.Fatalf("the code is not readable: %v", err)
@@ -148,13 +145,9 @@ func TestSheet(t *testing.T) {
 		if c.label != table.Label || c.url != strings.TrimPrefix(table.Link, "https://") {
 			t.Errorf("%s: the card says %q and %q", table.Label, c.label, c.url)
 		}
-		if d := cmp.Diff([]string{"Quét mã để gọi món", "Scan to order", "掃描 QR Code 點餐"}, c.hints); d != "" {
-			t.Error(d)
-		}
+		testenv.Equal(t, []string{"Quét mã để gọi món", "Scan to order", "掃描 QR Code 點餐"}, c.hints)
 	}
-	if d := cmp.Diff([]string{"Comanda Hà Nội · In ngày 2026-02-26 · trang 1/1"}, foot); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, []string{"Comanda Hà Nội · In ngày 2026-02-26 · trang 1/1"}, foot)
 }
 
 // The cards of a section are adjacent on the sheet and show its name.
@@ -168,9 +161,7 @@ func TestSheet_sections(t *testing.T) {
 	for _, c := range got {
 		order = append(order, c.label+" "+c.section)
 	}
-	if d := cmp.Diff([]string{"A1 ", "A3 ", "A5 ", "A2 Sân & vườn", "A4 Sân & vườn", "A6 Bar"}, order); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, []string{"A1 ", "A3 ", "A5 ", "A2 Sân & vườn", "A4 Sân & vườn", "A6 Bar"}, order)
 }
 
 func TestSheet_pages(t *testing.T) {

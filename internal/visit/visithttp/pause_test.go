@@ -2,7 +2,6 @@ package visithttp_test
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/testenv"
 )
 
 // A guest who scans while the branch is paused gets the reason and the end, in a locale of the branch that they read.
@@ -20,19 +20,12 @@ func TestLanding_paused(t *testing.T) {
 	house := &catalog.BranchAdmin{Store: store, Menus: catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock.Now), Now: s.clock.Now}
 	until := s.clock.Now().Add(time.Hour).Truncate(time.Second)
 	texts := catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}
-	if _, err := house.Pause(t.Context(), authz.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(house.Pause(t.Context(), authz.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}))(t)
 	qr := s.qr(t)
 	for language, want := range map[string]string{"": "Mất điện", "en-GB": "Power cut", "ja": "Mất điện"} {
-		r := httptest.NewRequestWithContext(t.Context(), "GET", "/cis/landing?qr="+qr, nil)
-		r.Header.Set("Accept-Language", language)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := testenv.Serve(t, s, "GET", "/cis/landing?qr="+qr, "", "Accept-Language", language)
 		var got struct{ Paused map[string]any }
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
 		notified := map[string]any{"reasonCode": nil, "reason": want, "until": until.Format(time.RFC3339)}
 		if d := cmp.Diff(notified, got.Paused); d != "" {
 			t.Errorf("%q: %s", language, d)

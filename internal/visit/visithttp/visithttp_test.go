@@ -44,16 +44,11 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
-	if err := demo.Load(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, demo.Load(t.Context(), db))
 	s := &site{db: db, clock: testenv.NewClock(), log: &bytes.Buffer{}}
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
-	server, err := httpapi.New(conf, slog.New(slog.NewTextHandler(s.log, nil)), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := testenv.Must(httpapi.New(conf, slog.New(slog.NewTextHandler(s.log, nil)), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
@@ -70,18 +65,11 @@ func newSite(t *testing.T) *site {
 // ask sends a request with a customer token, or with the service token on a staff path, and decodes the response.
 func (s *site) ask(t *testing.T, method, path, body, token string, into any) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if token != "" {
-		r.Header.Set(httpapi.CustomerTokenHeader, token)
-	}
+	headers := []string{httpapi.CustomerTokenHeader, token}
 	if strings.HasPrefix(path, "/api/") {
-		r.Header.Set("Authorization", "Bearer "+serviceToken)
+		headers = append(headers, "Authorization", "Bearer "+serviceToken)
 	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := testenv.Serve(t, s, method, path, body, headers...)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
 			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
@@ -186,10 +174,7 @@ func TestLanding_ignores_prefetches(t *testing.T) {
 		"Sec-Purpose": "prefetch", "sec-purpose": "prefetch;prerender", "Purpose": "prefetch", "X-Moz": "Prefetch",
 	} {
 		for _, path := range []string{"/cis/landing?qr=" + qr, "/m/" + qr} {
-			r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
-			r.Header.Set(header, value)
-			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
+			w := testenv.Serve(t, s, "GET", path, "", header, value)
 			wantStatus(t, w, 503, "prefetch_refused")
 			if got := w.Header().Get("Cache-Control"); got != "no-store" {
 				t.Errorf("Cache-Control is %q", got)
@@ -275,9 +260,7 @@ func TestStaff_visits(t *testing.T) {
 	var closed map[string]any
 	s.ask(t, "POST", "/api/visits/"+in.VisitID+"/close", "", "", &closed)
 	want["status"], want["closedAt"], want["closeReason"] = "CLOSED", "2026-02-26T05:01:00Z", "STAFF"
-	if d := cmp.Diff(want, closed); d != "" {
-		t.Error(d)
-	}
+	testenv.Equal(t, want, closed)
 	s.ask(t, "GET", "/api/visits?branchId=1&status=OPEN", "", "", &got)
 	if got.Total != 0 || len(got.Items) != 0 {
 		t.Errorf("open after the closing: %+v", got)
@@ -294,9 +277,7 @@ func TestStaff_routes_require_a_staff_login(t *testing.T) {
 		{"POST", "/api/tables"}, {"PATCH", "/api/tables/3"}, {"GET", "/api/tables/qr-sheet?branchId=1"}, {"GET", "/api/tables/3/qr.svg"},
 		{"POST", "/api/visits"}, {"POST", "/api/visits/x/move"}, {"POST", "/api/visits/x/answer"},
 	} {
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c[0], c[1], nil))
-		wantStatus(t, w, 401, "unauthenticated")
+		wantStatus(t, testenv.Serve(t, s, c[0], c[1], ""), 401, "unauthenticated")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
@@ -37,9 +38,7 @@ func guest() visit.Guest {
 func TestBindings_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		b, token, g := visitredis.New(db), visit.NewCustomerToken(), guest()
-		if err := b.Bind(t.Context(), token, g, time.Minute, soon); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, b.Bind(t.Context(), token, g, time.Minute, soon))
 		byCustomer, party := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
 		got, _, err := db.Do(t.Context(), "GET", byCustomer).Text()
 		want := g.VisitID + "|1|3|1772083800000"
@@ -69,29 +68,21 @@ func TestBindings_Find_accepts_only_sealed_values(t *testing.T) {
 		b, mine, theirs := visitredis.New(db), visit.NewCustomerToken(), visit.NewCustomerToken()
 		g, other := guest(), guest()
 		for token, g := range map[string]visit.Guest{mine: g, theirs: other} {
-			if err := b.Bind(t.Context(), token, g, time.Hour, soon); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, b.Bind(t.Context(), token, g, time.Hour, soon))
 		}
-		if err := db.Do(t.Context(), "SADD", keyspace.VisitCustomers(other.VisitID), keyspace.Secret(mine)).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Do(t.Context(), "SADD", keyspace.VisitCustomers(other.VisitID), keyspace.Secret(mine)).Err())
 		own, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(mine)).Text()
 		foreign, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(theirs)).Text()
 		for _, value := range []string{
 			foreign, strings.Replace(own, g.VisitID, other.VisitID, 1), strings.Replace(own, "|1|3|", "|2|3|", 1),
 			strings.Replace(own, "|17", "|27", 1), other.VisitID + "|1|3", other.VisitID + "|1|3|1772083800000|", own + "A",
 		} {
-			if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), value).Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), value).Err())
 			if _, found, err := b.Find(t.Context(), mine, now, hour); found || err != nil {
 				t.Errorf("%q was accepted: %t, %v", value, found, err)
 			}
 		}
-		if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), own).Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), own).Err())
 		if got, found, err := b.Find(t.Context(), mine, now, hour); !found || got.VisitID != g.VisitID || err != nil {
 			t.Errorf("its own value: %+v, %t, %v", got, found, err)
 		}
@@ -106,9 +97,7 @@ func TestBindings_Find_needs_both_keys(t *testing.T) {
 			"", "x", "|", "a|b|c", sealed(g.VisitID + "|1"), sealed(g.VisitID + "|1|x|1772083800000"), sealed("x|1|3|1772083800000"),
 			sealed(g.VisitID + "|1|3|1772083800000"),
 		} {
-			if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(token), value, "PX", "60000").Err(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(token), value, "PX", "60000").Err())
 			if _, found, err := b.Find(t.Context(), token, now, hour); found || err != nil {
 				t.Errorf("%q was accepted: %t, %v", value, found, err)
 			}
@@ -119,9 +108,7 @@ func TestBindings_Find_needs_both_keys(t *testing.T) {
 func TestBindings_without_Redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
 	b, token, g := visitredis.New(db), visit.NewCustomerToken(), guest()
-	if err := b.Bind(t.Context(), token, g, time.Hour, soon); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, b.Bind(t.Context(), token, g, time.Hour, soon))
 	server.Kill()
 	_, found, err := b.Find(t.Context(), token, now, hour)
 	for what, err := range map[string]error{

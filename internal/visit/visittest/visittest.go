@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 	"comanda/internal/visit"
 )
@@ -94,9 +95,7 @@ func BindingsSuite(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 	}
 	bind := func(t *testing.T, b visit.Bindings, token string, g visit.Guest) {
 		t.Helper()
-		if err := b.Bind(t.Context(), token, g, time.Hour, now.Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, b.Bind(t.Context(), token, g, time.Hour, now.Add(time.Minute)))
 	}
 	finds := func(t *testing.T, b visit.Bindings, token string, want visit.Guest, wantFound bool) {
 		t.Helper()
@@ -137,9 +136,7 @@ func BindingsSuite(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		other, elsewhere := guest()
 		bind(t, b, other, elsewhere)
 		for range 2 { // the second call changes nothing
-			if err := b.Unbind(t.Context(), []string{g.VisitID}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, b.Unbind(t.Context(), []string{g.VisitID}))
 			finds(t, b, token, g, false)
 			finds(t, b, second, g, false)
 			finds(t, b, other, elsewhere, true)

@@ -1,0 +1,38 @@
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// recorder is a test that goes on after a failure.
+type recorder struct{ said []string }
+
+func (*recorder) Helper()             {}
+func (r *recorder) Error(args ...any) { r.said = append(r.said, "error: "+fmt.Sprint(args...)) }
+func (r *recorder) Fatal(args ...any) { r.said = append(r.said, "fatal: "+fmt.Sprint(args...)) }
+
+func TestMust(t *testing.T) {
+	r := &recorder{}
+	NoError(r, nil)
+	Equal(r, []int{1, 2}, []int{1, 2})
+	a, b := Must2(1, "two", nil)(r)
+	if n := Must(3, nil)(r); a != 1 || b != "two" || n != 3 || len(r.said) > 0 {
+		t.Errorf("%d, %q, %d, %q", a, b, n, r.said)
+	}
+	NoError(r, io.EOF)
+	Must(1, errors.New("no value"))(r)
+	Must2(1, 2, errors.New("no values"))(r)
+	if want := []string{"fatal: EOF", "fatal: no value", "fatal: no values"}; !slices.Equal(r.said, want) {
+		t.Errorf("%q, want %q", r.said, want)
+	}
+	r.said = nil
+	Equal(r, "wanted", "got")
+	if len(r.said) != 1 || !strings.HasPrefix(r.said[0], "error: ") || !strings.Contains(r.said[0], "wanted") {
+		t.Errorf("%q", r.said)
+	}
+}
