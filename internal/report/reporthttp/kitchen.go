@@ -46,8 +46,8 @@ func paceOf(p report.PhaseStats) Pace {
 }
 
 // sheet lists the dates first, then the hours.
-func (v ticketsView) sheet() sheet {
-	s := sheet{columns: []string{"date", "hour", "phase", "orders", "p50_ms", "p90_ms"}}
+func (v ticketsView) sheet() *sheet {
+	s := &sheet{columns: []string{"date", "hour", "phase", "orders", "p50_ms", "p90_ms"}}
 	for _, d := range v.Days {
 		s.add(d.Date, "", d.Phase, d.Orders, d.P50, d.P90)
 	}

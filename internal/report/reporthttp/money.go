@@ -62,8 +62,8 @@ func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v payment
 }
 
 // sheet concatenates the three lists; the first column distinguishes them.
-func (v paymentsView) sheet() sheet {
-	s := sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
+func (v paymentsView) sheet() *sheet {
+	s := &sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
 	for _, a := range v.Attempts {
 		s.add("payment", a.Method, a.State, "", a.Number, a.Amount, v.Currency)
 	}
@@ -109,8 +109,8 @@ func (r routes) ended(ctx context.Context, _ *Span, s report.Span) (endedView, e
 	return v, err
 }
 
-func (v endedView) sheet() sheet {
-	s := sheet{columns: []string{"date", "reason", "orders", "amount", "abandoned", "abandoned_amount", "currency"}}
+func (v endedView) sheet() *sheet {
+	s := &sheet{columns: []string{"date", "reason", "orders", "amount", "abandoned", "abandoned_amount", "currency"}}
 	for _, e := range v.Rows {
 		s.add(e.Date, e.Reason, e.Orders, e.Amount, e.Abandoned, e.AbandonedAmount, v.Currency)
 	}
@@ -153,8 +153,8 @@ func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsVie
 	return v, err
 }
 
-func (v refundsView) sheet() sheet {
-	s := sheet{columns: []string{"date", "method", "reason", "state", "number", "amount", "currency"}}
+func (v refundsView) sheet() *sheet {
+	s := &sheet{columns: []string{"date", "method", "reason", "state", "number", "amount", "currency"}}
 	for _, f := range v.Rows {
 		s.add(f.Date, f.Method, f.Reason, f.State, f.Number, f.Amount, v.Currency)
 	}

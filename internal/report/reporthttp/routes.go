@@ -60,7 +60,7 @@ func (s *Span) name(of catalog.Texts, b catalog.Branch) string {
 }
 
 // view is a report that can be formatted as JSON or as a table.
-type view interface{ sheet() sheet }
+type view interface{ sheet() *sheet }
 
 // Head is the common part of every report. It is exported, like other embedded types, because huma reads exported
 // fields only.
@@ -142,7 +142,7 @@ func (s *sheet) add(cells ...any) {
 }
 
 // csv returns RFC 4180 CSV with CRLF line ends.
-func (s sheet) csv() ([]byte, error) {
+func (s *sheet) csv() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(mark)
 	w := csv.NewWriter(&b)

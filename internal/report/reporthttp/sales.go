@@ -46,8 +46,8 @@ func (r routes) hours(ctx context.Context, _ *Span, s report.Span) (hoursView, e
 
 func hourOf(c report.Cell) Hourly { return Hourly{c.Hour, c.Placed, c.Sales, c.Gross} }
 
-func (v hoursView) sheet() sheet {
-	s := sheet{columns: []string{"weekday", "hour", "placed", "sales", "gross", "currency"}}
+func (v hoursView) sheet() *sheet {
+	s := &sheet{columns: []string{"weekday", "hour", "placed", "sales", "gross", "currency"}}
 	for _, c := range v.Cells {
 		s.add(c.Weekday, c.Hour, c.Placed, c.Sales, c.Gross, v.Currency)
 	}
@@ -88,8 +88,8 @@ func figuresOf(d report.Day) Figures {
 	return Figures{d.Placed, d.Sales, d.Canceled, d.Open, d.Gross, d.Refunded, d.Net()}
 }
 
-func (v daysView) sheet() sheet {
-	s := sheet{columns: []string{
+func (v daysView) sheet() *sheet {
+	s := &sheet{columns: []string{
 		"date", "placed", "sales", "canceled", "open", "gross", "refunded", "net", "currency",
 	}}
 	for _, d := range v.Days {
@@ -139,8 +139,8 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 	return v, err
 }
 
-func (v dishesView) sheet() sheet {
-	s := sheet{columns: []string{"rank", "dish_id", "name", "qty", "gross", "share", "currency"}}
+func (v dishesView) sheet() *sheet {
+	s := &sheet{columns: []string{"rank", "dish_id", "name", "qty", "gross", "share", "currency"}}
 	for _, d := range v.all {
 		s.add(d.Rank, d.DishID, d.Name, d.Qty, d.Gross, portion(d.Share), v.Currency)
 	}
@@ -185,8 +185,8 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	return v, err
 }
 
-func (v quotasView) sheet() sheet {
-	s := sheet{columns: []string{"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at"}}
+func (v quotasView) sheet() *sheet {
+	s := &sheet{columns: []string{"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at"}}
 	for _, q := range v.all {
 		at := ""
 		if q.SoldOutAt != nil {
