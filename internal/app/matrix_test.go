@@ -181,7 +181,10 @@ func (f *fixture) ask(principal, method, path, body string) reply {
 	if token := f.guest[principal]; token != "" {
 		r.Header.Set("X-Customer-Token", token)
 	}
-	res := testenv.Must(f.client.Do(r))(f.t)
+	res, err := f.client.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	defer res.Body.Close()
 	if res.Header.Get("Content-Type") == "text/event-stream" {
 		return reply{status: res.StatusCode}

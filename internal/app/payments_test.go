@@ -50,7 +50,10 @@ func (s gatewaySite) page(m payment.Method, c money.Currency) payment.Page {
 func (s gatewaySite) opens(page payment.Page) int {
 	s.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(s.t.Context(), http.MethodGet, page.URL, http.NoBody))(s.t)
-	resp := testenv.Must(http.DefaultClient.Do(r))(s.t)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	defer resp.Body.Close()
 	return resp.StatusCode
 }

@@ -61,7 +61,10 @@ func (f *fixture) firstBoard(who string) string {
 	r := testenv.Must(http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/api/boards/1/events",
 		http.NoBody))(f.t)
 	r.Header.Set("Authorization", "Bearer "+f.bearer[who])
-	res := testenv.Must(f.client.Do(r))(f.t)
+	res, err := f.client.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	defer res.Body.Close()
 	lines := bufio.NewReader(res.Body)
 	for {

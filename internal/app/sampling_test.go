@@ -46,7 +46,10 @@ func (h *house) get(path string, into any) {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.p.server.Addr().String()+path,
 		nil))(h.t)
-	a := testenv.Must(h.client.Do(r))(h.t)
+	a, err := h.client.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	defer func() { _ = a.Body.Close() }()
 	if err := json.NewDecoder(a.Body).Decode(into); err != nil || a.StatusCode != http.StatusOK {
 		h.t.Fatalf("%s: %d, %v", path, a.StatusCode, err)

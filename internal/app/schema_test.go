@@ -20,7 +20,10 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 		t.Helper()
 		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path,
 			nil))(t)
-		res := testenv.Must(http.DefaultClient.Do(r))(t)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer func() { _ = res.Body.Close() }()
 		var problem struct{ Code string }
 		if code != "" {

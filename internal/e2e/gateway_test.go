@@ -75,7 +75,10 @@ func (s *installation) followRedirects(r *http.Request) (path, text string) {
 	s.t.Helper()
 	client := *s.http
 	client.CheckRedirect = nil
-	resp := testenv.Must(client.Do(r))(s.t)
+	resp, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {

@@ -196,7 +196,10 @@ func (h *harness) do(body io.Reader, method, path string, headers ...string) ans
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res := testenv.Must(h.client.Do(req))(h.t)
+	res, err := h.client.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	defer res.Body.Close()
 	b := testenv.Must(io.ReadAll(res.Body))(h.t)
 	return answer{res, string(b)}

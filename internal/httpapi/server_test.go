@@ -182,7 +182,10 @@ func TestServer_StopServesIdleConnections(t *testing.T) {
 	r := bufio.NewReader(conn)
 	ask := func() (status int, last bool) {
 		testenv.Must(io.WriteString(conn, "GET /orders/7 HTTP/1.1\r\nHost: "+h.Addr().String()+"\r\n\r\n"))(t)
-		a := testenv.Must(http.ReadResponse(r, nil))(t)
+		a, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, _ = io.Copy(io.Discard, a.Body)
 		_ = a.Body.Close()
 		return a.StatusCode, a.Close
@@ -264,7 +267,10 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 				}
 			})})
 	})
-	res := testenv.Must(h.client.Get("http://" + h.Addr().String() + "/stream"))(t)
+	res, err := h.client.Get("http://" + h.Addr().String() + "/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer res.Body.Close()
 	for range 5 { // each of these takes the one place and runs into its deadline
 		if a := h.send("GET", "/wait", ""); a.problem(t)["code"] != "timeout" {

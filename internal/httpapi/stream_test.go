@@ -72,7 +72,10 @@ func (h *harness) listen(who, last string) *listener {
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	res := testenv.Must((&http.Client{Transport: h.client.Transport}).Do(r))(h.t)
+	res, err := (&http.Client{Transport: h.client.Transport}).Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	h.t.Cleanup(func() { _ = res.Body.Close() })
 	return &listener{h.t, res, bufio.NewReader(res.Body)}
 }
@@ -207,7 +210,10 @@ func TestStream_metrics_and_contract(t *testing.T) {
 
 func (h *harness) get(t *testing.T, path string) string {
 	t.Helper()
-	res := testenv.Must(h.client.Get("http://" + h.Addr().String() + path))(t)
+	res, err := h.client.Get("http://" + h.Addr().String() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer res.Body.Close()
 	text := testenv.Must(io.ReadAll(res.Body))(t)
 	return string(text)

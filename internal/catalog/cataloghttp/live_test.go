@@ -173,7 +173,10 @@ func openLiveIn(ctx context.Context, t *testing.T, url, after string) *liveClien
 	r := testenv.Must(http.NewRequestWithContext(ctx, http.MethodGet, url+"/cis/branch/1/availability/events", nil))(t)
 	r.Header.Set("X-Customer-Token", "ann")
 	r.Header.Set("Last-Event-ID", after)
-	res := testenv.Must(http.DefaultClient.Do(r))(t)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return &liveClient{t: t, text: bufio.NewScanner(res.Body)}
 }

@@ -135,7 +135,10 @@ func (g *galley) request(t *testing.T, who, method, path, body string) *http.Req
 
 func (g *galley) ask(t *testing.T, who, method, path, body string) reply {
 	t.Helper()
-	res := testenv.Must(http.DefaultClient.Do(g.request(t, who, method, path, body)))(t)
+	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer res.Body.Close()
 	a := reply{status: res.StatusCode}
 	var text strings.Builder
@@ -404,7 +407,10 @@ func (g *galley) follow(t *testing.T, who, seen string) *screen {
 	if seen != "" {
 		r.Header.Set("Last-Event-ID", seen)
 	}
-	res := testenv.Must(http.DefaultClient.Do(r))(t)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))

@@ -138,7 +138,10 @@ func (o *onlookers) look(t *testing.T, path string) (events *bufio.Scanner, leav
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*signal)
 	t.Cleanup(cancel)
-	res := testenv.Must(http.DefaultClient.Do(o.request(t, "member", http.MethodGet, path, "").WithContext(ctx)))(t)
+	res, err := http.DefaultClient.Do(o.request(t, "member", http.MethodGet, path, "").WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	events = bufio.NewScanner(res.Body)
 	if !data(events) {

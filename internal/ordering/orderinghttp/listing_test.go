@@ -57,7 +57,10 @@ func TestLists(t *testing.T) {
 		t.Helper()
 		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL+path, nil))(t)
 		r.Header.Set("Authorization", "Bearer "+serviceToken)
-		res := testenv.Must(web.Client().Do(r))(t)
+		res, err := web.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer res.Body.Close()
 		text := testenv.Must(io.ReadAll(res.Body))(t)
 		if err := json.Unmarshal(text, &body); err != nil {

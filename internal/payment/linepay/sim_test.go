@@ -67,7 +67,10 @@ func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string
 // press presses a button of the page and returns the redirect; nil for none.
 func (l *fixture) press(page, action string) *url.URL {
 	l.t.Helper()
-	resp := testenv.Must(l.client.PostForm(page, url.Values{"action": {action}}))(l.t)
+	resp, err := l.client.PostForm(page, url.Values{"action": {action}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusOK {
 		return nil

@@ -123,7 +123,10 @@ func (h *house) get(path string, headers ...string) (answer, string) {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	res := testenv.Must(http.DefaultClient.Do(r))(h.t)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	defer res.Body.Close()
 	defer http.DefaultClient.CloseIdleConnections()
 	text := testenv.Must(io.ReadAll(res.Body))(h.t)

@@ -68,7 +68,10 @@ func (h *merchant) control(method, contentType, body string) (int, string) {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), method, h.api+"/control", strings.NewReader(body)))(h.t)
 	r.Header.Set("Content-Type", contentType)
-	resp := testenv.Must(newClient().Do(r))(h.t)
+	resp, err := newClient().Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	defer resp.Body.Close()
 	text := testenv.Must(io.ReadAll(resp.Body))(h.t)
 	return resp.StatusCode, string(text)
