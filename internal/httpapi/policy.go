@@ -65,7 +65,7 @@ func (p Policy) security() []map[string][]string {
 
 var securitySchemes = map[string]*huma.SecurityScheme{
 	"customerToken": {Type: "apiKey", In: "header", Name: CustomerTokenHeader},
-	"accessToken":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "The access token that a login returns."},
+	"accessToken":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "The access token of a login."},
 	"serviceToken":  {Type: "http", Scheme: "bearer", Description: "The service token of the installation, for scripts."},
 }
 

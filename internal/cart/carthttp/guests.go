@@ -96,7 +96,7 @@ type putInput struct {
 	httpapi.GuestHeader
 	httpapi.Language
 	VisitID string `path:"visitId" maxLength:"64"`
-	LineID  string `path:"lineId" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"Chosen by the phone; the same id identifies the same line."`
+	LineID  string `path:"lineId" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"Chosen by the phone; the same id is the same line."`
 	Body    struct {
 		ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 		Qty    int64  `json:"qty" minimum:"1" maximum:"20"`

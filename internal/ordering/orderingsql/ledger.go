@@ -80,8 +80,8 @@ func (l *Ledger) Stop() {
 	l.owners.Stop()
 }
 
-// PriorResult returns the order placed under a key, or nil. Concurrent calls share one statement, because every rejected order makes
-// one. It reads outside of the group commit, so it does not wait for queued commands.
+// PriorResult returns the order placed under a key, or nil. Concurrent calls share one statement, because every rejected
+// order makes one. It reads outside of the group commit, so it does not wait for queued commands.
 func (l *Ledger) PriorResult(ctx context.Context, k ordering.IdempotencyKey) (*ordering.Order, error) {
 	return l.keys.Do(ctx, k)
 }

@@ -43,7 +43,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"name.sql": {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
 	"page.sql": {Data: []byte(`
 		INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, redirect_url, created_at)
-		SELECT id, id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at
+		SELECT 'page-' || id, id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at
 		FROM order_info WHERE id = $1`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
