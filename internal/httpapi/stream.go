@@ -44,7 +44,7 @@ func (f Feed) end() {
 
 // LastEvent is embedded in the inputs of streams: the id of the last event that the client has received.
 type LastEvent struct {
-	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"Id of the last received event, whose state is not sent again."`
+	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"Id of the last received event; it is not sent again."`
 }
 
 // RegisterStream adds an operation that responds with server-sent events whose data are T as JSON. open accepts or

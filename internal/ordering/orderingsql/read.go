@@ -90,7 +90,8 @@ var scanOrder = sqldb.Row(func(o *ordering.Order) []any {
 	return []any{
 		&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID, &o.ClientTxnID,
 		&o.Digest, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency, &o.Refunded,
-		&o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address, &o.Receiver.Email, &o.Receiver.Note,
+		&o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address, &o.Receiver.Email,
+		&o.Receiver.Note,
 		sqldb.Time(&o.PayBy), sqldb.Time(&o.ExpiresAt), sqldb.Time(&o.PaidAt), sqldb.Time(&o.CanceledAt),
 		sqldb.Time(&o.CreatedAt), sqldb.Time(&o.UpdatedAt), &o.Version, sqldb.Time(&o.SteppedAt), sqldb.Bool(&o.VoidSeen),
 		&o.Extensions,

@@ -42,8 +42,8 @@ const token = "0123456789abcdef0123456789abcdef"
 var stmts = sqldb.Load(fstest.MapFS{
 	"name.sql": {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
 	"page.sql": {Data: []byte(`
-		INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, redirect_url, created_at)
-		SELECT 'page-' || id, id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at
+		INSERT INTO payment_attempt (id, method, amount, currency, state, redirect_url, created_at, order_id)
+		SELECT id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at, id
 		FROM order_info WHERE id = $1`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)

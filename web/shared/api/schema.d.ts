@@ -5692,7 +5692,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Id of the last received event, whose state is not sent again. */
+                /** @description Id of the last received event; it is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -10445,7 +10445,7 @@ export interface operations {
             header?: {
                 /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
-                /** @description Id of the last received event, whose state is not sent again. */
+                /** @description Id of the last received event; it is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -10764,7 +10764,7 @@ export interface operations {
                 /** @description The customer token from the landing. */
                 "X-Customer-Token"?: string;
                 "Accept-Language"?: string;
-                /** @description Id of the last received event, whose state is not sent again. */
+                /** @description Id of the last received event; it is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -11793,7 +11793,7 @@ export interface operations {
             };
             header?: {
                 "Accept-Language"?: string;
-                /** @description Id of the last received event, whose state is not sent again. */
+                /** @description Id of the last received event; it is not sent again. */
                 "Last-Event-ID"?: string;
             };
             path: {
