@@ -46,7 +46,7 @@ func (c *cli) bench() *cobra.Command {
 			return result{value: r, text: r.Text}, err
 		}),
 	}
-	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute per second")
+	cmd.Flags().Float64Var(&seconds, "seconds", 5, "seconds of each measurement; a whole run takes about 60 times as long")
 	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "numbers of concurrent connections")
 	cmd.Flags().IntVar(&history, "history", 0,
 		"orders in the database before the measurements, up to "+strconv.Itoa(bench.MaxHistory))

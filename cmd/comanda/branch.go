@@ -137,9 +137,9 @@ func (c *cli) setBranch() *cobra.Command {
 		Use: "set ID", Short: "Change a branch", Args: cobra.ExactArgs(1),
 		Example: "  comanda branch set 1 --name \"Quán Hoa 2\" --open true\n" +
 			"  comanda branch set 1 --hours hours.json",
-		Long: "Changes what is given. A file of opening hours has the periods of weekdays and of dates:\n" +
+		Long: "Changes only the settings that you pass. A file of opening hours lists periods by weekday and by date:\n" +
 			`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]},"exceptions":[{"date":"2026-12-24","periods":[]}]}` + "\n" +
-			"A weekday that is missing is closed; {} opens at all hours.",
+			"A missing weekday is closed; an empty object {} means always open.",
 		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (_ catalog.Branch, err error) {
 			e := catalog.BranchEdit{
 				Name: given(cmd, "name", name), DayStart: given(cmd, "day-start", dayStart), Open: given(cmd, "open", open),
@@ -162,11 +162,11 @@ func (c *cli) setBranch() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&name, "name", "", "name that guests see")
 	flags.StringSliceVar(&locales, "locales", nil, "languages of the menu, the branch's own first")
-	flags.IntVar(&dayStart, "day-start", 0, "hour at which the business day begins, 0 to 23, until the first order")
+	flags.IntVar(&dayStart, "day-start", 0, "first hour of the business day, 0 to 23; cannot change after the first order")
 	flags.BoolVar(&open, "open", false, "whether guests can order: true or false")
-	flags.StringVar(&country, "country", "", "ISO code of the country, until the first order")
-	flags.StringVar(&currency, "currency", "", "ISO code of the currency, until the first order")
-	flags.StringVar(&timezone, "timezone", "", "IANA time zone, until the first order")
+	flags.StringVar(&country, "country", "", "ISO code of the country; cannot change after the first order")
+	flags.StringVar(&currency, "currency", "", "ISO code of the currency; cannot change after the first order")
+	flags.StringVar(&timezone, "timezone", "", "IANA time zone; cannot change after the first order")
 	flags.StringVar(&hoursFile, "hours", "", "JSON file with the opening hours")
 	flags.StringVar(&mailFrom, "mail-from", "", "sender of e-mails about its orders, such as \"Quán Hoa <hoa@house.example>\"")
 	flags.BoolVar(&sharedCart, "shared-cart", false, "whether the phones of a table fill one cart: true or false")

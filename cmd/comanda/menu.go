@@ -29,9 +29,9 @@ func (c *cli) menuImport() *cobra.Command {
 		Use: "import [FILE]", Short: "Import a branch's menu from CSV, XLSX or ZIP, or from a template",
 		Args: cobra.MaximumNArgs(1),
 		Long: "Creates and changes dishes by their key. The file is a spreadsheet like that of comanda menu export, an item\n" +
-			"export of Square or Loyverse, or a ZIP archive of one of them with pictures. With any problem nothing is\n" +
-			"written; the command prints all problems and exits with 1. New prices, quotas and dishes are written to a\n" +
-			"draft, which --publish publishes. --template imports a menu of this program instead of a file, with prices in\n" +
+			"export of Square or Loyverse, or a ZIP archive of one of them with pictures. If there is any problem,\n" +
+			"nothing is written; the command prints all problems and exits with 1. New prices, quotas and dishes are written to a\n" +
+			"draft, which --publish publishes. --template imports a built-in menu instead of a file, with prices in\n" +
 			"the branch's currency: " + strings.Join(app.MenuTemplates(), ", ") + ".",
 		Example: "  comanda menu import menu.xlsx --branch 1 --dry-run\n  comanda menu import menu.zip --branch 1 --publish\n" +
 			"  comanda menu import --template pho --branch 1",

@@ -169,7 +169,7 @@ func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// printTable aligns the columns of a header and of what row writes for each element, whose cells end with tabs.
+// printTable prints a header and one row per element in aligned columns. Header and row separate their cells by tabs.
 func printTable[T any](w io.Writer, header string, all []T, row func(io.Writer, T)) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, header)

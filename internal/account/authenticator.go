@@ -225,7 +225,7 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 	return nil
 }
 
-// evict drops what no valid token needs any more. The caller holds the lock.
+// evict removes revocations that are older than any valid token, and expired cached tokens. The caller holds mu.
 func (au *Authenticator) evict(now time.Time) {
 	old := now.Add(-revocationTTL - revocationOverlap)
 	for _, m := range []map[string]time.Time{au.revoked, au.users, au.applied} {

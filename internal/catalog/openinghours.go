@@ -38,7 +38,7 @@ var weekdays = [...]Weekday{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 // From, it ends on the next day; equal times are 24 hours.
 type Period struct {
 	From string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local time, such as 11:00."`
-	To   string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local time; not after from: on the next day."`
+	To   string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" doc:"Local time. If it is not later than from, it is on the next day."`
 }
 
 // HoursException replaces the periods of one date. Without periods the branch is closed on that date.

@@ -15,7 +15,7 @@ type (
 	indexes = []*Index
 )
 
-// small is what a column of 32 bits holds.
+// small is the range of a 32-bit column.
 var small = [2]int64{math.MinInt32, math.MaxInt32}
 
 // Limits of a cart line: cart.MaxQuantity and catalog.MaxPrice, which this package must not import; a test compares

@@ -218,8 +218,8 @@ func (c *rebuildRun) entity(ctx context.Context, e *Entity) error {
 	})
 }
 
-// batch writes one batch and, under mu, advances the saved position. It writes directly and not through the projector,
-// because documents that Redis has in a newer version need a decision.
+// batch writes one batch and, under mu, advances the saved position. It does not use the projector, because
+// overwriteNewer must decide about documents that are newer in Redis than in SQL.
 func (c *rebuildRun) batch(ctx context.Context, e *Entity, b batch, line *watermark) error {
 	docs, err := c.Source.Read(ctx, e, b.ids)
 	if err != nil {

@@ -99,7 +99,7 @@ func register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.
 	a.showTyped(&op, typed)
 }
 
-// Handle adds a plain route.
+// Handle registers a route with a plain http.Handler. The route is not in the OpenAPI document.
 func (a *API) Handle(rt Route) {
 	method, path := split(rt.Pattern)
 	maxBody := rt.MaxBodyBytes

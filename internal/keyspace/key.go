@@ -103,8 +103,8 @@ func ParseNamespace(s string) (Namespace, error) {
 // Wire returns the key with the namespace, as it is sent.
 func (n Namespace) Wire(k Key) string { return n.Raw(k.text) }
 
-// Raw is Wire for the text of a key. A hash tag that is a whole key, as in memos, gets the namespace too, so that both
-// keys stay in one slot.
+// Raw adds the namespace to the text of a key. If the hash tag is itself a key, as in memo:{user:1}, the tag gets the
+// namespace too, so that both keys stay in one slot.
 func (n Namespace) Raw(key string) string {
 	if n == "" {
 		return key

@@ -237,7 +237,7 @@ func (in *reader) read(d dish) DishRow {
 	return row
 }
 
-// refused are the codes of texts that package text refuses.
+// refused maps the errors of package text to problem codes and messages.
 var refused = []struct {
 	err     error
 	code    ProblemCode

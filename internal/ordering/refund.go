@@ -137,7 +137,7 @@ func (c *Refund) decide(b *Batch) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
-	// A repetition is recognized before the checks below, which the first refund may have made impossible.
+	// An earlier result comes first: after the first refund, the checks below may fail.
 	if r, found, err := b.priorRefund(o.ID, c); found {
 		return Result{Order: *o, Refund: r, Err: err}
 	}

@@ -51,7 +51,7 @@ type Hold struct {
 	ID    string
 	Scope Scope
 	Lines []Line    // in Scope; merged and sorted by item, see MergeLines
-	Stock []Line    // in the branch's stock, for an order that takes both; merged likewise
+	Stock []Line    // stock items of the branch, if the order also takes quotas; merged like Lines
 	Until time.Time // the hold may expire from this instant on
 }
 
@@ -157,5 +157,5 @@ type Shortage struct {
 	Requested int64
 	Available int64  // never negative
 	Stock     bool   // Item is a stock item
-	SKU       string // of a stock item, where SQL decided
+	SKU       string // of a stock item; empty if the admission cache refused
 }

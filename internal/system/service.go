@@ -127,10 +127,10 @@ type DeadLetterFilter struct {
 
 // Replayed counts replayed dead letters by result.
 type Replayed struct {
-	Relayed int `json:"relayed" doc:"Back in the outbox."`
-	Applied int `json:"applied" doc:"Applied by their consumers."`
-	Failed  int `json:"failed" doc:"Failed again."`
-	Revived int `json:"revived" doc:"Queued for Redis again."`
+	Relayed int `json:"relayed" doc:"Events moved back to the outbox."`
+	Applied int `json:"applied" doc:"Events applied by their consumers."`
+	Failed  int `json:"failed" doc:"Events that failed again."`
+	Revived int `json:"revived" doc:"Entries queued for Redis again."`
 }
 
 // Sum returns the number of processed letters.

@@ -15,5 +15,5 @@
 //	V3 a closed visit is never opened again, and its tokens never belong to another one
 //	V4 an idle visit is closed after its branch's AutoClose, but not while an order is unpaid
 //	V5 only the SHA-256 of a customer token is stored
-//	V6 a visit moves with its guests, orders and calls to a table that is free and in use; its tokens stay valid
+//	V6 a visit moves with its guests, orders and calls to an active table without an open visit; its tokens stay valid
 package visit

@@ -99,8 +99,8 @@ func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, e
 	return t, err
 }
 
-// EditTable changes a table. The code of a table that is not in use is refused. A table with an open visit cannot be
-// taken out of use.
+// EditTable changes a table. The QR code of an inactive table is refused. A table with an open visit cannot be made
+// inactive.
 func (f *Floor) EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit) (Table, error) {
 	t, err := f.Store.EditTable(ctx, by, id, e, f.Now())
 	if err == nil {
@@ -110,7 +110,7 @@ func (f *Floor) EditTable(ctx context.Context, by authz.Actor, id int64, e Table
 }
 
 // Codes returns a branch and its tables with the given ids, whose codes are to be printed, and records the printing.
-// Without ids it returns all tables that are in use and have a code.
+// Without ids it returns all active tables that have a code.
 func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
 	if !by.Sees(branch) {
 		return catalog.Branch{}, nil, catalog.ErrBranch

@@ -53,7 +53,7 @@ func photos(_ context.Context, id string, width int) ([]byte, bool, error) {
 
 var photoID = strings.Repeat("0a", 16)
 
-// ask sends a request with pairs of headers.
+// ask sends a GET request. headers alternates names and values.
 func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	return testenv.Serve(t, h, http.MethodGet, path, "", headers...)

@@ -97,7 +97,7 @@ type conn struct {
 
 	net     net.Conn
 	in      *bufio.Reader
-	release func() bool // ends the watch of the context
+	release func() bool // stops the function that aborts I/O when the context ends
 }
 
 // answer is the relevant part of a response.

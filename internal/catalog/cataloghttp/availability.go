@@ -20,7 +20,7 @@ type offRequest struct {
 	Until string `json:"until" text:"exact" minLength:"1" maxLength:"40" doc:"RESTORED, END_OF_DAY, or an instant."`
 }
 
-// offItem is an item that was taken off the menu.
+// offItem is a menu item that is off sale (86).
 type offItem struct {
 	ItemID string    `json:"itemId"`
 	Since  time.Time `json:"since"`

@@ -21,7 +21,7 @@ type listSizes struct {
 	started int // batches so far
 }
 
-// listSize is the size of one list. It is asked for again once pause has passed since.
+// listSize is the last known size of one list. It is asked for again when pause has passed since asked.
 type listSize struct {
 	n     int64
 	asked clock.Stopwatch

@@ -100,7 +100,8 @@ func scanDead(r sqldb.Rows) (l DeadLetter, err error) {
 }
 
 // DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
-// if allConsumers is set. Letters may die between its two statements, so the total may differ from the page by them.
+// if allConsumers is set. The page and the total are separate statements, so a letter stored in between may be in only
+// one of them.
 func DeadLetterPage(
 	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
 ) ([]queue.DeadLetter, int64, error) {

@@ -175,8 +175,9 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 	return nil
 }
 
-// send publishes all events, and the timers of placed orders. An event that cannot be published gets an error in
-// refused and a nil confirmation.
+// send publishes all events and, if timers are on, a payment-timer message for each placed order. An event of an
+// unregistered type gets an error in refused and a nil confirmation. If a publication fails, send drops the connection
+// and returns errLost.
 func (p *Publisher) send(
 	ctx context.Context, events []event.Event, refused []error,
 ) ([]*amqp.DeferredConfirmation, error) {

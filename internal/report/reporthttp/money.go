@@ -120,7 +120,7 @@ func (v endedView) sheet() *sheet {
 type refunds struct {
 	Date   string `json:"date,omitempty" doc:"Business date of the order."`
 	Method string `json:"method"`
-	Reason string `json:"reason" doc:"STAFF, or the reason why the payment does not pay an order."`
+	Reason string `json:"reason" doc:"STAFF for a refund by staff; otherwise why the payment did not pay an order."`
 	State  string `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
 	Number int64  `json:"number"`
 	Amount int64  `json:"amount"`

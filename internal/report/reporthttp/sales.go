@@ -14,7 +14,7 @@ import (
 type Hourly struct {
 	Hour   int   `json:"hour" doc:"Branch local time, 0 to 23."`
 	Placed int64 `json:"placed"`
-	Sales  int64 `json:"sales" doc:"Part of placed that was paid."`
+	Sales  int64 `json:"sales" doc:"Number of the placed orders that were paid."`
 	Gross  int64 `json:"gross" doc:"Total of the paid orders, before refunds."`
 }
 
@@ -57,11 +57,11 @@ func (v hoursView) sheet() *sheet {
 // Figures are the orders of one business date, or of all.
 type Figures struct {
 	Placed   int64 `json:"placed"`
-	Sales    int64 `json:"sales" doc:"Part of placed that was paid."`
+	Sales    int64 `json:"sales" doc:"Number of the placed orders that were paid."`
 	Canceled int64 `json:"canceled" doc:"Orders that ended unpaid."`
 	Open     int64 `json:"open" doc:"Orders that are neither paid nor ended."`
 	Gross    int64 `json:"gross"`
-	Refunded int64 `json:"refunded" doc:"Part of gross that is refunded or due, at any time."`
+	Refunded int64 `json:"refunded" doc:"Refunds of these orders that are made or pending, whatever their date."`
 	Net      int64 `json:"net"`
 }
 

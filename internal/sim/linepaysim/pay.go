@@ -236,5 +236,5 @@ func (p *transaction) returnTo(address string) string {
 
 // visit opens a URL in the background, like another browser.
 func (s *Simulator) visit(address string) {
-	s.Go(func() { _, _, _ = s.Get(address) }) // what the merchant answers is nothing to the gateway
+	s.Go(func() { _, _, _ = s.Get(address) }) // the gateway ignores the merchant's response
 }

@@ -56,7 +56,7 @@ CREATE TABLE idempotency (
     key        @key NOT NULL,
     digest     TEXT NOT NULL,
     status     INTEGER NOT NULL,
-    ref        TEXT NOT NULL,                               -- what the effect made, from which the answer is told again
+    ref        TEXT NOT NULL,                               -- the order, with which a repeated request is answered
     created_at BIGINT NOT NULL,
     PRIMARY KEY (scope, key)
 );

@@ -104,7 +104,7 @@ CREATE TABLE auth_spent (
 );
 CREATE INDEX auth_spent_at ON auth_spent (spent_at);
 
--- What makes access tokens that are still running invalid. Every process reads what is new every second.
+-- Revocations of access tokens that have not expired. Every process reads new rows every second.
 CREATE TABLE auth_revocation (
     id         @key PRIMARY KEY,
     kind       TEXT NOT NULL CHECK (kind IN ('SESSION', 'USER', 'ROLE')),
@@ -141,7 +141,7 @@ CREATE TABLE mail_outbox (
     recipient    TEXT NOT NULL,
     template     TEXT NOT NULL,
     locale       TEXT NOT NULL,
-    fields       TEXT NOT NULL,                             -- JSON object; codes are sealed, see the mail room
+    fields       TEXT NOT NULL,                             -- JSON object; codes are sealed, see package mail
     created_at   BIGINT NOT NULL,
     available_at BIGINT NOT NULL,
     expires_at   BIGINT NOT NULL,                           -- not worth sending any more

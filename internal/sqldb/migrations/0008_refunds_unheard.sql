@@ -43,7 +43,7 @@ CREATE TABLE payment_mismatch (
     amount      BIGINT NOT NULL,                          -- as the gateway says
     currency    TEXT NOT NULL,
     reported_at BIGINT NOT NULL,
-    cleared_at  BIGINT,                                   -- NULL: nobody has looked
+    cleared_at  BIGINT,                                   -- NULL: not cleared yet
     PRIMARY KEY (attempt_id, amount, currency)
 );
 CREATE INDEX payment_mismatch_open ON payment_mismatch (reported_at) WHERE cleared_at IS NULL;

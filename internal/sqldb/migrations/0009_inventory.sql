@@ -7,7 +7,7 @@ CREATE TABLE stock_item (
     sku        @key NOT NULL,                               -- what its owner calls it
     name       TEXT NOT NULL DEFAULT '',
     unit       TEXT NOT NULL DEFAULT '',
-    low_at     BIGINT CHECK (low_at >= 0),                  -- NULL: nobody wants to hear
+    low_at     BIGINT CHECK (low_at >= 0),                  -- NULL: no alarm
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     UNIQUE (branch_id, sku)
@@ -45,7 +45,7 @@ CREATE TABLE recipe_line (
     PRIMARY KEY (menu_item_id, item_id)
 );
 
--- Which stock items are asked for most: what is read when a process starts, before anybody asks.
+-- The most requested stock items, which a process loads when it starts.
 CREATE TABLE stock_rank (
     item_id    BIGINT PRIMARY KEY REFERENCES stock_item (id),
     score      BIGINT NOT NULL CHECK (score >= 0),

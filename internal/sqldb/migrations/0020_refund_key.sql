@@ -1,7 +1,7 @@
 -- A refund that is sent again under its key is made once, and answered as it is by then.
 
 -- +goose Up
-ALTER TABLE refund ADD COLUMN client_txn_id @key; -- NULL: nobody has given one
+ALTER TABLE refund ADD COLUMN client_txn_id @key; -- NULL: sent without a key
 CREATE UNIQUE INDEX refund_txn ON refund (order_id, client_txn_id) WHERE client_txn_id IS NOT NULL;
 
 -- +goose Down

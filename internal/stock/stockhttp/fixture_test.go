@@ -151,7 +151,7 @@ func (h *fixture) today() stock.Scope {
 	return stock.Scope{Branch: 1, Date: branch.Calendar().BizDate(h.now())}
 }
 
-// guests resolves one phone at one table.
+// guests accepts every token as a guest of one visit in branch 1.
 type guests struct{ visit string }
 
 func (g guests) Resolve(_ context.Context, token string) (visit.Guest, error) {

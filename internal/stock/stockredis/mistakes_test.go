@@ -138,7 +138,7 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 
 func TestMistake_life_by_another_clock(t *testing.T) { // Redis dropped what its own clock took for old
 	each(t, func(f *fixture) {
-		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // of the deciding clock
+		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // how far the deciding clock is ahead of Redis's
 			f.now = time.Now().Add(ahead)
 			f.rebuild()
 			tried, held := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 1})

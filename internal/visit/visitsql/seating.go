@@ -12,7 +12,7 @@ import (
 	"comanda/internal/visit"
 )
 
-// Seat opens a visit at a table that is in use and has no open visit.
+// Seat opens a visit at an active table without an open visit. It fails with ErrTableInactive or ErrTableTaken.
 func (s *Store) Seat(ctx context.Context, by authz.Actor, e visit.OpenRequest) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		t, err := lockTable(ctx, tx, by, e.TableID)
