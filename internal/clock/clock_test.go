@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// world is a machine and an authority with clocks that a test sets.
-type world struct {
+// fakeClocks is a machine and an authority with clocks that a test sets.
+type fakeClocks struct {
 	truth time.Time     // the authority's time
 	wall  time.Duration // how far the wall clock is ahead of truth
 	mono  time.Duration
@@ -26,15 +26,15 @@ type world struct {
 	err    error
 }
 
-func newWorld() *world { return &world{truth: noon, mono: 5 * time.Hour} }
+func newFakeClocks() *fakeClocks { return &fakeClocks{truth: noon, mono: 5 * time.Hour} }
 
-func (w *world) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
+func (w *fakeClocks) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
 
-func (w *world) pass(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
+func (w *fakeClocks) pass(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
 
-func (w *world) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
+func (w *fakeClocks) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
 
-func (w *world) answer(context.Context) (time.Time, error) {
+func (w *fakeClocks) answer(context.Context) (time.Time, error) {
 	w.pass(w.trip / 2)
 	at := w.truth
 	if w.during != nil {
@@ -44,7 +44,7 @@ func (w *world) answer(context.Context) (time.Time, error) {
 	return at, w.err
 }
 
-func (w *world) clock(t testing.TB) *Clock {
+func (w *fakeClocks) clock(t testing.TB) *Clock {
 	t.Helper()
 	c := start(w.answer, w.machine)
 	measure(t, c)
@@ -67,7 +67,7 @@ func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
 }
 
 func TestClock_begins(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	w.wall = time.Hour
 	c := start(w.answer, w.machine)
 	wantClock(t, c, noon.Add(time.Hour), false, Steps{}) // before the first measurement
@@ -84,7 +84,7 @@ func TestClock_begins(t *testing.T) {
 
 func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 	for _, by := range []time.Duration{time.Hour, -time.Hour, Step, -Step} {
-		w := newWorld()
+		w := newFakeClocks()
 		c := w.clock(t)
 		w.pass(time.Minute)
 		w.wall += by
@@ -99,14 +99,14 @@ func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 		measure(t, c)
 		wantClock(t, c, w.truth, true, Steps{Machine: 2})
 	}
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	w.wall += Step - time.Millisecond // as NTP may
 	wantClock(t, c, w.truth, true, Steps{})
 }
 
 func TestClock_machine_is_suspended(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	w.suspend(8 * time.Hour)
 	wantClock(t, c, noon, false, Steps{})
@@ -115,7 +115,7 @@ func TestClock_machine_is_suspended(t *testing.T) {
 }
 
 func TestClock_deciding_clock_is_set(t *testing.T) { // C4
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	for _, by := range []time.Duration{time.Hour, -2 * time.Hour} {
 		w.pass(time.Minute)
@@ -132,7 +132,7 @@ func TestClock_deciding_clock_is_set(t *testing.T) { // C4
 }
 
 func TestClock_samples(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
 	asked := 0
@@ -158,7 +158,7 @@ func TestClock_samples(t *testing.T) {
 
 // A round trip does not include the time for which the machine is suspended.
 func TestClock_suspended_during_a_measurement(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	times := 0
 	w.during = func() {
@@ -174,7 +174,7 @@ func TestClock_suspended_during_a_measurement(t *testing.T) {
 }
 
 func TestClock_set_behind_the_sample(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	readings := 0
 	c.machine = func() reading {
@@ -190,7 +190,7 @@ func TestClock_set_behind_the_sample(t *testing.T) {
 }
 
 func TestClock_wall_decides(t *testing.T) { // C5
-	w := newWorld()
+	w := newFakeClocks()
 	c := start(nil, w.machine)
 	now := func() time.Time { return w.truth.Add(w.wall) }
 	var moved []time.Duration
@@ -236,7 +236,7 @@ func TestClock_wall_decides(t *testing.T) { // C5
 
 // A step during a move is a separate step.
 func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
-	w := newWorld()
+	w := newFakeClocks()
 	c := start(nil, w.machine)
 	var moved time.Duration
 	c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
@@ -259,7 +259,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 
 // With an authority no deadline moves, because other processes share its time.
 func TestClock_authority_moves_nothing(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	c.MoveWith(func(context.Context, time.Duration, func()) error { panic("moved") })
 	w.truth = w.truth.Add(-time.Hour)
@@ -272,7 +272,7 @@ func TestClock_authority_moves_nothing(t *testing.T) {
 func TestClock_wall_model(t *testing.T) { // C5
 	const window = 10 * time.Minute
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld()
+		w := newFakeClocks()
 		c := start(nil, w.machine)
 		type order struct {
 			placed time.Duration
@@ -327,7 +327,7 @@ func TestClock_wall_model(t *testing.T) { // C5
 }
 
 func TestClock_Watch_and_Await(t *testing.T) {
-	w := newWorld()
+	w := newFakeClocks()
 	c := w.clock(t)
 	doubted := make(chan struct{}, 8)
 	c.Watch(slog.New(slog.DiscardHandler), func() { doubted <- struct{}{} })
@@ -360,12 +360,12 @@ func TestClock_model(t *testing.T) {
 	)
 	rapid.Check(t, func(rt *rapid.T) {
 		type process struct {
-			*world
+			*fakeClocks
 			*Clock
 		}
 		processes := make([]process, 2)
 		for i := range processes {
-			w := newWorld()
+			w := newFakeClocks()
 			processes[i] = process{w, w.clock(t)}
 		}
 		type order struct{ placed, expires time.Time }
@@ -391,7 +391,7 @@ func TestClock_model(t *testing.T) {
 			"suspend": func(rt *rapid.T) {
 				p, d := pick(rt), span(rt, time.Hour)
 				for _, other := range processes {
-					if other.world == p.world {
+					if other.fakeClocks == p.fakeClocks {
 						other.suspend(d)
 					} else {
 						other.pass(d)
@@ -407,7 +407,7 @@ func TestClock_model(t *testing.T) {
 				_ = p.Measure(t.Context())
 				passed := p.truth.Sub(before)
 				for _, other := range processes { // the other process runs as long
-					if other.world != p.world {
+					if other.fakeClocks != p.fakeClocks {
 						other.pass(passed)
 					}
 				}

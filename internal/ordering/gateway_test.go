@@ -17,17 +17,17 @@ func (owners) Owner(context.Context, string) (string, int64, bool, error) {
 	return someID, 1, true, nil
 }
 
-type outOfReach struct{ ordering.Reader }
+type unreachableReader struct{ ordering.Reader }
 
 var errAway = errors.New("the database is away")
 
-func (outOfReach) Order(context.Context, string) (ordering.Detail, bool, error) {
+func (unreachableReader) Order(context.Context, string) (ordering.Detail, bool, error) {
 	return ordering.Detail{}, false, errAway
 }
 
 // A database error must not be reported as an unknown attempt: the gateway has to retry.
 func TestService_Attempt_without_database(t *testing.T) {
-	s := &ordering.Service{Payments: owners{}, Reader: outOfReach{}}
+	s := &ordering.Service{Payments: owners{}, Reader: unreachableReader{}}
 	_, _, err := s.Attempt(t.Context(), someID)
 	if !errors.Is(err, errAway) || errors.Is(err, payment.ErrAttempt) {
 		t.Errorf("answered %v", err)

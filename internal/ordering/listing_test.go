@@ -20,7 +20,7 @@ func TestParseNumber(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "A-000", "1000", "A-1000", "A", "-", "A--1", "4 2", "%", "' OR 1", "ABCDE-1", "Ä-1", "٣"} {
-		if _, err := ordering.ParseNumber(text); !errors.Is(err, ordering.ErrNumber) {
+		if _, err := ordering.ParseNumber(text); !errors.Is(err, ordering.ErrInvalidNumber) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -56,8 +56,8 @@ type NumberFilter struct {
 	Digits int64 // the digits after the letters, 1 to 999; 0 for any
 }
 
-// ErrNumber reports a text that is not a short number or its digits.
-var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order number is written like A-042 or 42.")
+// ErrInvalidNumber reports a text that is not a short number or its digits.
+var ErrInvalidNumber = fault.New(fault.Invalid, "invalid_number", "An order number is written like A-042 or 42.")
 
 // shortNumber matches a short number or its digits. Four letters are more than any day needs. Zeros before
 // the digits are optional, because people leave them out.
@@ -71,11 +71,11 @@ func ParseNumber(s string) (NumberFilter, error) {
 	}
 	m := shortNumber.FindStringSubmatch(s)
 	if m == nil {
-		return NumberFilter{}, ErrNumber
+		return NumberFilter{}, ErrInvalidNumber
 	}
 	digits, err := strconv.ParseInt(m[2], 10, 64)
 	if err != nil {
-		return NumberFilter{}, ErrNumber.Because(err)
+		return NumberFilter{}, ErrInvalidNumber.Because(err)
 	}
 	if m[1] == "" {
 		return NumberFilter{Digits: digits}, nil

@@ -27,9 +27,9 @@ const (
 
 // Faults of uploaded pictures.
 var (
-	ErrUnreadable = fault.New(fault.Invalid, "image_unreadable", "We could not read this image. Use JPEG, PNG or WebP.")
-	ErrPixels     = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
-	errBusy       = &fault.Error{
+	ErrUnreadable    = fault.New(fault.Invalid, "image_unreadable", "We could not read this image. Use JPEG, PNG or WebP.")
+	ErrTooManyPixels = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
+	errBusy          = &fault.Error{
 		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other pictures are being processed. Please try again.",
 		RetryAfter: 2 * time.Second,
 	}
@@ -154,7 +154,7 @@ func check(raw []byte) (format, error) {
 		case c.Width < 1 || c.Height < 1:
 			return f, ErrUnreadable
 		case int64(c.Width)*int64(c.Height) > MaxPixels:
-			return f, ErrPixels
+			return f, ErrTooManyPixels
 		}
 		return f, nil
 	}

@@ -11,18 +11,18 @@ import (
 	"comanda/internal/testenv"
 )
 
-// ears receives messages in the background and passes them on.
-type ears struct {
+// messageLog receives messages in the background and passes them on.
+type messageLog struct {
 	begun chan struct{}
 	heard chan string
 	ended chan error
 	stop  context.CancelFunc
 }
 
-func listen(t *testing.T, db *redisdb.DB) *ears {
+func listen(t *testing.T, db *redisdb.DB) *messageLog {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	e := &ears{make(chan struct{}, 8), make(chan string, 64), make(chan error, 1), stop}
+	e := &messageLog{make(chan struct{}, 8), make(chan string, 64), make(chan error, 1), stop}
 	go func() {
 		e.ended <- db.Subscribe(ctx, keyspace.LiveUpdates(), func() { e.begun <- struct{}{} }, func(m string) { e.heard <- m })
 	}()

@@ -16,19 +16,19 @@ import (
 	"comanda/internal/testenv"
 )
 
-// mute is a proxy in front of PostgreSQL that can drop the reply to a COMMIT: the server has committed, and the
+// replyDropper is a proxy in front of PostgreSQL that can drop the reply to a COMMIT: the server has committed, and the
 // connection breaks before the client receives the reply. SQLite needs no such test, because it commits in the process.
-type mute struct {
+type replyDropper struct {
 	testenv.Proxy
 
 	lose atomic.Bool // drop the next reply to a COMMIT
 	lost atomic.Int64
 }
 
-// newMute starts the proxy and returns it with the address of the database through it.
-func newMute(t *testing.T, address string) (*mute, string) {
+// newReplyDropper starts the proxy and returns it with the address of the database through it.
+func newReplyDropper(t *testing.T, address string) (*replyDropper, string) {
 	t.Helper()
-	m := &mute{}
+	m := &replyDropper{}
 	m.Replies = m.answer
 	u := m.StartURL(t, address)
 	q := u.Query()
@@ -39,7 +39,7 @@ func newMute(t *testing.T, address string) (*mute, string) {
 
 // answer forwards the server's messages. Each is one byte for the kind and four for the length, which counts itself
 // (PostgreSQL manual, "Message Formats"). CommandComplete is C with the name of the command.
-func (m *mute) answer(client io.Writer, server io.Reader) {
+func (m *replyDropper) answer(client io.Writer, server io.Reader) {
 	for {
 		head := make([]byte, 5)
 		if _, err := io.ReadFull(server, head); err != nil {
@@ -64,7 +64,7 @@ func (m *mute) answer(client io.Writer, server io.Reader) {
 func TestDB_Write_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)
-	network, through := newMute(t, address)
+	network, through := newReplyDropper(t, address)
 	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: through}))(t)
 	defer db.Close()
 	for name, write := range map[string]func(context.Context, func(context.Context, sqldb.Tx) error) error{
@@ -93,7 +93,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 // Operations that shared the transaction do not run again either, neither together nor one by one.
 func TestGroup_unansweredCommit(t *testing.T) {
 	t.Parallel()
-	network, through := newMute(t, sqldbtest.PostgresURL(t))
+	network, through := newReplyDropper(t, sqldbtest.PostgresURL(t))
 	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: through}))(t)
 	defer db.Close()
 	var runs, after atomic.Int64

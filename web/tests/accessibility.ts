@@ -113,7 +113,7 @@ async function show(page: Page, language: string): Promise<void> {
     }
   }, language)
   await expect(page.locator('html')).toHaveAttribute('lang', language)
-  await answered(page)
+  await waitForRequests(page)
 }
 
 const pending = new WeakMap<Page, Set<Request>>()
@@ -129,8 +129,8 @@ export function listen(page: Page): void {
   page.on('requestfailed', (r) => open.delete(r))
 }
 
-/** Waits until all requests of a page are answered. */
-async function answered(page: Page): Promise<void> {
+/** Waits until all requests of a page are waitForRequests. */
+async function waitForRequests(page: Page): Promise<void> {
   await page.evaluate(() => new Promise(requestAnimationFrame)) // by then the page has sent its requests
   await expect.poll(() => [...(pending.get(page) ?? [])].map((r) => r.url()), { intervals: [20] }).toEqual([])
 }

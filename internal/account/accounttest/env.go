@@ -58,15 +58,15 @@ type Env struct {
 var (
 	stmts = sqldb.Load(fstest.MapFS{
 		"role.sql":   {Data: []byte("INSERT INTO role (name, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT (name) DO NOTHING")},
-		"letter.sql": {Data: []byte("SELECT template, locale, fields, expires_at FROM mail_outbox WHERE recipient = $1 ORDER BY id")},
+		"mail.sql": {Data: []byte("SELECT template, locale, fields, expires_at FROM mail_outbox WHERE recipient = $1 ORDER BY id")},
 		"role_of.sql": {Data: []byte(
 			"UPDATE app_user SET role_id = (SELECT id FROM role WHERE name = $2) WHERE id = $1")},
 		"status.sql": {Data: []byte("UPDATE app_user SET status = $2 WHERE id = $1")},
 	})
-	roleInsert   = stmts.Must("role")
-	letterSelect = stmts.Must("letter")
-	roleOf       = stmts.Must("role_of")
-	statusSet    = stmts.Must("status")
+	roleInsert = stmts.Must("role")
+	mailSelect = stmts.Must("mail")
+	roleOf     = stmts.Must("role_of")
+	statusSet  = stmts.Must("status")
 )
 
 // Open returns an environment on an empty database with the built-in roles.
@@ -168,7 +168,7 @@ func (h *Env) Emails(t testing.TB, email string) []account.Email {
 		}
 		l.To, l.Expires = email, time.UnixMilli(expires).UTC()
 		return l, err
-	}, letterSelect, email))(t)
+	}, mailSelect, email))(t)
 }
 
 // Code returns the code that was sent to an address last.

@@ -29,13 +29,13 @@ import (
 	"comanda/internal/testenv"
 )
 
-// crew authenticates the accounts in who by their tokens, until dismiss removes them.
-type crew struct {
+// fakeAuth authenticates the accounts in who by their tokens, until revoke removes them.
+type fakeAuth struct {
 	mu  sync.Mutex
 	who map[string]authz.Actor
 }
 
-func (c *crew) Authenticate(_ context.Context, token string) (authz.Actor, error) {
+func (c *fakeAuth) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a, ok := c.who[token]; ok {
@@ -44,31 +44,31 @@ func (c *crew) Authenticate(_ context.Context, token string) (authz.Actor, error
 	return authz.Actor{}, authz.ErrInvalidToken
 }
 
-func (*crew) Authorize(*authz.Actor, int) error { return nil }
+func (*fakeAuth) Authorize(*authz.Actor, int) error { return nil }
 
-func (c *crew) dismiss(token string) {
+func (c *fakeAuth) revoke(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.who, token)
 }
 
-// galley is a server process with the kitchen's routes.
-type galley struct {
+// boardServer is a server process with the kitchen's routes.
+type boardServer struct {
 	*orderingtest.Restaurant
 
-	ledger *orderingsql.Ledger
-	crew   *crew
-	url    string
-	now    func() time.Time
+	ledger   *orderingsql.Ledger
+	fakeAuth *fakeAuth
+	url      string
+	now      func() time.Time
 }
 
-// day is the time at which a galley's orders are placed: noon local time.
+// day is the time at which a boardServer's orders are placed: noon local time.
 var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 
-// openGalley starts a galley whose board polls the database at the interval every.
-func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *galley {
+// openBoardServer starts a boardServer whose board polls the database at the interval every.
+func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *boardServer {
 	t.Helper()
-	g := &galley{Restaurant: r, now: now, crew: &crew{who: map[string]authz.Actor{
+	g := &boardServer{Restaurant: r, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
 		"cook":   {Kind: authz.Account, UserID: 3, Session: "s", Branches: []int64{1}},
 		"across": {Kind: authz.Account, UserID: 4, Session: "t", Branches: []int64{2}},
 	}}}
@@ -89,24 +89,24 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
-	s.SetAuthenticator(authzhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: authzhttp.Places(s.API().Routes())})
+	s.SetAuthenticator(authzhttp.Authenticator{Tokens: g.fakeAuth, Routes: g.fakeAuth, Places: authzhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	g.url = server.URL
 	return g
 }
 
-// serving runs a test with a galley on each database engine. The board does not poll during the test.
-func serving(t *testing.T, test func(t *testing.T, g *galley, c *testenv.Clock)) {
+// serving runs a test with a boardServer on each database engine. The board does not poll during the test.
+func serving(t *testing.T, test func(t *testing.T, g *boardServer, c *testenv.Clock)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
-		test(t, openGalley(t, orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited), c.Now, time.Hour), c)
+		test(t, openBoardServer(t, orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited), c.Now, time.Hour), c)
 	})
 }
 
 // do runs commands in the ledger and returns the resulting order of the last one.
-func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
+func (g *boardServer) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
 	t.Helper()
 	for _, c := range cs {
 		r := testenv.Must(g.ledger.Do(t.Context(), c))(t)
@@ -116,13 +116,13 @@ func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
 }
 
 // paid places and pays an order of two items.
-func (g *galley) paid(t *testing.T, key string) ordering.Order {
+func (g *boardServer) paid(t *testing.T, key string) ordering.Order {
 	t.Helper()
 	o := g.do(t, g.Place(key, g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 2}))
 	return g.do(t, orderingtest.Pay(o.ID, g.now()))
 }
 
-func (g *galley) request(t *testing.T, who, method, path, body string) *http.Request {
+func (g *boardServer) request(t *testing.T, who, method, path, body string) *http.Request {
 	t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "Bearer "+who)
@@ -133,7 +133,7 @@ func (g *galley) request(t *testing.T, who, method, path, body string) *http.Req
 	return r
 }
 
-func (g *galley) ask(t *testing.T, who, method, path, body string) reply {
+func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
 	t.Helper()
 	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
 	if err != nil {
@@ -172,7 +172,7 @@ func at(v any, way ...any) any {
 
 // TestBoard_shape checks that a board has the documented shape: one ticket in full, and the length of the other lists.
 func TestBoard_shape(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
@@ -238,7 +238,7 @@ func TestBoard_shape(t *testing.T) {
 // TestBoard_printsNoEscapes checks that tickets contain no printer commands, even if texts were stored, as here past
 // the routes, before the API rejected control characters.
 func TestBoard_printsNoEscapes(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 		old.Order.Items[0].Name, old.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
 		old.Order.Kind, old.Order.VisitID, old.Order.GuestHash = ordering.PickUp, "", ""
@@ -259,7 +259,7 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 }
 
 func TestBoard_refuses(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
@@ -308,7 +308,7 @@ func TestBoard_refuses(t *testing.T) {
 // TestBoard_guestSeesTheKitchen checks that the guest's order shows the kitchen's progress without steps that were
 // recalled, and that a repeated step returns the current state.
 func TestBoard_guestSeesTheKitchen(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		for _, want := range []struct {
@@ -339,7 +339,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 // TestBoard_guestSeesWhenReady checks that a paid order says when it will be ready once the kitchen has had five orders
 // ready, and no longer when it is ready itself.
 func TestBoard_guestSeesWhenReady(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, c *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		cook := func(id string) {
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/start", "").want(t, 200, "")
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/ready", "").want(t, 200, "")
@@ -369,7 +369,7 @@ func TestBoard_guestSeesWhenReady(t *testing.T) {
 
 // TestBoard_voided checks that a refunded order stays on the board as voided until someone who has seen that clears it.
 func TestBoard_voided(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		path := "/api/orders/" + o.ID
 		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
@@ -401,7 +401,7 @@ type screen struct {
 	text *bufio.Scanner
 }
 
-func (g *galley) follow(t *testing.T, who, seen string) *screen {
+func (g *boardServer) follow(t *testing.T, who, seen string) *screen {
 	t.Helper()
 	r := g.request(t, who, "GET", "/api/boards/1/events", "")
 	if seen != "" {
@@ -440,7 +440,7 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 // TestBoard_stream checks that a screen receives the current board and then every change at once, and that a
 // reconnecting screen receives only what follows its last board.
 func TestBoard_stream(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
@@ -463,7 +463,7 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
 		r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
-		here, there := openGalley(t, r, c.Now, time.Hour), openGalley(t, r, c.Now, 20*time.Millisecond)
+		here, there := openBoardServer(t, r, c.Now, time.Hour), openBoardServer(t, r, c.Now, 20*time.Millisecond)
 		o := here.paid(t, "a")
 		s := there.follow(t, "cook", "")
 		s.next()
@@ -487,10 +487,10 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 
 // TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
 func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
-	serving(t, func(t *testing.T, g *galley, _ *testenv.Clock) {
+	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		s := g.follow(t, "cook", "")
 		s.next()
-		g.crew.dismiss("cook")
+		g.fakeAuth.revoke("cook")
 		g.paid(t, "a")
 		if _, b, ok := s.next(); ok {
 			t.Errorf("it is sent %v", b)

@@ -76,23 +76,23 @@ func (v *visitors) ResolveForRead(ctx context.Context, token string) (visit.Gues
 	return v.Resolve(ctx, token)
 }
 
-// onlookers is a server process with event streams of two orders, one of a guest and one of a member.
-type onlookers struct {
-	*galley
+// streamServer is a server process with event streams of two orders, one of a guest and one of a member.
+type streamServer struct {
+	*boardServer
 
 	watches *watches
 	guests  *visitors
 	streams map[string]string // order ids by owner, "guest" or "member"
 }
 
-func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
+func openStreamServer(t *testing.T, db *sqldb.DB) *streamServer {
 	t.Helper()
 	now := func() time.Time { return day }
 	r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
 	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, now)
 	t.Cleanup(l.Stop)
-	o := &onlookers{
-		galley: &galley{Restaurant: r, ledger: l, now: now, crew: &crew{who: map[string]authz.Actor{
+	o := &streamServer{
+		boardServer: &boardServer{Restaurant: r, ledger: l, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
 			"member": {Kind: authz.Account, UserID: 7, Session: "s"},
 		}}},
 		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
@@ -105,7 +105,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	}
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
-	s.SetAuthenticator(authzhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
+	s.SetAuthenticator(authzhttp.Authenticator{Tokens: o.fakeAuth, Routes: o.fakeAuth})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	o.url = server.URL
@@ -118,23 +118,23 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	return o
 }
 
-// eachOnlooker runs a test for the guest's and the member's stream on each engine. leave closes the visit or ends the
+// eachStream runs a test for the guest's and the member's stream on each engine. leave closes the visit or ends the
 // session.
-func eachOnlooker(t *testing.T, test func(t *testing.T, o *onlookers, path, order string, leave func())) {
+func eachStream(t *testing.T, test func(t *testing.T, o *streamServer, path, order string, leave func())) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		o := openOnlookers(t, db)
+		o := openStreamServer(t, db)
 		t.Run("guest", func(t *testing.T) {
 			test(t, o, "/cis/order/"+o.streams["guest"]+"/events", o.streams["guest"], func() { o.guests.closed.Store(true) })
 		})
 		t.Run("member", func(t *testing.T) {
-			test(t, o, "/orders/"+o.streams["member"]+"/events", o.streams["member"], func() { o.crew.dismiss("member") })
+			test(t, o, "/orders/"+o.streams["member"]+"/events", o.streams["member"], func() { o.fakeAuth.revoke("member") })
 		})
 	})
 }
 
 // look opens a stream and waits for its first event.
-func (o *onlookers) look(t *testing.T, path string) (events *bufio.Scanner, leave func()) {
+func (o *streamServer) look(t *testing.T, path string) (events *bufio.Scanner, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*signal)
 	t.Cleanup(cancel)
@@ -163,7 +163,7 @@ func data(events *bufio.Scanner) bool {
 // TestEvents_watchEndsWithTheClient checks that a subscription ends with its client's connection, and that a rejected
 // request leaves none open.
 func TestEvents_watchEndsWithTheClient(t *testing.T) {
-	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, _ func()) {
+	eachStream(t, func(t *testing.T, o *streamServer, path, order string, _ func()) {
 		_, leave := o.look(t, path)
 		if n := o.watches.open.Load(); n != 1 {
 			t.Errorf("%d watches for one stream", n)
@@ -180,7 +180,7 @@ func TestEvents_watchEndsWithTheClient(t *testing.T) {
 // TestEvents_endWithTheSessionAndTheVisit checks that a stream ends without a further event after the session or the
 // visit has ended.
 func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
-	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
+	eachStream(t, func(t *testing.T, o *streamServer, path, order string, leave func()) {
 		events, _ := o.look(t, path)
 		leave()
 		o.do(t, orderingtest.Pay(order, o.now())) // this change wakes the stream
@@ -196,7 +196,7 @@ func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
 
 // TestEvents_endWithoutAChange checks that a stream also ends if its order does not change any more.
 func TestEvents_endWithoutAChange(t *testing.T) {
-	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
+	eachStream(t, func(t *testing.T, o *streamServer, path, order string, leave func()) {
 		events, _ := o.look(t, path)
 		leave()
 		if data(events) || events.Err() != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // takes records a cashier's payment for an order and returns the status and a rejection's code.
-func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status int, code string) {
+func (g *boardServer) takes(t *testing.T, id string, amount int64, late bool) (status int, code string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"method":"COUNTER","amount":%d,"late":%t}`, amount, late)
 	res, err := http.DefaultClient.Do(g.request(t, "cook", http.MethodPost, "/api/orders/"+id+"/payments", body))
@@ -38,7 +38,7 @@ func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status
 func TestOrders_acceptExpired(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
-		g := openGalley(t, orderingtest.Open(t, db, 1, 3), c.Now, time.Hour)
+		g := openBoardServer(t, orderingtest.Open(t, db, 1, 3), c.Now, time.Hour)
 		expired := func(key string) ordering.Order {
 			o := g.do(t, g.Place(key, g.now(), time.Minute, stock.Line{Item: 101, Qty: 2}))
 			c.Advance(2 * time.Minute)

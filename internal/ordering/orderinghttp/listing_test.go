@@ -22,13 +22,13 @@ import (
 	"comanda/internal/testenv"
 )
 
-// shelf is a fake Listing that records its filters and returns one row of each kind.
-type shelf struct {
+// fakeListing is a fake Listing that records its filters and returns one row of each kind.
+type fakeListing struct {
 	orders   ordering.OrderFilter
 	attempts ordering.AttemptFilter
 }
 
-func (s *shelf) Listed(_ context.Context, f ordering.OrderFilter) ([]ordering.ListedOrder, int64, error) {
+func (s *fakeListing) Listed(_ context.Context, f ordering.OrderFilter) ([]ordering.ListedOrder, int64, error) {
 	s.orders = f
 	return []ordering.ListedOrder{{Table: "T1", Order: ordering.Order{
 		ID: "o", Scope: stock.Scope{Branch: 1, Date: "2026-02-26"}, Kind: ordering.DineIn, Number: 1041, Total: 7,
@@ -36,7 +36,7 @@ func (s *shelf) Listed(_ context.Context, f ordering.OrderFilter) ([]ordering.Li
 	}}}, 41, nil
 }
 
-func (s *shelf) ListedAttempts(_ context.Context, f ordering.AttemptFilter) ([]ordering.ListedAttempt, int64, error) {
+func (s *fakeListing) ListedAttempts(_ context.Context, f ordering.AttemptFilter) ([]ordering.ListedAttempt, int64, error) {
 	s.attempts = f
 	return []ordering.ListedAttempt{{Number: 42, BizDate: "2026-02-26", Attempt: payment.Attempt{
 		ID: "p", OrderID: "o", Method: payment.VNPay, State: payment.Paid, SettledAt: time.Unix(60, 0).UTC(),
@@ -48,7 +48,7 @@ func TestLists(t *testing.T) {
 	conf.ServiceToken = serviceToken
 	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
-	s := &shelf{}
+	s := &fakeListing{}
 	orderinghttp.Lists(server.API(), s)
 	web := httptest.NewServer(server)
 	defer web.Close()

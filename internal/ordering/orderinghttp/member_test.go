@@ -39,7 +39,7 @@ import (
 type shop struct {
 	*carttest.Fixture
 
-	keeper *stock.Syncer
+	syncer *stock.Syncer
 	server *httpapi.Server
 }
 
@@ -47,7 +47,7 @@ type shop struct {
 func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	t.Helper()
 	s := &shop{Fixture: h}
-	s.keeper = stock.NewSyncer(stock.SyncerConfig{
+	s.syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
 		Store: stocksql.New(h.DB), Now: h.Clock.Now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
 		EndOfDay: func(ctx context.Context, sc stock.Scope) (end time.Time, err error) {
@@ -59,19 +59,19 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 			return day.End, err
 		},
 	})
-	t.Cleanup(s.keeper.Close)
+	t.Cleanup(s.syncer.Close)
 	var loop sync.WaitGroup
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	loop.Go(func() { _ = s.keeper.Apply(ctx) }) // ends with its context, without an error
+	loop.Go(func() { _ = s.syncer.Apply(ctx) }) // ends with its context, without an error
 	t.Cleanup(loop.Wait)
 	t.Cleanup(end)
-	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
+	l := orderingsql.NewLedger(h.DB, s.syncer, h.Clock.Now)
 	t.Cleanup(l.Stop)
 	orders := &ordering.Service{
 		Settings: func() ordering.Settings {
 			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.Sandbox)}
 		},
-		Ledger: l, Admission: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts, Now: h.Clock.Now,
+		Ledger: l, Admission: s.syncer, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts, Now: h.Clock.Now,
 	}
 	s.server = testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	carthttp.Register(s.server.API(), h.Carts)
@@ -291,7 +291,7 @@ func TestMember_checkout_storm(t *testing.T) {
 			s.ask(t, strconv.Itoa(i+1), "POST", "/cart/add-dish", `{"dishId":"101","quantity":1}`).want(t, 201, "")
 			carts[i] = s.cart(t, i+1)
 		}
-		if err := s.keeper.Rebuild(t.Context(), today); err != nil { // until now, only the ledger decided
+		if err := s.syncer.Rebuild(t.Context(), today); err != nil { // until now, only the ledger decided
 			t.Fatal(err)
 		}
 		won := make([]bool, members)
@@ -350,8 +350,8 @@ func (s *shop) cart(t *testing.T, who int) string {
 func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {
-		testenv.NoError(t, s.keeper.ReplayAll(t.Context()))
-		counts, fromCache, err := s.keeper.Counts(t.Context(), today, []int64{101})
+		testenv.NoError(t, s.syncer.ReplayAll(t.Context()))
+		counts, fromCache, err := s.syncer.Counts(t.Context(), today, []int64{101})
 		return err == nil && fromCache && len(counts) == 1 && counts[0].Held == held && counts[0].Used == 0
 	})
 }

@@ -241,18 +241,18 @@ type mockBody struct {
 	Result  string `json:"result" enum:"SUCCESS,CANCEL,FAIL"`
 }
 
-type mocked struct {
+type mockCallbackOut struct {
 	OrderID       string `json:"orderId"`
 	PaymentStatus string `json:"paymentStatus"`
 }
 
 // mockCallback stores its own body as the message of the gateway.
-func (r routes) mockCallback(ctx context.Context, in *mockInput) (mocked, error) {
+func (r routes) mockCallback(ctx context.Context, in *mockInput) (mockCallbackOut, error) {
 	raw, err := json.Marshal(in.Body)
 	if err != nil {
-		return mocked{}, fault.Wrap("record mock callback", err)
+		return mockCallbackOut{}, fault.Wrap("record mock callback", err)
 	}
 	o, err := r.orders.MockCallback(ctx, in.Body.OrderID, payment.Method(in.Body.Method),
 		ordering.MockResult(in.Body.Result), string(raw))
-	return mocked{o.ID, string(o.PaymentStatus)}, err
+	return mockCallbackOut{o.ID, string(o.PaymentStatus)}, err
 }

@@ -60,7 +60,7 @@ type soak struct {
 
 	random *rand.Rand
 	broken bool // the database fails
-	tales  []*tale
+	placed []*orderStory
 }
 
 // kitchens implements ordering.Catalog with one catalog per branch.
@@ -100,8 +100,8 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	return v
 }
 
-// tale is one order with its guest's view of it.
-type tale struct {
+// orderStory is one order with its guest's view of it.
+type orderStory struct {
 	v      *soak
 	random *rand.Rand
 	branch int64
@@ -114,15 +114,15 @@ type tale struct {
 // live runs one cohort of stories in rounds. Time passes between the rounds.
 func (v *soak) live(cohort int) {
 	v.t.Helper()
-	some := make([]*tale, together)
+	some := make([]*orderStory, together)
 	for i := range some {
 		branch := int64(i%2 + 1)
-		some[i] = &tale{
+		some[i] = &orderStory{
 			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*together+i+1))), branch: branch,
 			item: branch*100 + int64(cohort) + 1, method: []payment.Method{payment.VNPay, payment.LINEPay}[i%2],
 		}
 	}
-	v.tales = append(v.tales, some...)
+	v.placed = append(v.placed, some...)
 	for range rounds {
 		v.trouble()
 		v.all(some)
@@ -133,8 +133,8 @@ func (v *soak) live(cohort int) {
 }
 
 // all runs one action of every story, up to abreast at the same time.
-func (v *soak) all(some []*tale) {
-	work := make(chan *tale)
+func (v *soak) all(some []*orderStory) {
+	work := make(chan *orderStory)
 	var hands sync.WaitGroup
 	for range abreast {
 		hands.Go(func() {
@@ -225,7 +225,7 @@ func (v *soak) mend() {
 }
 
 // act performs a story's next random action.
-func (s *tale) act() {
+func (s *orderStory) act() {
 	if s.order.ID == "" {
 		s.place()
 		return
@@ -250,7 +250,7 @@ func (s *tale) act() {
 	}
 }
 
-func (s *tale) place() {
+func (s *orderStory) place() {
 	body := map[string]any{
 		"items":         []map[string]any{{"itemId": fmt.Sprint(s.item), "qty": 5 + s.random.IntN(5)}},
 		"paymentMethod": string(s.method), "clientTxnId": fmt.Sprint(s.item, "-", s.random.Uint64()), "menuVersionId": fmt.Sprint(s.branch),
@@ -260,18 +260,18 @@ func (s *tale) place() {
 	}
 }
 
-func (s *tale) keep(p placed) {
+func (s *orderStory) keep(p placed) {
 	if p.Payment.RedirectURL != "" {
 		s.pages = append(s.pages, p.Payment.RedirectURL)
 	}
 }
 
-func (s *tale) ask(path string) int {
+func (s *orderStory) ask(path string) int {
 	return s.v.try(http.MethodPost, path, fmt.Sprint(s.branch), nil, nil)
 }
 
 // press acts on one of the payment pages that the guest has opened.
-func (s *tale) press() {
+func (s *orderStory) press() {
 	if len(s.pages) == 0 {
 		s.again()
 		return
@@ -283,7 +283,7 @@ func (s *tale) press() {
 	s.v.browse(http.MethodPost, pick(s.random, s.pages...), "action="+action)
 }
 
-func (s *tale) again() {
+func (s *orderStory) again() {
 	var p placed
 	if s.v.try(http.MethodPost, "/cis/order/"+s.order.ID+"/pay", fmt.Sprint(s.branch), map[string]string{"method": string(s.method)}, &p) ==
 		http.StatusOK {
@@ -291,11 +291,11 @@ func (s *tale) again() {
 	}
 }
 
-func (s *tale) counter() {
+func (s *orderStory) counter() {
 	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/payments", "", map[string]any{"method": "COUNTER", "amount": s.order.TotalPrice}, nil)
 }
 
-func (s *tale) refund() {
+func (s *orderStory) refund() {
 	amount := pick(s.random, 0, 1, 1000, 2500, s.order.TotalPrice-1, s.order.TotalPrice+1)
 	body := map[string]any{"reason": "cold", "clientTxnId": fmt.Sprint(s.random.Uint64())}
 	if amount != 0 { // 0 refunds the rest
@@ -310,7 +310,7 @@ func (s *tale) refund() {
 }
 
 // sendDue sends the refunds that are due or were rejected, as the staff do.
-func (s *tale) sendDue() {
+func (s *orderStory) sendDue() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	for _, r := range d.Refunds {
@@ -325,7 +325,7 @@ func (s *tale) sendDue() {
 }
 
 // portal sometimes refunds in LINE Pay's portal and reports whether it did.
-func (s *tale) portal(d ordering.Detail, r payment.Refund) bool {
+func (s *orderStory) portal(d ordering.Detail, r payment.Refund) bool {
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.ID == r.AttemptID })
 	return r.Method == payment.LINEPay && s.random.IntN(2) == 0 &&
 		s.giveBack(d.Attempts[i], r.Amount) != ""
@@ -333,7 +333,7 @@ func (s *tale) portal(d ordering.Detail, r payment.Refund) bool {
 
 // giveBack refunds an amount in a gateway's portal. It returns the portal's reference, or "" if the payment has too
 // little left.
-func (s *tale) giveBack(a payment.Attempt, amount int64) string {
+func (s *orderStory) giveBack(a payment.Attempt, amount int64) string {
 	if a.Method == payment.VNPay {
 		return s.v.vnpay.RefundInPortal(a.ID, amount)
 	}
@@ -342,7 +342,7 @@ func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 
 // portalFirst refunds a part in the portal and records it afterwards, twice. It does nothing while another refund is in
 // progress, because two refunds of the same amount could not be told apart.
-func (s *tale) portalFirst() {
+func (s *orderStory) portalFirst() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
@@ -360,7 +360,7 @@ func (s *tale) portalFirst() {
 }
 
 // stray replays requests of old browsers and sends forged ones.
-func (s *tale) stray() {
+func (s *orderStory) stray() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 	s.v.noted(err)
 	for _, a := range d.Attempts {
@@ -406,7 +406,7 @@ func (v *soak) quiet() {
 // staff acts on refunds that were rejected, not sent or have an unknown outcome, according to the gateways' consoles.
 func (v *soak) staff() {
 	back := v.refundedAt()
-	for _, s := range v.tales {
+	for _, s := range v.placed {
 		if s.order.ID == "" {
 			continue
 		}
@@ -430,7 +430,7 @@ func (v *soak) staff() {
 // byHand is the note of a refund that was made outside the gateways.
 const byHand = "by hand"
 
-func (s *tale) finish(r payment.Refund, state payment.RefundState, note string) {
+func (s *orderStory) finish(r payment.Refund, state payment.RefundState, note string) {
 	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds/"+r.ID, "", map[string]string{"state": string(state), "reason": note}, nil)
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Order } from '../api/dto'
-import { expectationOf, headOf, isOpen, isPayable, orderStateOf, payName } from './orderstate'
+import { expectationOf, headOf, isOpen, isPayable, orderStateOf, paymentTextKey } from './orderstate'
 
 type Attempt = Order['payments'][number]
 
@@ -56,8 +56,8 @@ test.each([
 
 test('an order can be paid until its deadline, but not while the outcome of a payment is unknown', () => {
   const waiting = order('PLACED', 'UNPAID', ['VNPAY REDIRECTED'])
-  expect([isOpen(orderStateOf(waiting, end - 1)), isPayable(waiting, end - 1), payName(waiting, end - 1)]).toEqual([true, true, 'visit.unpaid'])
-  expect([isOpen(orderStateOf(waiting, end)), isPayable(waiting, end), payName(waiting, end)]).toEqual([false, false, 'visit.checking'])
+  expect([isOpen(orderStateOf(waiting, end - 1)), isPayable(waiting, end - 1), paymentTextKey(waiting, end - 1)]).toEqual([true, true, 'visit.unpaid'])
+  expect([isOpen(orderStateOf(waiting, end)), isPayable(waiting, end), paymentTextKey(waiting, end)]).toEqual([false, false, 'visit.checking'])
   expect(isOpen(orderStateOf(order('PLACED', 'UNPAID', ['VNPAY UNKNOWN']), 0))).toBe(false)
 })
 

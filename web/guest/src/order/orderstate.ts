@@ -112,7 +112,7 @@ const names: Record<string, Key> = {
 }
 
 /** The text about an order's payment in lists. */
-export function payName(order: Pick<Order, 'paymentStatus' | 'payBy'>, now: number): Key {
+export function paymentTextKey(order: Pick<Order, 'paymentStatus' | 'payBy'>, now: number): Key {
   if (order.paymentStatus === 'UNPAID' && isOver(order, now)) return 'visit.checking'
   return names[order.paymentStatus] ?? 'visit.unpaid'
 }

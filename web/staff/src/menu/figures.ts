@@ -1,4 +1,4 @@
-import { minorOf } from '../orders/cash'
+import { minorUnitsPerMain } from '../orders/cash'
 
 /** Parses a whole number: null for an empty text, undefined for any other text or a number above the limit. */
 export function whole(typed: string, most: number): number | null | undefined {
@@ -11,5 +11,5 @@ export function whole(typed: string, most: number): number | null | undefined {
 
 /** Formats an amount in minor units as it would be typed. */
 export function typedAmount(amount: number, currency: string): string {
-  return minorOf(currency) === 1 ? String(amount) : (amount / minorOf(currency)).toFixed(2)
+  return minorUnitsPerMain(currency) === 1 ? String(amount) : (amount / minorUnitsPerMain(currency)).toFixed(2)
 }

@@ -1,4 +1,4 @@
-import { minorOf } from '../orders/cash'
+import { minorUnitsPerMain } from '../orders/cash'
 
 /** The API's limits of a price and a quota. */
 export const maxPrice = 1_000_000_000
@@ -34,7 +34,7 @@ export function parsePrice(typed: string, currency: string): number | PriceProbl
     if (!of.includes(currency)) return 'price_currency'
     s = (s.endsWith(text) ? s.slice(0, -text.length) : s.slice(text.length)).trim()
   }
-  const decimals = minorOf(currency) === 1 ? 0 : 2
+  const decimals = minorUnitsPerMain(currency) === 1 ? 0 : 2
   const suffix = decimals === 0 ? thousands.find((t) => s.endsWith(t)) : undefined
   if (suffix) s = s.slice(0, -suffix.length).trim()
   if (s.startsWith('-') && isAmount(s.slice(1).trim())) return 'price_negative'

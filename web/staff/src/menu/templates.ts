@@ -11,7 +11,7 @@ export function templateName(name: string): string {
 }
 
 /** Dishes by category, in the order of the template. */
-export function courses(dishes: TemplateDish[]): { name: Record<string, string>; dishes: TemplateDish[] }[] {
+export function byCategory(dishes: TemplateDish[]): { name: Record<string, string>; dishes: TemplateDish[] }[] {
   const all = new Map<string, { name: Record<string, string>; dishes: TemplateDish[] }>()
   for (const d of dishes) {
     const name = localized(d.category)

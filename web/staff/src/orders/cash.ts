@@ -1,5 +1,5 @@
 /** The number of minor units in the currency's main unit; 1 if the minor unit is not used. */
-export function minorOf(currency: string): number {
+export function minorUnitsPerMain(currency: string): number {
   return ['VND', 'TWD', 'JPY'].includes(currency) ? 1 : 100
 }
 
@@ -25,7 +25,7 @@ export function changeOf(total: number, given: number | null | undefined): numbe
 
 /** Parses a typed amount into minor units: 12.50 dollars are 1250. Undefined for a text that is not an amount. */
 export function minorUnits(typed: string, currency: string): number | undefined {
-  const per = minorOf(currency)
+  const per = minorUnitsPerMain(currency)
   const plain = typed.replaceAll(/\s/g, '')
   // Without a minor unit, points and commas only group digits: 130.000 and 130,000.
   const text = per === 1 ? plain.replaceAll(/[.,](?=\d{3}(\D|$))/g, '') : plain.replace(',', '.')

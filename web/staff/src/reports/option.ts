@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core'
 
-import { minorOf } from '../orders/cash'
+import { minorUnitsPerMain } from '../orders/cash'
 import { brief, said, type Bars, type Chart, type Heat } from './figure'
 
 /** The theme's colours that a chart uses. */
@@ -65,7 +65,7 @@ function bars(chart: Bars, currency: string, colours: Colours) {
 /** The smallest step of an axis at which the labels of neighbouring values differ. */
 function minStep(measure: Bars['measure'], currency: string): number {
   switch (measure) {
-    case 'money': return minorOf(currency)
+    case 'money': return minorUnitsPerMain(currency)
     case 'share': return 0.01
     case 'time': return 60_000
     default: return 1

@@ -123,7 +123,7 @@ function endCurrentSession(): Promise<unknown> {
 }
 
 /** The name of the device's owner while a colleague uses it, or null. */
-export function asideName(): string | null {
+export function deviceOwnerName(): string | null {
   return recall(asideKey) === null ? null : (recall(asideNameKey) ?? '')
 }
 
