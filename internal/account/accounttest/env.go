@@ -57,7 +57,7 @@ type Env struct {
 
 var (
 	stmts = sqldb.Load(fstest.MapFS{
-		"role.sql":   {Data: []byte("INSERT INTO role (name, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT (name) DO NOTHING")},
+		"role.sql": {Data: []byte("INSERT INTO role (name, created_at, updated_at) VALUES ($1, 0, 0) ON CONFLICT (name) DO NOTHING")},
 		"mail.sql": {Data: []byte("SELECT template, locale, fields, expires_at FROM mail_outbox WHERE recipient = $1 ORDER BY id")},
 		"role_of.sql": {Data: []byte(
 			"UPDATE app_user SET role_id = (SELECT id FROM role WHERE name = $2) WHERE id = $1")},

@@ -3462,7 +3462,7 @@ export interface components {
         CatalogPeriod: {
             /** @description Local time, such as 11:00. */
             from: string;
-            /** @description Local time; not after from: on the next day. */
+            /** @description Local time. If it is not later than from, it is on the next day. */
             to: string;
         };
         CatalogPublicBranch: {
@@ -4170,7 +4170,7 @@ export interface components {
             /** @enum {string} */
             result: "SUCCESS" | "CANCEL" | "FAIL";
         };
-        OrderingMocked: {
+        OrderingMockCallbackOut: {
             orderId: string;
             paymentStatus: string;
         };
@@ -4684,7 +4684,7 @@ export interface components {
             placed: number;
             /**
              * Format: int64
-             * @description Part of placed that was paid.
+             * @description Number of the placed orders that were paid.
              */
             sales: number;
             /**
@@ -4713,12 +4713,12 @@ export interface components {
             placed: number;
             /**
              * Format: int64
-             * @description Part of gross that is refunded or due, at any time.
+             * @description Refunds of these orders that are made or pending, whatever their date.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Part of placed that was paid.
+             * @description Number of the placed orders that were paid.
              */
             sales: number;
         };
@@ -4865,12 +4865,12 @@ export interface components {
             placed: number;
             /**
              * Format: int64
-             * @description Part of gross that is refunded or due, at any time.
+             * @description Refunds of these orders that are made or pending, whatever their date.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Part of placed that was paid.
+             * @description Number of the placed orders that were paid.
              */
             sales: number;
         };
@@ -4913,7 +4913,7 @@ export interface components {
             placed: number;
             /**
              * Format: int64
-             * @description Part of placed that was paid.
+             * @description Number of the placed orders that were paid.
              */
             sales: number;
         };
@@ -5046,7 +5046,7 @@ export interface components {
             method: string;
             /** Format: int64 */
             number: number;
-            /** @description STAFF, or the reason why the payment does not pay an order. */
+            /** @description STAFF for a refund by staff; otherwise why the payment did not pay an order. */
             reason: string;
             /** @enum {string} */
             state: "DUE" | "SENDING" | "DONE" | "REFUSED" | "UNKNOWN";
@@ -5404,12 +5404,12 @@ export interface components {
         SystemReplayAllBody: {
             /**
              * Format: int64
-             * @description Applied by their consumers.
+             * @description Events applied by their consumers.
              */
             applied: number;
             /**
              * Format: int64
-             * @description Failed again.
+             * @description Events that failed again.
              */
             failed: number;
             /**
@@ -5419,34 +5419,34 @@ export interface components {
             left: number;
             /**
              * Format: int64
-             * @description Back in the outbox.
+             * @description Events moved back to the outbox.
              */
             relayed: number;
             /**
              * Format: int64
-             * @description Queued for Redis again.
+             * @description Entries queued for Redis again.
              */
             revived: number;
         };
         SystemReplayed: {
             /**
              * Format: int64
-             * @description Applied by their consumers.
+             * @description Events applied by their consumers.
              */
             applied: number;
             /**
              * Format: int64
-             * @description Failed again.
+             * @description Events that failed again.
              */
             failed: number;
             /**
              * Format: int64
-             * @description Back in the outbox.
+             * @description Events moved back to the outbox.
              */
             relayed: number;
             /**
              * Format: int64
-             * @description Queued for Redis again.
+             * @description Entries queued for Redis again.
              */
             revived: number;
         };
@@ -10893,7 +10893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingMocked"];
+                    "application/json": components["schemas"]["OrderingMockCallbackOut"];
                 };
             };
             /** @description Error */
