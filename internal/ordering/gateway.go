@@ -162,8 +162,9 @@ func (s *Service) orderAfterWait(ctx context.Context, id string) (Detail, error)
 	return s.order(ctx, id)
 }
 
-// Attempt returns the attempt with a reference, and its order. It checks no access: the reference itself is the
-// permission, since it cannot be guessed (decision 19).
+// Attempt returns the attempt that a gateway knows by a reference, and its order. It checks no access: the reference
+// itself is the permission, since it cannot be guessed (decision 19). Attempts without a gateway are not found: the id of
+// an order's first one is that of the order, which the table and the staff know.
 func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Attempt, error) {
 	id, _, err := s.owner(ctx, ref)
 	if err != nil {
@@ -174,6 +175,9 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 		return d, payment.Attempt{}, err
 	}
 	a, err := d.attempt(ref)
+	if err == nil && !a.Method.Remote() {
+		err = payment.ErrAttempt
+	}
 	return d, a, err
 }
 

@@ -125,6 +125,24 @@ func TestVNPay(t *testing.T) {
 	})
 }
 
+// TestResultPage_needs_a_reference checks that the result page opens with the gateway's reference and not with the id of an
+// order, which more people know. A payment at the counter has no page.
+func TestResultPage_needs_a_reference(t *testing.T) {
+	in(t, money.VND, func(h *testServer) {
+		remote, counter := h.order(payment.VNPay), h.order(payment.Counter)
+		h.ask(http.MethodPost, "/api/orders/"+counter.ID+"/payments", map[string]any{
+			"method": "COUNTER", "amount": counter.TotalPrice,
+		}, http.StatusCreated, nil)
+		for ref, want := range map[string]int{
+			h.ref(remote.ID): http.StatusOK, remote.ID: http.StatusNotFound, counter.ID: http.StatusNotFound,
+		} {
+			if status, text := h.browse(http.MethodGet, h.url+"/pay/"+ref, ""); status != want {
+				t.Errorf("/pay/%s of %s and %s: %d %.200s", ref, remote.ID, counter.ID, status, text)
+			}
+		}
+	})
+}
+
 // TestVNPay_answersAfterTheCommit checks that the response to VNPay is 00 or 02 only after the report is committed. It
 // looks into the database when the response's first byte goes out.
 func TestVNPay_answersAfterTheCommit(t *testing.T) {

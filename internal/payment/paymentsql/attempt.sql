@@ -23,7 +23,7 @@ LIMIT $2
 /*pg: FOR UPDATE SKIP LOCKED*/
 
 -- name: attempt_find
--- The first attempt of an order may have no row yet. Its id is the order's reference at the gateway, or the order's own.
+-- The first attempt of an order may have no row yet. Then its id is the order's reference at the gateway.
 SELECT r.id, o.id, o.branch_id
 FROM @rows($1: id text) AS r
 JOIN payment_attempt a ON a.id = r.id
@@ -32,10 +32,6 @@ UNION
 SELECT r.id, o.id, o.branch_id
 FROM @rows($1: id text) AS r
 JOIN order_info o ON o.payment_ref = r.id
-UNION
-SELECT r.id, o.id, o.branch_id
-FROM @rows($1: id text) AS r
-JOIN order_info o ON o.id = r.id
 
 -- name: attempt_later
 UPDATE payment_attempt

@@ -85,7 +85,7 @@ type Owner struct {
 }
 
 // Owners returns the orders of attempts by attempt id. Unknown attempts are missing from the map, so that a forged
-// reference costs three lookups by index.
+// reference costs two lookups by index.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
 	owners := make(map[string]Owner, len(attempts))
 	return owners, sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
