@@ -95,10 +95,11 @@ RACEFLAGS := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/yuin
 # processor time. The servers of e2e set it themselves.
 test check test-all test-race: export GOGC ?= 300
 
-# make lint and make check vet the code, which takes a tenth of the time of all tests.
+# make lint and make check vet the code, which takes a tenth of the time of all tests. The short form runs each end-to-end
+# test on one kind of installation instead of up to four, and fewer random sequences. make test-all runs everything.
 .PHONY: test
-test: ## run all tests; needs only Go, tests of missing services are skipped
-	go test -vet=off $(TESTFLAGS) ./...
+test: ## run the tests in their short form; needs only Go, tests of missing services are skipped
+	go test -short -vet=off $(TESTFLAGS) ./...
 
 # Before a commit: checks the packages that changed since HEAD, and their dependents. CHECKED names another commit.
 CHECKED ?= HEAD
@@ -107,7 +108,7 @@ CHECKED ?= HEAD
 check: $(LINTER) verify ## check the changes since the last commit: format, lint, documents, tests; needs only Go
 	@test -z "$$(gofmt -l cmd internal)" || { echo 'not formatted:'; gofmt -l cmd internal; exit 1; }
 	@packages=$$(.ci/changed packages $(CHECKED)); test -z "$$packages" || $(LINTER) run $${packages//comanda/.}
-	@packages=$$(.ci/changed dependents $(CHECKED)); test -z "$$packages" || go test -vet=off $(TESTFLAGS) $$packages
+	@packages=$$(.ci/changed dependents $(CHECKED)); test -z "$$packages" || go test -short -vet=off $(TESTFLAGS) $$packages
 
 .PHONY: test-race
 test-race: ## run the tests of packages with goroutines under the race detector; needs a C compiler

@@ -42,10 +42,13 @@ const (
 	cluster  kind = "cluster"
 )
 
-// on runs a test once on each kind.
+// on runs a test once on each kind, or with -short only on the first one.
 func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	t.Helper()
 	t.Parallel()
+	if testing.Short() {
+		kinds = kinds[:1]
+	}
 	testenv.NoError(t, noteSources())
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
