@@ -16,10 +16,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 		k.LiveMenus.MenuChanged(branch)
 		k.Live.NotifyMenu(branch)
 	}
-	k.SharedCarts.OnChange = func(branch int64) {
-		k.LiveMenus.Notify(branch)
-		k.Live.NotifyCart(branch)
-	}
+	k.SharedCarts.OnChange = k.Live.NotifyCart
 	k.Orders.CartOrdered = k.SharedCarts.Changed
 	k.Floor.OnChange = func(branch int64) {
 		k.Ledger.Subscriptions().Notify(branch)
@@ -47,9 +44,9 @@ func (k *Core) received(c live.Change) {
 	case len(c.Orders) > 0 || c.Floor:
 		watches.Notify(c.Branch, c.Orders...)
 	}
+	k.SharedCarts.Notify(c.Carts...)
 	if c.Cart {
-		k.SharedCarts.Forget()
-		k.LiveMenus.Notify(c.Branch)
+		k.SharedCarts.NotifyAll()
 	}
 	switch {
 	case c.Menu:
@@ -62,6 +59,6 @@ func (k *Core) received(c live.Change) {
 // receivedAny notifies all streams, because this process may have missed notifications while it was disconnected.
 func (k *Core) receivedAny() {
 	k.Ledger.Subscriptions().NotifyAll()
-	k.SharedCarts.Forget()
+	k.SharedCarts.NotifyAll()
 	k.LiveMenus.AllChanged()
 }

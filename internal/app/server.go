@@ -123,6 +123,15 @@ func (g guestBranch) CartVersion(ctx context.Context, token string) (int64, erro
 	return g.carts.Version(ctx, who.VisitID)
 }
 
+// FollowCart implements cataloghttp.Guests.
+func (g guestBranch) FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error) {
+	who, err := g.Resolve(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return g.carts.Follow(who.VisitID, changed), nil
+}
+
 // guestCarts finds a guest for the cart of the table.
 type guestCarts struct{ *visit.Guests }
 

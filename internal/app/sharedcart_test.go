@@ -103,4 +103,15 @@ func TestSharedCart(t *testing.T) {
 	if r := line(a, "guest", "an-line-1", `{"itemId":"12","qty":1}`); !strings.HasPrefix(r.refusal(), "409 cart_changed") {
 		t.Errorf("an ordered line comes back: %s", r.refusal())
 	}
+
+	// A phone may order lines that were added before the branch stopped sharing carts.
+	a.must(line(a, "guest", "an-line-2", `{"itemId":"12","qty":1}`))
+	menu.until("a line for a second order", cartVersion(5))
+	a.must(a.ask("service", "PATCH", "/api/branches/1", `{"sharedCart":false}`))
+	menu.until("that the cart is not shared any more", func(v map[string]any) bool { return v["cartVersion"] == nil })
+	rest := `{"items":[{"itemId":"12","qty":1,"lineId":"an-line-2"}],"paymentMethod":"SANDBOX","clientTxnId":"%s","menuVersionId":"{version}"}`
+	a.must(a.ask("guest", "POST", "/cis/order/create", a.fill(fmt.Sprintf(rest, "the-rest-1"))))
+	if r := a.ask("guest", "POST", "/cis/order/create", a.fill(fmt.Sprintf(rest, "the-rest-2"))); !strings.HasPrefix(r.refusal(), "409 cart_changed") {
+		t.Errorf("a line is ordered twice: %s", r.refusal())
+	}
 }

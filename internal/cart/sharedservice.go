@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"comanda/internal/cache"
 	"comanda/internal/catalog"
+	"comanda/internal/live"
 )
 
 // SharedStore stores the carts that guests share; cartsql implements it.
@@ -43,9 +43,11 @@ type SharedService struct {
 	LiveMenus LiveMenus
 	Phones    Phones
 	Now       func() time.Time
-	OnChange  func(branch int64) // called after each change, to notify streams; may be nil
+	// OnChange is called after each change, to notify the streams of other processes. It may be nil.
+	OnChange func(branch int64, visit string)
 
-	versions atomic.Pointer[cache.Cache[string, int64]] // by visit; replaced by Forget
+	versions cache.Cache[string, int64] // by visit
+	topic    live.Topic[string]         // the streams of each visit
 }
 
 // SharedView is a shared cart as one of its guests sees it.
@@ -109,7 +111,7 @@ func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveM
 	if err != nil {
 		return SharedView{}, err
 	}
-	s.Changed(g.Branch)
+	s.Changed(g.Branch, g.VisitID)
 	return s.view(ctx, g, menu, c)
 }
 
@@ -118,30 +120,34 @@ func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveM
 const versionTTL = 750 * time.Millisecond
 
 // Version returns the version of a visit's cart for streams, which ask several times a second. It is at most versionTTL
-// old, and new after Forget.
+// old, and new after Notify.
 func (s *SharedService) Version(ctx context.Context, visit string) (int64, error) {
-	known := s.versions.Load()
-	if known == nil {
-		known = &cache.Cache[string, int64]{}
-		if !s.versions.CompareAndSwap(nil, known) {
-			known = s.versions.Load()
-		}
-	}
-	return known.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
+	return s.versions.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
 }
 
-// Changed forgets the cached versions and notifies the streams of a branch, here and in other processes: one of its
-// carts was changed or ordered.
-func (s *SharedService) Changed(branch int64) {
-	s.Forget()
+// Follow makes changed receive when the cart of a visit changes, until leave is called.
+func (s *SharedService) Follow(visit string, changed chan struct{}) (leave func()) {
+	return s.topic.Join(visit, changed)
+}
+
+// Changed notifies the streams of a visit, here and in other processes: its cart was changed or ordered.
+func (s *SharedService) Changed(branch int64, visit string) {
+	s.Notify(visit)
 	if s.OnChange != nil {
-		s.OnChange(branch)
+		s.OnChange(branch, visit)
 	}
 }
 
-// Forget makes Version read again. All visits are forgotten, because a notification names only its branch: reading the
-// versions of all streams takes one statement. It does not block: a read that is running fills the former cache.
-func (s *SharedService) Forget() { s.versions.Store(&cache.Cache[string, int64]{}) }
+// Notify makes Version read again for some visits, and notifies their streams in this process. The streams of other
+// tables keep their version and are not woken.
+func (s *SharedService) Notify(visits ...string) {
+	s.versions.Delete(visits...) // first, so that a notified stream reads the new version
+	s.topic.Notify(visits...)
+}
+
+// NotifyAll is Notify for every visit with a stream. It is called when notifications of other processes may have been
+// lost.
+func (s *SharedService) NotifyAll() { s.Notify(s.topic.Keys()...) }
 
 // menu returns the live menu of the guest's branch if it shares carts.
 func (s *SharedService) menu(ctx context.Context, g Guest) (*catalog.LiveMenu, error) {

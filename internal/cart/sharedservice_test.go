@@ -55,7 +55,7 @@ func sharing(t *testing.T, s *oneTable, now func() time.Time, share bool) (*Shar
 	fixed := func() time.Time { return morning }
 	menus := catalog.NewLiveMenus(catalog.NewMenuCache(source, catalog.NoSharedCache{}, fixed), &catalogtest.Levels{}, fixed)
 	changes := new(int)
-	return &SharedService{Store: s, LiveMenus: menus, Phones: s, Now: now, OnChange: func(int64) { *changes++ }}, changes
+	return &SharedService{Store: s, LiveMenus: menus, Phones: s, Now: now, OnChange: func(int64, string) { *changes++ }}, changes
 }
 
 func TestSharedService_Put(t *testing.T) {
@@ -108,7 +108,41 @@ func TestSharedService_Version(t *testing.T) {
 	testenv.Must(s.Put(t.Context(), Guest{Branch: 1, VisitID: "v", Hash: "an"},
 		SharedLine{ID: "an-1", ItemID: 11, Quantity: 1}))(t)
 	want(5, 3)
-	store.cart.Version = 6
-	s.Forget()
+	store.cart.Version = 6 // by another process, which sent a notification
+	s.Notify("v")
 	want(6, 4)
+	store.cart.Version = 7
+	s.Notify("another")
+	want(6, 4)
+}
+
+// A change wakes the streams of its own table and no others. After lost notifications all streams read again.
+func TestSharedService_Follow(t *testing.T) {
+	store := &oneTable{cart: Shared{VisitID: "v"}}
+	s, _ := sharing(t, store, func() time.Time { return noon }, true)
+	here, there := make(chan struct{}, 1), make(chan struct{}, 1)
+	leave := s.Follow("v", here)
+	s.Follow("w", there)
+	want := func(atHere, atThere int) {
+		t.Helper()
+		if len(here) != atHere || len(there) != atThere {
+			t.Errorf("%d and %d notifications, want %d and %d", len(here), len(there), atHere, atThere)
+		}
+	}
+	testenv.Must(s.Put(t.Context(), Guest{Branch: 1, VisitID: "v", Hash: "an"},
+		SharedLine{ID: "an-1", ItemID: 11, Quantity: 1}))(t)
+	want(1, 0)
+	<-here
+	testenv.Must(s.Version(t.Context(), "v"))(t)
+	reads := store.reads
+	s.NotifyAll()
+	want(1, 1)
+	if testenv.Must(s.Version(t.Context(), "v"))(t); store.reads != reads+1 {
+		t.Error("the version was not read again")
+	}
+	<-here
+	<-there
+	leave()
+	s.Changed(1, "v")
+	want(0, 0)
 }

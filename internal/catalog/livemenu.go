@@ -115,7 +115,7 @@ type hub struct {
 
 // Subscribe returns a channel that receives when a branch's live menu may have changed, and a function that ends the
 // subscription. Notifications of other processes can be lost, so subscribers also poll.
-func (l *LiveMenus) Subscribe(branch int64) (changed <-chan struct{}, unsubscribe func()) {
+func (l *LiveMenus) Subscribe(branch int64) (changed chan struct{}, unsubscribe func()) {
 	return l.hub.topic.Subscribe(branch)
 }
 
@@ -160,10 +160,6 @@ func (l *LiveMenus) MenuChanged(branch int64) {
 	l.menus.InvalidateLocal(branch)
 	l.publish(branch)
 }
-
-// Notify notifies subscribers of something else that their streams show, such as the cart of their table. The menu stays
-// cached.
-func (l *LiveMenus) Notify(branch int64) { l.hub.topic.Notify(branch) }
 
 // AllChanged notifies all subscribers. It is called when notifications of other processes may have been lost.
 func (l *LiveMenus) AllChanged() {

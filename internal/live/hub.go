@@ -77,8 +77,10 @@ func (h *Hub) NotifyMenu(branch int64) { h.notify(branch, func(c *Change) { c.Me
 // NotifyFloor reports a change of a branch's visits, tables or calls.
 func (h *Hub) NotifyFloor(branch int64) { h.notify(branch, func(c *Change) { c.Floor = true }) }
 
-// NotifyCart reports a change of a cart that the guests of a table share.
-func (h *Hub) NotifyCart(branch int64) { h.notify(branch, func(c *Change) { c.Cart = true }) }
+// NotifyCart reports a change of the cart that the guests of a visit share.
+func (h *Hub) NotifyCart(branch int64, visit string) {
+	h.notify(branch, func(c *Change) { c.addCart(visit) })
+}
 
 // notify records a change of a branch for the next message. Several changes of a branch before the next message become
 // one Change. The lock is held for a map access only, never during a call of Redis, so a slow Redis does not delay

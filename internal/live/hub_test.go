@@ -61,6 +61,7 @@ func (p *process) hears(t *testing.T, want live.Change) {
 			t.Fatalf("received %+v", c)
 		}
 		got.Orders = append(got.Orders, c.Orders...)
+		got.Carts, got.Cart = append(got.Carts, c.Carts...), got.Cart || c.Cart
 		got.Left, got.Menu, got.Floor = got.Left || c.Left, got.Menu || c.Menu, got.Floor || c.Floor
 	}
 }
@@ -103,6 +104,9 @@ func TestHub(t *testing.T) {
 			north.NotifyMenu(2)
 			north.NotifyFloor(2)
 			south.hears(t, live.Change{Branch: 2, Left: true, Menu: true, Floor: true})
+			north.NotifyCart(3, "v")
+			north.NotifyCart(3, "w")
+			south.hears(t, live.Change{Branch: 3, Carts: []string{"v", "w"}})
 			south.NotifyFloor(1)
 			north.hears(t, live.Change{Branch: 1, Floor: true})
 			if len(south.heard) > 0 {
@@ -187,7 +191,7 @@ func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), 
 }
 
 // W1, W2: while Redis hangs, notifying never waits. The collected changes become one or two messages, which name no
-// more orders than allowed.
+// more orders and visits than allowed.
 func TestHub_batches_changes(t *testing.T) {
 	f := &fake{gate: make(chan struct{}), came: make(chan struct{}, 8192), sent: make(chan string, 8192)}
 	p := run(t, f)
@@ -195,6 +199,7 @@ func TestHub_batches_changes(t *testing.T) {
 	<-f.came
 	for i := range 5000 {
 		p.NotifyOrders(1, []string{fmt.Sprint("order", i)})
+		p.NotifyCart(1, fmt.Sprint("visit", i))
 		p.NotifyAvailability(2)
 		p.NotifyFloor(int64(i))
 	}
@@ -214,10 +219,12 @@ func TestHub_batches_changes(t *testing.T) {
 		all = append(all, m)
 	}
 	if len(all) > 200 { // 1024 branches are remembered, 8 to a message, and the first message went ahead
-		t.Errorf("15000 changes became %d messages", len(all))
+		t.Errorf("20000 changes became %d messages", len(all))
 	}
-	if !strings.Contains(strings.Join(all, ""), `"many":true`) {
-		t.Error("5000 orders of a branch are not said to be many")
+	for _, mark := range []string{`"many":true`, `"cart":true`} {
+		if !strings.Contains(strings.Join(all, ""), mark) {
+			t.Errorf("5000 orders and carts of a branch are sent without %s", mark)
+		}
 	}
 }
 

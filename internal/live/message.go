@@ -1,6 +1,9 @@
 package live
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Change describes what has changed in a branch. It is also the wire format between processes, which may be of two
 // versions during an upgrade: fields are added, never renamed, and an unknown field is ignored. The short names keep
@@ -12,7 +15,8 @@ type Change struct {
 	Left   bool     `json:"left,omitempty"`  // available quantities
 	Menu   bool     `json:"menu,omitempty"`  // the menu, its quotas, or the branch itself
 	Floor  bool     `json:"floor,omitempty"` // visits, tables or calls
-	Cart   bool     `json:"cart,omitempty"`  // carts that the guests of a table share
+	Carts  []string `json:"c,omitempty"`     // ids of visits whose shared cart changed
+	Cart   bool     `json:"cart,omitempty"`  // any shared cart may have changed: there were more than maxCarts
 }
 
 // message is the JSON document sent through the channel.
@@ -24,6 +28,7 @@ type message struct {
 // Limits. Changes beyond them are not collected; longer messages are ignored.
 const (
 	maxOrders  = 256      // ids per branch; with more, telling streams apart saves less than reloading all of them costs
+	maxCarts   = 64       // ids of visits per branch, for the same reason
 	maxMessage = 64 << 10 // bytes; Redis drops a subscriber that is too far behind, so messages stay small
 	maxWaiting = 1024     // branches with collected changes; bounds the memory while Redis is unreachable
 )
@@ -44,4 +49,17 @@ func (c *Change) add(orders []string) {
 		return
 	}
 	c.Orders = append(c.Orders, orders...)
+}
+
+// addCart appends a visit, or sets Cart if there would be too many. A visit is listed once, because the phones of a
+// table change their cart many times between two messages.
+func (c *Change) addCart(visit string) {
+	if c.Cart || slices.Contains(c.Carts, visit) {
+		return
+	}
+	if len(c.Carts) == maxCarts {
+		c.Cart, c.Carts = true, nil
+		return
+	}
+	c.Carts = append(c.Carts, visit)
 }

@@ -18,8 +18,14 @@ type Topic[K comparable] struct {
 // subscription. The channel holds one value, so no change after the last received value is missed and no notifier
 // waits. Subscribe before the first read of the state. The channel is never closed: the subscriber leaves its loop by
 // its own context. unsubscribe may be called while Notify runs, and more than once.
-func (t *Topic[K]) Subscribe(key K) (changed <-chan struct{}, unsubscribe func()) {
-	c := make(chan struct{}, 1)
+func (t *Topic[K]) Subscribe(key K) (changed chan struct{}, unsubscribe func()) {
+	changed = make(chan struct{}, 1)
+	return changed, t.Join(key, changed)
+}
+
+// Join subscribes the channel of an earlier Subscribe, which may be of another topic, to a key too. A subscriber that
+// shows state of several topics then waits for one channel. leave ends this subscription only.
+func (t *Topic[K]) Join(key K, c chan struct{}) (leave func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.subscribers == nil {
@@ -29,7 +35,7 @@ func (t *Topic[K]) Subscribe(key K) (changed <-chan struct{}, unsubscribe func()
 		t.subscribers[key] = map[chan struct{}]struct{}{}
 	}
 	t.subscribers[key][c] = struct{}{}
-	return c, func() {
+	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.subscribers[key], c)

@@ -69,7 +69,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
 		receipt, err := s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
 		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
-			s.CartOrdered(g.Branch) // also after an unknown outcome: the order may exist
+			s.CartOrdered(g.Branch, g.VisitID) // also after an unknown outcome: the order may exist
 		}
 		return receipt, err
 	})

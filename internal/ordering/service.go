@@ -137,9 +137,9 @@ type Service struct {
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by
 	Metrics   *Metrics
-	// CartOrdered is called after an order of lines of the cart that guests share, to notify the phones of the branch. It
+	// CartOrdered is called after an order of lines of the cart that guests share, to notify the phones of the visit. It
 	// must not block; it may be nil.
-	CartOrdered func(branch int64)
+	CartOrdered func(branch int64, visit string)
 
 	placing      singleflight.Group                // requests by key and digest, see once
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown

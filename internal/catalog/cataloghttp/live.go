@@ -19,6 +19,8 @@ type Guests interface {
 	BranchOf(ctx context.Context, token string) (branch int64, key string, err error)
 	// CartVersion returns the version of the cart that the phones of the token's table fill together.
 	CartVersion(ctx context.Context, token string) (int64, error)
+	// FollowCart makes changed receive also when that cart changes, until leave is called.
+	FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error)
 }
 
 // pollInterval is how often a stream reads the live menu, because notifications can be lost. It is also the maximum age
@@ -30,17 +32,17 @@ type SubscribableMenus interface {
 	LiveMenus
 	// Subscribe returns a channel that receives when a branch's live menu may have changed, and a function that ends
 	// the subscription.
-	Subscribe(branch int64) (changed <-chan struct{}, unsubscribe func())
+	Subscribe(branch int64) (changed chan struct{}, unsubscribe func())
 }
 
 // Live registers the event stream of availability.
 func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
-	l := &live{menus, guests}
+	l := &liveRoutes{menus, guests}
 	httpapi.RegisterStream[liveIn, availability](a.Operations("Menus", httpapi.Guest), "availability-events",
 		"GET /cis/branch/{branchId}/availability/events", "Follow availability live: every item first, then each change", l.open)
 }
 
-type live struct {
+type liveRoutes struct {
 	menus  SubscribableMenus
 	guests Guests
 }
@@ -69,7 +71,7 @@ type remaining struct {
 	Remaining *int64 `json:"remaining" doc:"null if there is no quota."`
 }
 
-func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
+func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	branch, key, err := l.guests.BranchOf(ctx, string(in.CustomerToken))
 	if err != nil {
 		return httpapi.Feed{}, err
@@ -77,14 +79,24 @@ func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
 		return httpapi.Feed{}, catalog.ErrBranch // another branch is reported as unknown
 	}
-	// The feed's End ends the subscription, also if the stream is refused by a limit.
-	changed, unsubscribe := l.menus.Subscribe(branch) // before the first read, so that no change is missed
-	first, err := l.read(ctx, branch, string(in.CustomerToken))
+	// The feed's End ends the subscriptions, also if the stream is refused by a limit.
+	// Both subscriptions begin before the first read, so that no change is missed.
+	changed, unsubscribe := l.menus.Subscribe(branch)
+	leave, err := l.guests.FollowCart(ctx, string(in.CustomerToken), changed)
 	if err != nil {
 		unsubscribe()
 		return httpapi.Feed{}, err
 	}
-	return httpapi.Feed{Key: key, End: unsubscribe, Run: func(ctx context.Context, s *httpapi.Stream) {
+	end := func() {
+		unsubscribe()
+		leave()
+	}
+	first, err := l.read(ctx, branch, string(in.CustomerToken))
+	if err != nil {
+		end()
+		return httpapi.Feed{}, err
+	}
+	return httpapi.Feed{Key: key, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
 		l.follow(ctx, s, string(in.CustomerToken), first, in.LastEventID, changed)
 	}}, nil
 }
@@ -95,7 +107,7 @@ type state struct {
 	cart *int64
 }
 
-func (l *live) read(ctx context.Context, branch int64, token string) (*state, error) {
+func (l *liveRoutes) read(ctx context.Context, branch int64, token string) (*state, error) {
 	menu, err := l.menus.Get(ctx, branch)
 	if err != nil || !menu.Branch.SharedCart {
 		return &state{LiveMenu: menu}, err
@@ -105,7 +117,7 @@ func (l *live) read(ctx context.Context, branch int64, token string) (*state, er
 }
 
 // follow sends the full state unless the client has seen it, and then the changes, until the guest's visit ends.
-func (l *live) follow(
+func (l *liveRoutes) follow(
 	ctx context.Context, s *httpapi.Stream, token string, now *state, seen string, changed <-chan struct{},
 ) {
 	var sent *state

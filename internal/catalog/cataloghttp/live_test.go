@@ -15,6 +15,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
+	"comanda/internal/live"
 	"comanda/internal/testenv"
 )
 
@@ -22,6 +23,7 @@ import (
 type seats struct {
 	closed atomic.Bool
 	cart   atomic.Int64 // version of the table's cart
+	carts  live.Topic[string]
 }
 
 func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error) {
@@ -33,13 +35,17 @@ func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error)
 
 func (s *seats) CartVersion(context.Context, string) (int64, error) { return s.cart.Load(), nil }
 
+func (s *seats) FollowCart(_ context.Context, token string, changed chan struct{}) (func(), error) {
+	return s.carts.Join(token, changed), nil
+}
+
 // subscriptions reports each subscription that ends.
 type subscriptions struct {
 	*catalog.LiveMenus
 	ended chan struct{}
 }
 
-func (l *subscriptions) Subscribe(branch int64) (<-chan struct{}, func()) {
+func (l *subscriptions) Subscribe(branch int64) (chan struct{}, func()) {
 	changed, unsubscribe := l.LiveMenus.Subscribe(branch)
 	return changed, func() {
 		unsubscribe()
@@ -145,7 +151,7 @@ func TestLive_cart(t *testing.T) {
 	l.want(head + `true,"isPaused":false,"isClosed":false,"cartVersion":3,"items":[{"itemId":"11","isActive":true,"isSoldOut":false,"remaining":null}]}`)
 	seen := l.id
 	s.seats.cart.Store(4)
-	s.subscriptions.Notify(1)
+	s.seats.carts.Notify("ann")
 	l.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":4,"items":[]}`)
 	if l.id == seen {
 		t.Error("another version of the cart has the same id")
@@ -153,7 +159,7 @@ func TestLive_cart(t *testing.T) {
 	// A phone that reconnects with the id of the last event it has seen receives only the next change.
 	back := openLive(t, server.URL, l.id)
 	s.seats.cart.Store(5)
-	s.subscriptions.Notify(1)
+	s.seats.carts.Notify("ann")
 	back.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":5,"items":[]}`)
 }
 
