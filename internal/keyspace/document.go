@@ -40,8 +40,8 @@ var (
 		[]Segment{{"order", uidChars, 26}, {"line", digits, 4}}, false)
 )
 
-// documents declares the keys of an entity. also contains the capital letters in its name, which the reference
-// documents require.
+// documents declares the keys of an entity. also contains the capital letters of the entity's name, which the
+// reference documents require.
 func documents(entity, id, source, also string, of []Segment, exact bool) *Documents {
 	d := Decl{
 		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
@@ -76,7 +76,7 @@ func (f *Documents) Memo(id string) Key { return f.build(f.memo, id) }
 // List returns the key of the set of all ids.
 func (f *Documents) List() Key { return f.list.key() }
 
-// Counter returns the key of the highest number.
+// Counter returns the key of the highest number assigned to a document.
 func (f *Documents) Counter() Key { return f.counter.key() }
 
 func (f *Documents) build(d *declared, id string) Key {
@@ -168,8 +168,8 @@ func (f *Documents) relation(pattern, source string) *DocumentIndex {
 	return x
 }
 
-// EpochMarks is the number of epoch marks, which show that the documents in Redis are complete. There are enough that
-// every node of a Cluster holds some, so no node can lose its keys unnoticed.
+// EpochMarks is the number of markers, which prove that the documents in Redis are complete. With this many, every
+// node of a Cluster holds some, so no node can lose its keys unnoticed.
 const EpochMarks = 64
 
 var epochMark = declare(Decl{
@@ -178,7 +178,7 @@ var epochMark = declare(Decl{
 	Purpose: "epoch of complete documents | running rebuild",
 })
 
-// EpochMark returns the key of the n-th mark, from 0.
+// EpochMark returns the key of the n-th marker, from 0.
 func EpochMark(n int) Key {
 	if n < 10 {
 		return epochMark.key("0" + decimal(int64(n)))
@@ -204,7 +204,7 @@ const (
 	DocumentMemo
 	DocumentList
 	DocumentCounter
-	DocumentEntry // of an index
+	DocumentEntry // an entry of an index
 )
 
 // ParseDocument parses a raw document key without its namespace; ok is false for all other keys.

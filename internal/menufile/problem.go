@@ -61,7 +61,7 @@ const (
 	LineBreak        ProblemCode = "line_break"
 	Direction        ProblemCode = "direction_character"
 	Invisible        ProblemCode = "invisible_text"
-	Shared           ProblemCode = "shared_with_others" // found by the import: on the menu of a branch that the actor may not see
+	Shared           ProblemCode = "shared_with_others" // found by the import: a branch of others has the dish too
 )
 
 // report collects problems.
