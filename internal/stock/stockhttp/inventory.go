@@ -96,8 +96,8 @@ type levelSnapshots struct {
 	Items []levelSnapshot `json:"items" doc:"The existing items, in the order of the request."`
 }
 
-// look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
-// reserves.
+// look returns the available units of many items. The units may be a minute old, so callers that sell use the exact
+// level or reserve.
 func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
 	who := authz.ActorOf(ctx)
 	branch, err := s.Items.ResolveBranch(ctx, who, httpapi.IDOf(in.BranchID))
@@ -133,8 +133,8 @@ type Reservation struct {
 	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for a reservation that never held units."`
 }
 
-// reservationOf returns a reservation in the form of a response. Without lines it never held anything, and its expiry
-// is null.
+// reservationOf returns a reservation in the form of a response. A reservation without lines never held anything, so
+// its expiry is null.
 func reservationOf(r stock.Reservation) Reservation {
 	out := Reservation{
 		OrderID: r.ID, BranchID: httpapi.IDOrNull(r.Branch), Status: r.Status, Items: amountsOf(r.Lines),
