@@ -15,8 +15,8 @@ import (
 type SharedStore interface {
 	// Shared returns the cart of a visit, empty and with version 0 if it never had a line.
 	Shared(ctx context.Context, visit string) (Shared, error)
-	// ChangeShared applies one change and returns the cart after it. With an error it returns the cart as it is, if it
-	// could be read.
+	// ChangeShared applies one change and returns the cart afterwards. With an error it returns the unchanged cart, if
+	// it could be read.
 	ChangeShared(ctx context.Context, c SharedChange) (Shared, error)
 	// SharedVersion returns the version of a visit's cart, or 0.
 	SharedVersion(ctx context.Context, visit string) (int64, error)
@@ -52,15 +52,16 @@ type SharedService struct {
 type SharedView struct {
 	Version int64
 	Items   []SharedItem
-	Locales []catalog.Locale // of the branch, its own first
+	Locales []catalog.Locale // of the branch, its main locale first
 }
 
-// SharedItem is a line with the number of its guest and the names of its dish, also of one that left the menu.
+// SharedItem is a line with the number of its guest and the names of its dish, even if the dish is not on the menu any
+// more.
 type SharedItem struct {
 	SharedLine
 
 	Phone int
-	Mine  bool // the phone that asks added it
+	Mine  bool // the requesting phone has added the line
 	Names catalog.Texts
 }
 
@@ -77,8 +78,8 @@ func (s *SharedService) Get(ctx context.Context, g Guest) (SharedView, error) {
 	return s.view(ctx, g, menu, c)
 }
 
-// Put adds a line, or sets the quantity and the note of one. The dish must be active on the menu. It is idempotent: the
-// line's id identifies it.
+// Put adds a line, or sets the quantity and the note of an existing line. The dish must be active on the menu. Put is
+// idempotent by the id of the line.
 func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedView, error) {
 	if err := cmp.Or(checkQuantity(l.Quantity), checkNotes(l.Notes)); err != nil {
 		return SharedView{}, err
@@ -95,7 +96,7 @@ func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedV
 	return s.change(ctx, g, menu, l)
 }
 
-// Remove removes a line of any guest. A line that is not there counts as removed.
+// Remove removes a line of any guest. It also succeeds if the line does not exist.
 func (s *SharedService) Remove(ctx context.Context, g Guest, id string) (SharedView, error) {
 	menu, err := s.menu(ctx, g)
 	if err != nil {
@@ -113,12 +114,12 @@ func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveM
 	return s.view(ctx, g, menu, c)
 }
 
-// versionTTL bounds how late a stream sees a change of another process whose notification was lost, as the poll
-// interval of orders does.
+// versionTTL bounds the delay of a stream if the notification of another process is lost, like the polling
+// interval of orders.
 const versionTTL = 750 * time.Millisecond
 
-// Version returns the version of a visit's cart for streams, which ask several times a second. It is at most versionTTL
-// old, and new after Forget.
+// Version returns the version of a visit's cart for streams, which call it several times a second. The version is at
+// most versionTTL old; after Forget it is read again.
 func (s *SharedService) Version(ctx context.Context, visit string) (int64, error) {
 	known := s.versions.Load()
 	if known == nil {
@@ -130,8 +131,8 @@ func (s *SharedService) Version(ctx context.Context, visit string) (int64, error
 	return known.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
 }
 
-// Changed forgets the cached versions and notifies the streams of a branch, here and in other processes: one of its
-// carts was changed or ordered.
+// Changed drops the cached versions and notifies the streams of a branch, in this process and in others. Call it after
+// a shared cart was changed or ordered.
 func (s *SharedService) Changed(branch int64) {
 	s.Forget()
 	if s.OnChange != nil {
@@ -139,8 +140,9 @@ func (s *SharedService) Changed(branch int64) {
 	}
 }
 
-// Forget makes Version read again. All visits are forgotten, because a notification names only its branch: reading the
-// versions of all streams takes one statement. It does not block: a read that is running fills the former cache.
+// Forget makes Version read SQL again. It drops the versions of all visits, because a notification names only the
+// branch; one statement reads the versions for all streams. It does not block: a running read fills the replaced
+// cache.
 func (s *SharedService) Forget() { s.versions.Store(&cache.Cache[string, int64]{}) }
 
 // menu returns the live menu of the guest's branch if it shares carts.
@@ -152,7 +154,8 @@ func (s *SharedService) menu(ctx context.Context, g Guest) (*catalog.LiveMenu, e
 	return menu, err
 }
 
-// view adds names and the numbers of guests. The phones are read after the lines, so that they contain each line's.
+// view adds names and the numbers of guests. It reads the phones after the lines, so that the phone of each line is
+// found.
 func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMenu, c Shared) (SharedView, error) {
 	v := SharedView{Version: c.Version, Items: make([]SharedItem, len(c.Lines)), Locales: menu.Branch.Locales}
 	if len(c.Lines) == 0 {
