@@ -20,8 +20,7 @@ const (
 	askAgain = "no-cache"                            // cached, but revalidated each time
 )
 
-// content is one file with its headers and encodings. It is complete before it is served and not changed afterwards, so
-// requests need no lock.
+// content is one file with its headers and encodings. It is not changed once it is served, so requests need no lock.
 type content struct {
 	mediaType string
 	cache     string
