@@ -62,7 +62,7 @@ func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
 
 // watch makes a server refuse requests while the schema is too new.
 func (g *schemaGuard) watch(s *httpapi.Server) {
-	s.Refuse(g.refusal)
+	s.RefuseWhen(g.refusal)
 	s.Check("schema", true, func(context.Context) error { return g.refusal() })
 }
 

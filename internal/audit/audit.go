@@ -122,8 +122,8 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// Sealed returns the entry with its number, its predecessor's hash and its own.
-func (e Entry) Sealed(seq int64, prev string) Entry {
+// Chained returns the entry with its number, the hash of its predecessor and its own hash.
+func (e Entry) Chained(seq int64, prev string) Entry {
 	e.Seq, e.PrevHash = seq, prev
 	e.Hash = e.sum()
 	return e

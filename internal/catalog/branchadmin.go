@@ -173,7 +173,7 @@ func (a *BranchAdmin) Pause(ctx context.Context, by authz.Actor, id int64, p Pau
 		if running := b.Paused(now); running != nil {
 			p.Since = running.Since
 		}
-		if p.Until, err = until.In(b.Calendar(), now); err != nil {
+		if p.Until, err = until.Instant(b.Calendar(), now); err != nil {
 			return b, err
 		}
 		b.Pause = &p

@@ -339,6 +339,6 @@ type MenuFileStore interface {
 // MenuImport contains the parameters of ImportMenu other than the change.
 type MenuImport struct {
 	Images  []Image
-	Version int64 // the draft to write; 0: the newest one of the branch's menu, or a new one
+	DraftID int64 // the draft to write; 0: the newest draft of the branch, or a new one
 	Publish bool
 }

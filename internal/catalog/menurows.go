@@ -76,7 +76,7 @@ func (m *MenuFiles) WriteRows(ctx context.Context, by authz.Actor, branch int64,
 		}
 	}
 	var c MenuChange
-	version, err := m.write(ctx, by, branch, MenuImport{Version: w.VersionID, Publish: w.Publish},
+	version, err := m.write(ctx, by, branch, MenuImport{DraftID: w.VersionID, Publish: w.Publish},
 		func(s MenuState) (_ MenuChange, err error) {
 			c, err = planRows(s, by, w.Rows)
 			return c, err

@@ -117,9 +117,9 @@ func ParseUntil(s string) (Until, error) {
 	return Until{At: at.UTC().Truncate(time.Millisecond)}, nil
 }
 
-// In returns the instant of the end by a branch's calendar, or the zero time for no end. It fails for an instant that
+// Instant returns the instant of the end by a branch's calendar, or the zero time for no end. It fails for an instant that
 // is past or more than MaxAhead away.
-func (u Until) In(c *Calendar, now time.Time) (time.Time, error) {
+func (u Until) Instant(c *Calendar, now time.Time) (time.Time, error) {
 	if u.DayEnd {
 		return c.At(now).End, nil
 	}

@@ -147,7 +147,7 @@ var CartDetail = define(Entity{
 	},
 	UniqueTogether: []string{"cartId", "dishId"},
 	Indexes: indexes{
-		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.DetailsOfCart)},
+		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.CartDetailsByCart)},
 	},
 })
 
@@ -181,6 +181,6 @@ var OrderDetail = define(Entity{
 		{Name: "version", Kind: Number},
 	},
 	Indexes: indexes{
-		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.DetailsOfOrder)},
+		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},
 	},
 })

@@ -26,7 +26,7 @@ type Server struct {
 	auth      authorizer
 	limits    *limit.Limiter // nil limits nothing
 	settle    func(context.Context)
-	refuse    func() error // see Refuse
+	refuse    func() error // see RefuseWhen
 	hsts      atomic.Bool  // see SetPublicURL
 	mux       *http.ServeMux
 	api       *API
@@ -97,9 +97,9 @@ func (s *Server) Check(name string, critical bool, probe func(ctx context.Contex
 	s.ready.add(name, critical, probe)
 }
 
-// Refuse sets a function, before Start, that runs before every request except probes and metrics. If it returns an
+// RefuseWhen sets a function, before Start, that runs before every request except probes and metrics. If it returns an
 // error, the request is refused with that error.
-func (s *Server) Refuse(why func() error) { s.refuse = why }
+func (s *Server) RefuseWhen(why func() error) { s.refuse = why }
 
 // BeforeChanges sets a function, before Start, that runs ahead of every request that may change state.
 func (s *Server) BeforeChanges(settle func(ctx context.Context)) { s.settle = settle }

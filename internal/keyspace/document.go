@@ -122,16 +122,16 @@ var (
 	CategoryDishes   = DishDocuments.setIndex("category:%id%:dishes", "dish", digits, "")
 	DishesByCategory = DishDocuments.setIndex("dish:index:category:%id%", "dish", digits, "")
 
-	CartByUser    = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
-	UserCart      = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
-	CartItems     = CartDetailDocuments.setIndex("cart:%id%:items", "cart_detail", digits, "")
-	DetailsOfCart = CartDetailDocuments.setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
+	CartByUser        = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
+	UserCart          = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
+	CartItems         = CartDetailDocuments.setIndex("cart:%id%:items", "cart_detail", digits, "")
+	CartDetailsByCart = CartDetailDocuments.setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
 
-	OrdersByUser      = OrderDocuments.setIndex("order:index:user:%id%", "order_info", digits, "")
-	UserOrders        = OrderDocuments.setIndex("user:%id%:orders", "order_info", digits, "")
-	OrderByPaymentRef = OrderDocuments.uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
-	OrderDetails      = OrderDetailDocuments.setIndex("order:%id%:details", "order_item", uidChars, "")
-	DetailsOfOrder    = OrderDetailDocuments.setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
+	OrdersByUser        = OrderDocuments.setIndex("order:index:user:%id%", "order_info", digits, "")
+	UserOrders          = OrderDocuments.setIndex("user:%id%:orders", "order_info", digits, "")
+	OrderByPaymentRef   = OrderDocuments.uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
+	OrderDetails        = OrderDetailDocuments.setIndex("order:%id%:details", "order_item", uidChars, "")
+	OrderDetailsByOrder = OrderDetailDocuments.setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
 )
 
 // index declares an index that contains ids of the documents.
@@ -168,9 +168,9 @@ func (f *Documents) relation(pattern, source string) *DocumentIndex {
 	return x
 }
 
-// EpochMarks is the number of markers, which prove that the documents in Redis are complete. With this many, every
+// MarkerCount is the number of markers, which prove that the documents in Redis are complete. With this many, every
 // node of a Cluster holds some, so no node can lose its keys unnoticed.
-const EpochMarks = 64
+const MarkerCount = 64
 
 var epochMark = declare(Decl{
 	Pattern: "document:epoch:%mark%", Segments: []Segment{{"mark", digits, 2}}, Exact: true,
@@ -178,8 +178,8 @@ var epochMark = declare(Decl{
 	Purpose: "epoch of complete documents | running rebuild",
 })
 
-// EpochMark returns the key of the n-th marker, from 0.
-func EpochMark(n int) Key {
+// Marker returns the key of the n-th marker, from 0.
+func Marker(n int) Key {
 	if n < 10 {
 		return epochMark.key("0" + decimal(int64(n)))
 	}

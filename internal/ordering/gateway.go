@@ -72,7 +72,7 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 		return "", err
 	}
 	p, err := gateway.Start(ctx, payment.Purchase{
-		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayDeadline(&o),
+		Attempt: a, OrderNumber: ShortNumber(o.Number), BranchName: branch.Name, ExpiresAt: gatewayDeadline(&o),
 		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.Settings().ReturnTo,
 	})
 	if err != nil {

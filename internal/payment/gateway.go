@@ -39,8 +39,8 @@ type Gateway interface {
 // store.
 type Purchase struct {
 	Attempt       Attempt
-	OrderNumber   string    // the order's short number
-	Branch        string    // the branch's name
+	OrderNumber   string // the order's short number
+	BranchName    string
 	ExpiresAt     time.Time // the gateway must not capture after it, if it supports that
 	ClientIP      string    // the IP address of the guest's device
 	Language      string    // vi, en, zh-TW

@@ -19,11 +19,9 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of uploaded pictures: those of a telephone's camera. A decoded picture of 40 megapixels takes 60 to 160 MB.
-const (
-	MaxBytes  = 8 << 20
-	MaxPixels = 40_000_000
-)
+// MaxPixels is the limit of uploaded pictures: that of a telephone's camera. A decoded picture of 40 megapixels takes
+// 60 to 160 MB.
+const MaxPixels = 40_000_000
 
 // Faults of uploaded pictures.
 var (

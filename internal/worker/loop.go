@@ -50,12 +50,12 @@ type Loop struct {
 // The goroutine that Start creates is the only one that runs rounds. The lock guards starting and stopping only, and is
 // never held while a round runs.
 type Worker struct {
-	loop    Loop
-	backoff backoff.Policy
-	log     *slog.Logger
-	m       loopMetrics
-	wake    chan struct{}
-	ran     chan error // nil unless a test called Ran
+	loop        Loop
+	backoff     backoff.Policy
+	log         *slog.Logger
+	m           loopMetrics
+	wake        chan struct{}
+	roundErrors chan error // nil unless a test called observeRounds
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // cancels the latest run; nil before the first
@@ -137,13 +137,13 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Ran returns a channel that receives the error of each round, for tests. Call it before Start. Results are dropped
-// while the channel is full.
-func (w *Worker) Ran() <-chan error {
-	if w.ran == nil {
-		w.ran = make(chan error, 1024) // enough for the rounds that a test does not read
+// observeRounds returns a channel that receives the error of each round, for tests. Call it before Start. Results are
+// dropped while the channel is full.
+func (w *Worker) observeRounds() <-chan error {
+	if w.roundErrors == nil {
+		w.roundErrors = make(chan error, 1024) // enough for the rounds that a test does not read
 	}
-	return w.ran
+	return w.roundErrors
 }
 
 // run performs rounds until ctx ends. The first round begins at once, so that work which became due while the process
@@ -157,9 +157,9 @@ func (w *Worker) run(ctx context.Context) {
 		} else {
 			failures++
 		}
-		if w.ran != nil {
+		if w.roundErrors != nil {
 			select {
-			case w.ran <- err:
+			case w.roundErrors <- err:
 			default:
 			}
 		}

@@ -21,12 +21,12 @@ func Record(ctx context.Context, tx sqldb.Tx, entries ...audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	sealed := make([]audit.Entry, len(entries))
+	chained := make([]audit.Entry, len(entries))
 	for i, e := range entries {
-		sealed[i] = e.Sealed(head.Seq+1, head.Hash)
-		head = audit.Chain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
+		chained[i] = e.Chained(head.Seq+1, head.Hash)
+		head = audit.Chain{Seq: chained[i].Seq, Hash: chained[i].Hash}
 	}
-	tx.QueueExactly(int64(len(sealed)), stmt("audit_insert"), auditRows(sealed))
+	tx.QueueExactly(int64(len(chained)), stmt("audit_insert"), auditRows(chained))
 	tx.QueueExactly(1, stmt("audit_advance"), head.Seq, head.Hash)
 	return nil
 }

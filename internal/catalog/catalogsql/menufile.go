@@ -106,7 +106,7 @@ func (s *Store) ImportMenu(
 			return catalog.ErrBranch
 		}
 		// The state is read under the locks. Otherwise the plan could be based on an older menu.
-		state, err := readMenuState(ctx, tx, branch, w.Version, false)
+		state, err := readMenuState(ctx, tx, branch, w.DraftID, false)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (s *Store) TakeOff(
 		if it.off {
 			a.Since = it.Since
 		}
-		if a.Until, err = until.In(b.Calendar(), now); err != nil {
+		if a.Until, err = until.Instant(b.Calendar(), now); err != nil {
 			return err
 		}
 		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until),

@@ -31,7 +31,7 @@ var (
 type Store struct {
 	db          *redisdb.DB
 	step        int // commands in one exchange
-	markerSlots [keyspace.EpochMarks]int
+	markerSlots [keyspace.MarkerCount]int
 
 	lists listSizes
 
@@ -194,9 +194,9 @@ func parseMemo(e *document.Entity, text string) (m memo, ok bool) {
 // Server implements document.Markers.
 func (s *Store) Server(ctx context.Context) (string, error) { return s.db.Identity(ctx) }
 
-var markerKeys = func() (keys [keyspace.EpochMarks]keyspace.Key) {
+var markerKeys = func() (keys [keyspace.MarkerCount]keyspace.Key) {
 	for i := range keys {
-		keys[i] = keyspace.EpochMark(i)
+		keys[i] = keyspace.Marker(i)
 	}
 	return keys
 }()

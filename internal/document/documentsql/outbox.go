@@ -101,12 +101,12 @@ func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	tx.Queue(stmt("outbox_insert"), sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
-		Text("ids", func(i int) string { return list(rows[i].IDs) }).
+		Text("ids", func(i int) string { return marshalIDs(rows[i].IDs) }).
 		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
 		Int("created_at", func(int) int64 { return now.UnixMilli() }))
 }
 
-func list(ids []string) string {
+func marshalIDs(ids []string) string {
 	text, _ := json.Marshal(ids) // strings always marshal
 	return string(text)
 }

@@ -142,7 +142,7 @@ func verifyConfirm(got response, a payment.Attempt) payment.Report {
 // LINE Pay's two hosts. The sandbox moves no money.
 const (
 	SandboxHost    = "https://sandbox-api-pay.line.me"
-	ProductionHost = "https://api-pay.line.me"
+	productionHost = "https://api-pay.line.me"
 )
 
 // Config is a merchant's contract with LINE Pay.

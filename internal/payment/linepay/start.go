@@ -73,11 +73,11 @@ var locales = map[string]string{"zh-TW": "zh_TW", "zh-CN": "zh_CN", "th": "th", 
 func newRequestBody(p payment.Purchase) requestBody {
 	a := p.Attempt
 	amount := formatMinor(a.Currency, a.Amount)
-	goods := productName(p.Branch+" "+p.OrderNumber, maxProductName)
+	goods := productName(p.BranchName+" "+p.OrderNumber, maxProductName)
 	body := requestBody{
 		Amount: amount, Currency: string(a.Currency), OrderID: a.ID,
 		Packages: []packageInfo{{
-			ID: "order", Amount: amount, Name: productName(p.Branch, maxPackageName),
+			ID: "order", Amount: amount, Name: productName(p.BranchName, maxPackageName),
 			Products: []product{{Name: goods, Quantity: 1, Price: amount}},
 		}},
 		RedirectURLs: redirects{p.ReturnBaseURL + "/payment/linepay/confirm", p.ReturnBaseURL + "/payment/linepay/cancel"},
@@ -85,7 +85,7 @@ func newRequestBody(p payment.Purchase) requestBody {
 	// Without this option a confirmation would only authorize, and capturing would need another call.
 	body.Options.Payment.Capture = true
 	body.Options.Display.Locale = cmp.Or(locales[p.Language], "en")
-	body.Options.Extra.Branch = gatewayhttp.Truncate(p.Branch, maxBranchName)
+	body.Options.Extra.Branch = gatewayhttp.Truncate(p.BranchName, maxBranchName)
 	return body
 }
 

@@ -93,7 +93,7 @@ func localize(p payment.Purchase) (locale, info string) {
 	if strings.HasPrefix(p.Language, "vi") {
 		locale, info = "vn", "Thanh toan don hang %s %s"
 	}
-	return locale, asciiText(fmt.Sprintf(info, p.OrderNumber, p.Branch), maxInfo)
+	return locale, asciiText(fmt.Sprintf(info, p.OrderNumber, p.BranchName), maxInfo)
 }
 
 // formatTime formats an instant as VNPay does: "yyyyMMddHHmmss, GMT+7".

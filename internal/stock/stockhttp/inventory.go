@@ -33,16 +33,16 @@ func Inventory(a *httpapi.API, services Services) {
 	httpapi.RegisterOutput(ops, "inventory-reserve", "POST /inventory/reservations",
 		"Reserve items, all or nothing (Try)", s.reserve, httpapi.Created)
 	httpapi.Register(ops, "inventory-reservation", "GET /inventory/reservations/{orderId}", "View a reservation", s.find)
-	for _, end := range []struct {
+	for _, a := range []struct {
 		word, summary string
-		do            settlement
+		do            reservationAction
 	}{
 		{"confirm", "Confirm a reservation: its units are sold", s.Reservations.Confirm},
 		{"cancel", "Cancel a reservation and release its units; a Try that arrives later is refused", s.Reservations.Cancel},
 		{"return", "Return sold units to stock", s.Reservations.Return},
 	} {
-		httpapi.Register(ops, "inventory-"+end.word, "POST /inventory/reservations/{orderId}/"+end.word, end.summary,
-			end.do.serve)
+		httpapi.Register(ops, "inventory-"+a.word, "POST /inventory/reservations/{orderId}/"+a.word, a.summary,
+			a.do.serve)
 	}
 }
 
@@ -181,11 +181,11 @@ type settled struct {
 	Status  stock.Status `json:"status" enum:"CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
 }
 
-// settlement confirms, cancels or returns a reservation.
-type settlement func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
+// reservationAction confirms, cancels or returns a reservation.
+type reservationAction func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
 
-// serve runs a settlement. Repetitions answer 200 with the same body.
-func (end settlement) serve(ctx context.Context, in *reservationIn) (settled, error) {
-	r, err := end(ctx, authz.ActorOf(ctx), in.OrderID)
+// serve runs the action. Repetitions answer 200 with the same body.
+func (do reservationAction) serve(ctx context.Context, in *reservationIn) (settled, error) {
+	r, err := do(ctx, authz.ActorOf(ctx), in.OrderID)
 	return settled{r.ID, r.Status}, err
 }
