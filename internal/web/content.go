@@ -66,7 +66,7 @@ func (c *content) zip() {
 	})
 }
 
-// in returns the content in a coding, or nil where that saves nothing.
+// in returns the content in a coding, or nil if the coding makes it no smaller.
 func (c *content) in(coding string) []byte {
 	if coding == "gzip" && c.gzipped != nil {
 		return c.gzipped()
@@ -79,7 +79,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", c.cache)
 	h.Set("ETag", c.etag)
-	// Also with 304, so that a shared cache stores the codings apart.
+	// The header is also set with 304, so that a shared cache stores the codings separately.
 	h.Set("Vary", cmp.Or(c.vary, "Accept-Encoding"))
 	if c.csp != "" {
 		h.Set("Content-Security-Policy", c.csp)
