@@ -73,7 +73,7 @@ type charge struct {
 type ratePart struct{ rate, weight int64 }
 
 // sort sorts the lines by rate, amount and content, so that their order does not depend on that of the input. An
-// allocation gives a remaining unit to the first of equal remainders. Without the sort, a permutation of the lines
+// allocation assigns a remaining unit to the first of equal remainders. Without the sort, a permutation of the lines
 // could move a unit from one rate to another and change the tax (P2).
 func (b *bill) sort() {
 	content := make(map[*line]string, len(b.lines))

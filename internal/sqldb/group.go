@@ -40,7 +40,7 @@ type Group[Op, Res any] struct {
 // waiting is a queued operation. Its channel is buffered: a caller whose context has ended does not read it, and the
 // group's goroutine must not block.
 type waiting[Op, Res any] struct {
-	ctx    context.Context //nolint:containedctx // only tells whether the caller still waits
+	ctx    context.Context //nolint:containedctx // ended when the caller no longer waits
 	op     Op
 	answer chan answer[Res]
 }

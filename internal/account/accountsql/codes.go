@@ -154,7 +154,7 @@ func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time
 // recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
 // without one. Members are not recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, who authz.Actor, now time.Time) error {
-	// The account is read here, because only its stored role tells whether it is staff.
+	// The account is read here, because its stored role decides whether it is staff.
 	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
 	if err != nil || !authz.IsStaff(u.Role) {
 		return err

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// assignSlug gives a branch the slug of its current name, and returns it. The caller holds the lock of the branch's
+// assignSlug sets and returns the slug of a branch for its current name. The caller holds the lock of the branch's
 // row. A branch keeps all its earlier slugs, so the first free slug of the name is used: quan-hoa, then quan-hoa-2. A
 // branch that gets an earlier name again gets its earlier slug again.
 func assignSlug(ctx context.Context, tx sqldb.Tx, b catalog.Branch, now time.Time) (string, error) {

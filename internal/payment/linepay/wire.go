@@ -143,7 +143,7 @@ func Nonce() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// codeGroup tells how to handle a returnCode. Each call interprets the groups differently: a refusal, for example, is
+// codeGroup is the way to handle a returnCode. Each call interprets the groups differently: a refusal, for example, is
 // final for a refund and leaves a confirmation unknown.
 type codeGroup uint8
 
