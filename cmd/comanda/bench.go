@@ -103,7 +103,7 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 	b.Progress = progress(cmd.ErrOrStderr())
 	report, err = bench.Run(ctx, b)
 	server.stop() // must precede the removal of its keys
-	// Also after an interrupt; Clear has a limit of its own.
+	// The keys are cleared even after an interrupt; Clear has its own time limit.
 	if cleared := bench.Clear(context.WithoutCancel(ctx), b); err == nil {
 		err = cleared
 	}
@@ -203,7 +203,7 @@ func (g *benchGround) createDatabase(ctx context.Context, name string) error {
 		return fmt.Errorf("bench: %w", err)
 	}
 	g.database = beside
-	// The run's context may have ended by an interrupt; the database must go all the same.
+	// The database is dropped even if an interrupt has ended the run's context.
 	g.drop = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()

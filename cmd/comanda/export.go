@@ -47,7 +47,8 @@ func (c *cli) export() *cobra.Command {
 	return cmd
 }
 
-// exported is the result of export. It is printed only if the documents went to a file, or the two would be mixed.
+// exported is the result of export. It is printed only if the documents are written to a file, because the two would
+// be mixed otherwise.
 type exported struct {
 	Documents int    `json:"documents"`
 	File      string `json:"file"`

@@ -76,7 +76,7 @@ type rebuilt struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// noServer succeeds: without a running server there are no documents to be wrong.
+// noServer succeeds: without a running server there are no documents that could be wrong.
 func noServer() result {
 	v := document.Verification{
 		Clean: true,
@@ -91,7 +91,7 @@ func (c *cli) reporter(cmd *cobra.Command, s *system.Service, lines bool) (func(
 	if show == nil {
 		return jsonLines(cmd.ErrOrStderr(), lines && c.json), nil
 	}
-	// Counting costs a query, so it is done only where a bar is drawn.
+	// Counting costs a query, so it is done only if a bar is drawn.
 	total, err := s.CountDocuments(cmd.Context())
 	if err != nil {
 		return nil, err

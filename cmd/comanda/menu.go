@@ -51,7 +51,7 @@ func (c *cli) menuImport() *cobra.Command {
 	return cmd
 }
 
-// importMenu imports a template, or the command's file for none.
+// importMenu imports a template or, if none is named, the command's file.
 func importMenu(
 	cmd *cobra.Command, config app.Config, branch int64, template string, o catalog.ImportOptions,
 ) (catalog.MenuImportResult, error) {
@@ -69,7 +69,7 @@ func importMenu(
 	})
 }
 
-// readLimited reads a file and one byte more than the limit, so that a longer one is recognized.
+// readLimited reads a file and one byte more than the limit, so that a longer file is detected.
 func readLimited(file string, limit int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *cli) price() *cobra.Command {
 }
 
 type allocation struct {
-	Total   *int64  `json:"total"` // required: a forgotten one is no total of 0
+	Total   *int64  `json:"total"` // required, because a missing total must not count as 0
 	Weights []int64 `json:"weights"`
 }
 
@@ -48,7 +48,7 @@ func (a allocation) parts() (parts, error) {
 	return parts{p}, err
 }
 
-// maxJSON limits the standard input. A bill of the most lines has less.
+// maxJSON limits the standard input. A bill with the maximum number of lines is shorter.
 const maxJSON = 4 << 20
 
 // fromJSON returns a command's function that reads one JSON value, computes another and prints it. Unknown fields are

@@ -19,7 +19,7 @@ func (c *cli) quota() *cobra.Command {
 		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: cobra.NoArgs,
 		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
-			// Exactly one of the two: a missing number must not mean zero.
+			// Exactly one of the two flags is required: a missing number must not mean zero.
 			if cmd.Flags().Changed("daily") == unlimited {
 				return result{}, errors.New("say either --daily N or --unlimited")
 			}

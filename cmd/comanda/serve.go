@@ -15,7 +15,7 @@ func (c *cli) serve() *cobra.Command {
 		Long: "Runs all roles in one process, or those in --roles. With --demo the demo restaurant is loaded\n" +
 			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Defaults only: a flag, the environment or the file still overrides each.
+			// These are only defaults: a flag, the environment or the file overrides each.
 			if demo {
 				c.defaults = map[string]string{
 					"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_SIMULATORS": "on",

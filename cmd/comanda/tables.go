@@ -13,7 +13,7 @@ import (
 	"comanda/internal/visit/visitsql"
 )
 
-// tables prints what the QR codes of a restaurant contain.
+// tables prints the content of the QR codes of a restaurant.
 func (c *cli) tables() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
@@ -60,7 +60,7 @@ func (c *cli) addTables() *cobra.Command {
 	return cmd
 }
 
-// showTables shows the tables of a branch, or of all branches for 0.
+// showTables shows the tables of one branch, or for branch 0 of all branches.
 func showTables(cmd *cobra.Command, config app.Config, db *sqldb.DB, branch int64) (result, error) {
 	all, err := visitsql.New(db).Tables(cmd.Context(), branch)
 	if err != nil {

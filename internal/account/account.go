@@ -126,7 +126,7 @@ func NormalizePhone(s string) (phone string, ok bool) {
 
 // Normalized returns the profile as it is stored, or the first validation error.
 func (p Profile) Normalized() (Profile, error) {
-	// p is a copy: on an error the caller's profile is unchanged.
+	// p is a copy, so the caller's profile is unchanged after an error.
 	for _, step := range []func(*Profile) error{normalizeNames, normalizeTexts, normalizeFacts, normalizeExtra} {
 		if err := step(&p); err != nil {
 			return Profile{}, err
@@ -204,7 +204,7 @@ func normalizeFacts(p *Profile) error {
 	return nil
 }
 
-// degrees normalizes an angle to six decimals, which is a tenth of a metre.
+// degrees normalizes an angle to six decimals, a precision of about ten centimetres.
 func degrees(s string, most float64) (string, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(f >= -most && f <= most) {

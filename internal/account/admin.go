@@ -45,7 +45,7 @@ type UserFilter struct {
 // as ended.
 type UserAdminStore interface {
 	Users(ctx context.Context, f UserFilter) (page []User, total int64, err error)
-	// Create stores a PIN of the account as well, unless its hash is empty.
+	// Create stores an account and, unless pinHash is empty, its PIN.
 	Create(ctx context.Context, by authz.Actor, u User, pinHash string, p Assignment) (User, error)
 	Update(ctx context.Context, by authz.Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 	Assign(ctx context.Context, by authz.Actor, id int64, p Assignment, now time.Time) (u User, ended []string, err error)
@@ -63,7 +63,7 @@ type Administration struct {
 
 // ListUsers returns a page of the accounts that the actor may see, and their total.
 func (m *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFilter) ([]User, int64, error) {
-	// Set here and not by the route, so that no request can widen what the actor sees.
+	// The filter is set here and not by the route, so that no request can widen what the actor sees.
 	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
 	return m.Users.Users(ctx, f)
 }
@@ -93,7 +93,7 @@ func (m *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUs
 	if p.Email == "" && (p.Username == "" || n.Pin == "") {
 		return User{}, ErrNoLogin
 	}
-	// Checked by the stricter rule for staff, whatever the role of the assignment.
+	// The password is checked by the stricter rule for staff, whatever the role of the assignment.
 	if n.Password != "" {
 		if err := CheckPassword(n.Password, true, p.Email, p.Username); err != nil {
 			return User{}, err
@@ -150,7 +150,7 @@ func (m *Administration) Enable(ctx context.Context, by authz.Actor, id int64) (
 	return u, err
 }
 
-// ResetPin sets another user's PIN and ends their sessions: they may have been begun with the PIN before by someone else.
+// ResetPin sets another user's PIN and ends their sessions, because someone else may have begun them with the old PIN.
 // It also unblocks a PIN that was entered wrongly too often.
 func (m *Administration) ResetPin(ctx context.Context, by authz.Actor, id int64, pin string) (User, error) {
 	if err := CheckPin(pin); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	tokenCacheTTL     = time.Minute      // after it the session is read again
+	tokenCacheTTL     = time.Minute      // after this time the session is read again
 	maxRevocationAge  = 5 * time.Second  // S4
 	revocationTTL     = 15 * time.Minute // longer than every access token lives
 	revocationOverlap = time.Minute      // longer than a transaction takes from its timestamp to its commit
@@ -59,7 +59,7 @@ type Authenticator struct {
 	mu      sync.RWMutex
 	revoked map[string]time.Time // by session id
 	users   map[string]time.Time // by user id: sessions that started up to then are invalid
-	applied map[string]time.Time // revocations by row id, so that the overlap applies none twice
+	applied map[string]time.Time // revocations by row id, so that overlapping reads apply none twice
 	synced  time.Time            // revocations committed by then are known
 	evicted time.Time            // last eviction of expired tokens
 
@@ -165,7 +165,7 @@ func (au *Authenticator) activeSession(ctx context.Context, c Claims, now time.T
 	if !found || s.UserID != c.UserID {
 		return ActiveSession{}, authz.ErrInvalidToken
 	}
-	// The hash of the refresh token is not known here and stays as it is.
+	// The hash of the refresh token is unknown here; an empty hash leaves the cached one unchanged.
 	_ = au.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
 	return s, nil
 }
@@ -211,7 +211,8 @@ func (au *Authenticator) SyncRevocations(ctx context.Context) error {
 	if after := synced.Add(-revocationOverlap); after.After(since) {
 		since = after
 	}
-	// No lock is held during the query: a slow database must not delay requests, only let the state age.
+	// No lock is held during the query: a slow database must not delay requests. It only lets the revocations get
+	// older.
 	all, err := au.store.Revocations(ctx, since)
 	if err != nil {
 		return err
@@ -268,7 +269,7 @@ func (au *Authenticator) FlushLastSeen(ctx context.Context) error {
 		au.lastSeenMu.Lock()
 		defer au.lastSeenMu.Unlock()
 		for id, s := range seen {
-			// A request may have recorded newer activity while the write was under way. It wins.
+			// A request may have recorded newer activity during the write, which must not be overwritten.
 			if au.lastSeen[id].At.Before(s.At) {
 				au.lastSeen[id] = s
 			}

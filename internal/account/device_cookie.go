@@ -20,7 +20,7 @@ const DeviceCookieTTL = 180 * 24 * time.Hour
 const (
 	// Ten entries take less than half of maxDeviceCookie. Browsers send the cookie with every request, so it must stay
 	// small.
-	maxDeviceEntries = 10   // accounts per device; beyond it the oldest is dropped
+	maxDeviceEntries = 10   // accounts per device; the oldest is dropped for an eleventh
 	maxDeviceCookie  = 2048 // bytes; longer cookies are ignored
 	nonceBytes       = 16
 	fingerprintBytes = 8
@@ -30,7 +30,7 @@ const (
 const DeviceWindow = time.Hour
 
 // maxDeviceFailures is how many wrong passwords a known device may send within DeviceWindow before it is treated as
-// unknown. It allows for typing errors. The thief of a cookie has 240 guesses a day, at a password of at least ten
+// unknown. It allows for typing errors. A stolen cookie allows 240 guesses a day, at a password of at least ten
 // characters, until the password changes.
 const maxDeviceFailures = 10
 
@@ -139,9 +139,9 @@ func (a *Service) deviceAllowed(ctx context.Context, device string) (bool, error
 	return err == nil && n < maxDeviceFailures, err
 }
 
-// verifyWithinDeviceBudget verifies a password from a known device or a session. Guesses of strangers and the load they
-// cause do not matter; failures count against the device only. ok is false when the device has exhausted its limit and
-// must be treated as unknown.
+// verifyWithinDeviceBudget verifies a password from a known device or a session. Failures count against the device
+// only, so that guesses of strangers do not affect it. ok is false if the device has exhausted its limit and must be
+// treated as unknown.
 func (a *Service) verifyWithinDeviceBudget(
 	ctx context.Context, u User, device, password string,
 ) (p LoginProof, ok bool, err error) {
@@ -154,7 +154,8 @@ func (a *Service) verifyWithinDeviceBudget(
 	if ok, err = a.deviceAllowed(ctx, device); !ok || err != nil {
 		return LoginProof{}, err != nil, err
 	}
-	// The caller is patient: its limit bounds it, and it must not lose its turn to a flood of unknown clients (S2).
+	// The comparison waits for a slot however long the queue is, so that a flood of unknown clients cannot displace it
+	// (S2). The device's own limit bounds it.
 	p, right, err := a.comparePassword(ctx, u, u.PasswordHash, password, true)
 	if err == nil && !right {
 		a.Observer.login("failed")

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// keyedMutex is one mutex per key. It serializes sequences of check, slow work and count per subject: without it a
-// hundred concurrent guesses would pass a check that allows one. The zero value is ready to use; it is safe for
-// concurrent use.
+// keyedMutex is one mutex per key. It serializes check, slow work and count for each subject: without it, a hundred
+// concurrent guesses would pass a check that allows one. The zero value is ready to use. It is safe for concurrent
+// use.
 type keyedMutex struct {
 	mu      sync.Mutex
 	entries map[string]*keyedLock
@@ -59,7 +59,7 @@ func (t *keyedMutex) acquire(subject string) (l *keyedLock, ok bool) {
 	return l, true
 }
 
-// release removes the entry with its last user, so that the map does not grow with every name that was ever guessed at.
+// release removes the entry with its last user, so that the map does not keep every name that was ever guessed at.
 func (t *keyedMutex) release(subject string, l *keyedLock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

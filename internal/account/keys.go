@@ -48,7 +48,8 @@ const (
 	MailKey  = "mail"
 )
 
-// errSeal does not distinguish a damaged text, another key and another purpose: authentication fails alike.
+// errSeal is the same for a damaged text, another key and another purpose: the authentication does not distinguish
+// them.
 var errSeal = errors.New("account: sealed text does not open with this key")
 
 // Seal encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: text sealed for one

@@ -44,7 +44,7 @@ type IssuedTokens struct {
 	DeviceCookie string // new device cookie, see DeviceCookies; empty keeps the old one
 }
 
-// LoginProof is what a login was verified against. The store compares it again in the transaction that begins the
+// LoginProof is the evidence that verified a login. The store compares it again in the transaction that begins the
 // session.
 type LoginProof struct {
 	Hash, NewHash string // password hash that was verified, and the one to store from now on
@@ -60,14 +60,14 @@ type SessionStore interface {
 	// resets the count of failures. It returns the session as stored, or ErrLogin if the account has changed.
 	Begin(ctx context.Context, u User, s Session, p LoginProof) (written Session, evicted []string, err error)
 	// RecordFailure counts a wrong password if passwordHash is still the current one. For user 0, an unknown account,
-	// it makes a write of the same cost elsewhere: the response time must not reveal whether an account exists.
+	// it makes an equally expensive write elsewhere: the response time must not reveal whether an account exists.
 	RecordFailure(ctx context.Context, user int64, passwordHash string) error
 	// RecordDeviceFailure counts a wrong password of a known device or of a session. The counts are in SQL, so that
 	// they survive the loss of Redis.
 	RecordDeviceFailure(ctx context.Context, device string, now time.Time) error
 	// DeviceFailures returns the number of wrong passwords of a device or session since an instant.
 	DeviceFailures(ctx context.Context, device string, since time.Time) (int64, error)
-	// Rotate judges a refresh token and applies the verdict.
+	// Rotate decides about a refresh token and applies the decision.
 	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
 	// FindByToken returns the session of a refresh token, also of a spent one.
 	FindByToken(ctx context.Context, tokenHash string) (s Session, found bool, err error)
@@ -79,10 +79,10 @@ type SessionStore interface {
 	ChangePassword(ctx context.Context, user int64, p LoginProof, keep string, now time.Time) (ended []string, err error)
 }
 
-// Login begins a session. Clients that exhausted their limit are refused before they cost a hash. A device from which
-// the account has logged in before has a limit of its own (decision 36).
+// Login begins a session. Clients that have exhausted their limit are refused before a hash is computed. A device from
+// which the account has logged in before has a limit of its own (decision 36).
 func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTokens, error) {
-	// A known device goes first: an attack that exhausts the limits of the account must not lock its owner out.
+	// Known devices are tested first: an attack that exhausts the limits of the account must not lock its owner out.
 	u, p, err := a.verifyKnownDevice(ctx, in, c)
 	if err != nil {
 		return IssuedTokens{}, err
@@ -130,7 +130,7 @@ func (a *Service) verifyUnknownDevice(ctx context.Context, in Credentials, c Cal
 	if err := a.checkLimits(ctx, limitKey{LimitLoginIP, c.Network}); err != nil {
 		return User{}, LoginProof{}, err
 	}
-	// This limit also counts logins that succeed: it bounds the hashes of this process, not guesses.
+	// This limit also counts successful logins: it bounds the hashes that this process computes, not the guesses.
 	if err := a.reserve(ctx, LimitLoginInstance, ""); err != nil {
 		return User{}, LoginProof{}, err
 	}
@@ -169,7 +169,7 @@ func (a *Service) verifyLimited(ctx context.Context, in Credentials, c Caller) (
 // findAccount returns the account, zero if there is none, and the subject of its limits. All names of an account share
 // one subject.
 func (a *Service) findAccount(ctx context.Context, in Credentials) (u User, subject string, err error) {
-	// Both names together could belong to two accounts.
+	// Both names are refused, because they could belong to two accounts.
 	if in.Email == "" == (in.Username == "") {
 		return User{}, "", invalid("Either email or username is needed.")
 	}
@@ -201,8 +201,8 @@ func (a *Service) verifyPassword(ctx context.Context, u User, password string) (
 }
 
 // comparePassword compares the password with a hash. Every path computes exactly one hash, also for unknown and
-// disabled accounts (S2), and only a caller with the right password learns the account's state. A patient caller waits
-// while others keep the hasher busy.
+// disabled accounts (S2), and only a caller with the right password learns the account's state. With patient set, it
+// waits for a slot however long the queue is.
 func (a *Service) comparePassword(
 	ctx context.Context, u User, hash, password string, patient bool,
 ) (p LoginProof, ok bool, err error) {
@@ -250,7 +250,7 @@ func (a *Service) recordFailure(ctx context.Context, u User) error {
 // beginSession stores a session and issues its first tokens. A non-zero until caps the session's lifetime.
 func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Caller, until time.Time) (IssuedTokens, error) {
 	now := a.Now()
-	// Only the hash of the refresh token is stored (S1). The token itself exists in the answer alone.
+	// Only the hash of the refresh token is stored (S1). The token itself is only in the response.
 	refresh := NewRefreshToken()
 	p.Request, p.Address = c.Request, c.Address
 	fresh := newSession(uid.New(now), u, c, TokenHash(refresh), now)
@@ -261,7 +261,7 @@ func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Call
 	if err != nil {
 		return IssuedTokens{}, err
 	}
-	// After the commit: a revocation applied earlier would stand even if the transaction were rolled back.
+	// Sessions are dropped after the commit: if the transaction were rolled back, they would have to stay usable.
 	a.dropSessions(ctx, evicted)
 	if len(evicted) > 0 {
 		a.Log.InfoContext(ctx, "security", "event", "authn_session_evicted", "user", u.ID, "sessions", len(evicted))

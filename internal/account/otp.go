@@ -74,15 +74,15 @@ func newCode() string {
 	return fmt.Sprintf("%0*d", codeDigits, n)
 }
 
-// codeHash returns the stored form of a code. A million codes are tried in no time, so only an HMAC with a key that is
-// kept in another table protects them. The purpose and the address are part of it, so that the code is valid for them
-// only.
+// codeHash returns the stored form of a code. All million codes can be tried at once, so only an HMAC protects them,
+// with a key that is stored in another table. It covers the purpose and the address, so that the code is valid for
+// those only.
 func codeHash(key Key, p Purpose, email, code string) string {
 	return hmacHex(key, string(p)+":"+email+":"+code)
 }
 
-// wellFormedCode reports whether a text has the form of a code. Others are refused without a query; they say nothing
-// about an account.
+// wellFormedCode reports whether a text has the form of a code. Other texts are refused without a query, which reveals
+// nothing about an account.
 func wellFormedCode(code string) bool {
 	return len(code) == codeDigits && strings.Trim(code, "0123456789") == ""
 }
@@ -93,7 +93,7 @@ type CodeStore interface {
 	// e-mail, in one transaction. A positive wait means that the limit was reached and nothing was stored. For user 0
 	// it only counts.
 	Send(ctx context.Context, c Code, l Email) (wait time.Duration, err error)
-	// Try counts an attempt at an account's code. If attempts were left it calls matches with the stored hash; the
+	// Try counts an attempt at an account's code. If attempts were left, it calls matches with the stored hash. The
 	// attempt stays counted whatever matches returns (S6).
 	Try(ctx context.Context, given Code, now time.Time, matches func(hash string) bool) (bool, error)
 	// VerifyEmail uses a code up, activates its account and queues a welcome e-mail. used is false if a concurrent

@@ -47,9 +47,9 @@ var commonPasswords = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// CheckPassword returns what is wrong with a new password for the account with these names, or nil. The password is
-// taken exactly as typed, in any script, with spaces and case. Refused are the account's names and common passwords
-// (NIST SP 800-63B, section 5.1.1.2).
+// CheckPassword returns the rule that a new password breaks, or nil. It takes the password exactly as typed, in any
+// script, with spaces and case. It refuses the account's names and common passwords (NIST SP 800-63B, section
+// 5.1.1.2).
 func CheckPassword(password string, staff bool, names ...string) error {
 	least := minPassword
 	if staff {
@@ -141,7 +141,7 @@ func NewHasher(effort Argon2Params, atOnce int) *Hasher {
 
 // HasherStats are counts since a hasher was created.
 type HasherStats struct {
-	Computed int64 // hashes, those for unknown accounts included
+	Computed int64 // number of hashes, including those for unknown accounts
 	Refused  int64 // calls refused with ErrBusy
 	Peak     int64 // maximum that ran at once
 	Waiting  int64 // waiting now

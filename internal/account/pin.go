@@ -11,16 +11,17 @@ import (
 	"comanda/internal/fault"
 )
 
-// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in. Four are the fewest, as people
-// choose them; the console proposes six, because the thief of a tablet may try MaxPinFailures PINs of every colleague: of
-// twenty PINs of four digits one is found with a chance of one in fifty, of six digits with one in five thousand.
+// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in. Four digits are the minimum,
+// because people choose them. The console proposes six: a stolen tablet allows MaxPinFailures guesses for each
+// colleague, which finds one of twenty four-digit PINs with a probability of 1 in 50, and one of twenty six-digit PINs
+// with 1 in 5,000.
 const (
 	minPin = 4
 	maxPin = 8
 )
 
-// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one by password, or someone
-// who manages people resets it. LimitPin slows the guesses down besides.
+// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one with the password, or
+// someone who manages people resets it. In addition, LimitPin limits the rate of guesses.
 const MaxPinFailures = 10
 
 // LimitPin is the rate-limit policy of wrong PINs of one account.
@@ -32,8 +33,8 @@ var (
 	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong ones in a row it must be set again.")
 	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
 	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
-	// ErrPinOwn keeps the password as the way to one's own PIN: a session alone, such as one on a tablet left
-	// unattended, must not yield a lasting way in.
+	// ErrPinOwn refuses to reset one's own PIN without the password: a session alone, such as one on a tablet
+	// left unattended, must not become permanent access.
 	ErrPinOwn = fault.New(fault.Forbidden, "pin_own",
 		"Set your own PIN with your password, or ask a colleague who manages people.")
 )
@@ -129,7 +130,8 @@ func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin
 	if err := a.checkLimits(ctx, guesses); err != nil {
 		return IssuedTokens{}, err
 	}
-	// Read before the PIN is compared: without a live session of the colleague no attempt may count against the PIN.
+	// The session is read before the PIN is compared: if it has ended, no attempt must count against the colleague's
+	// PIN.
 	until, err := a.sessionEnd(ctx, who)
 	if err != nil {
 		return IssuedTokens{}, err

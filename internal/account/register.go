@@ -51,8 +51,8 @@ func (a *Service) Register(ctx context.Context, r Registration, c Caller) (User,
 	return u, nil
 }
 
-// destination returns the subject under which codes of an e-mail address are counted: its hash. It is cut to 128 bits,
-// which do not collide by chance. So the counts do not contain the addresses that unknown clients typed.
+// destination returns the subject by which codes of an e-mail address are counted: its hash, cut to 128 bits, which do
+// not collide by chance. The counts therefore contain no address that an unknown client has typed.
 func destination(email string) string { return TokenHash(email)[:32] }
 
 // newStoredCode returns the stored form of a code that is sent at now.

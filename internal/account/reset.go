@@ -11,8 +11,8 @@ import (
 	"comanda/internal/fault"
 )
 
-// RequestCode e-mails a code if the address belongs to an account that can use it. The answer does not depend on that
-// (S7).
+// RequestCode e-mails a code if the address belongs to an account that can use it. The response is the same for every
+// address (S7).
 func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Caller) error {
 	if p != Verify && p != Reset {
 		return ErrPurpose
@@ -31,7 +31,7 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 	now := a.Now()
 	code := Code{Destination: destination(email), SentAt: now}
 	var l Email
-	// Otherwise code stays without a user, and Send only counts it.
+	// If the code would be useless, it keeps user 0, and Send only counts it.
 	if useful(u, p) {
 		text := newCode()
 		code = a.newStoredCode(u, p, text, now)
@@ -84,8 +84,8 @@ func (a *Service) VerifyEmail(ctx context.Context, email, code string, c Caller)
 // ResetPassword sets a new password with the code that was sent to the address, and ends every session. It also
 // verifies the address and reopens login after too many wrong passwords.
 func (a *Service) ResetPassword(ctx context.Context, email, code, password string, c Caller) error {
-	// The rules that need no account come first: a password that no account may have must not use up an attempt at the
-	// code.
+	// The rules that need no account are checked first: a password that no account may have must not use up an
+	// attempt.
 	if err := CheckPassword(password, false); err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (a *Service) finishCode(ctx context.Context, c Code, used bool, err error) 
 // ErrPassword refuses a change that needs the current password.
 var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "The current password is wrong.")
 
-// ChangePassword replaces an actor's password and ends all other sessions of the account. It returns the device cookie
-// from now on; all other devices of the account become unknown until their next login.
+// ChangePassword replaces an actor's password and ends all other sessions of the account. It returns the device's new
+// cookie; all other devices of the account become unknown until their next login.
 func (a *Service) ChangePassword(
 	ctx context.Context, who authz.Actor, present, next, marks string,
 ) (newMarks string, err error) {
@@ -201,16 +201,16 @@ func (a *Service) verifyCurrentPassword(ctx context.Context, who authz.Actor, pa
 	return u, p, err
 }
 
-// PurgeCutoffs are the ages at which rows are deleted: rows before each instant go.
+// PurgeCutoffs are the instants before which rows are deleted, by kind of row.
 type PurgeCutoffs struct {
-	Revocations time.Time // they outlive every access token
+	Revocations time.Time // kept longer than every access token lives
 	Counts      time.Time
 	SpentTokens time.Time // spent refresh tokens
 	Sessions    time.Time
 }
 
 // PurgeCutoffsAt returns the cutoffs for an instant. Spent refresh tokens are kept for the idle time of a member's
-// session: an older one is unknown, no longer detected as reused.
+// session. After that a spent token is unknown and no longer detected as reused.
 func PurgeCutoffsAt(now time.Time) PurgeCutoffs {
 	return PurgeCutoffs{
 		Revocations: now.Add(-revocationTTL), Counts: now.Add(-48 * time.Hour), SpentTokens: now.Add(-memberIdle),

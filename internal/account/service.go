@@ -16,7 +16,7 @@ import (
 // Caller describes the client of a request.
 type Caller struct {
 	Address      string // client address, for the list of sessions
-	Network      string // what rate limits count as one client: the address, or the /64 of IPv6
+	Network      string // the client for rate limits: its address, or the /64 of IPv6
 	Device       string // the client's User-Agent
 	Locale       string // locale of e-mails to the user
 	Request      string // request id, for the audit log
@@ -28,7 +28,7 @@ type Limiter interface {
 	// Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is
 	// allowed.
 	Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
-	// Peek reports whether Allow would succeed, without taking anything. It serves limits that count failures only.
+	// Peek reports whether Allow would succeed, without counting a request. It serves limits that count failures only.
 	Peek(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
 }
 
@@ -160,9 +160,8 @@ func (a *Service) reserve(ctx context.Context, policy, subject string) error {
 	return nil
 }
 
-// limitError refuses a request. When this process itself is overloaded it answers unavailable, not too many requests:
-// that is not the caller's fault. It answers ErrBusy's code, so that clients handle both causes of an overload in the
-// same way.
+// limitError returns the error for an exhausted limit. If this process is overloaded, the error is ErrBusy's and not
+// "too many requests": the caller is not the cause, and clients handle both kinds of overload in the same way.
 func limitError(policy string, retry time.Duration) error {
 	if policy == LimitLoginInstance {
 		return &fault.Error{Kind: fault.Unavailable, Code: ErrBusy.Code, Detail: ErrBusy.Detail, RetryAfter: retry}
@@ -175,8 +174,8 @@ func limitError(policy string, retry time.Duration) error {
 // limitKey names one counter: a policy and its subject.
 type limitKey struct{ policy, subject string }
 
-// checkLimits returns an error if one of the counters is exhausted. It takes nothing: successful logins are not
-// counted.
+// checkLimits returns an error if one of the counters is exhausted. It counts nothing, because successful logins
+// are free.
 func (a *Service) checkLimits(ctx context.Context, shares ...limitKey) error {
 	if a.Limits == nil {
 		return nil

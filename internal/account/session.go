@@ -10,7 +10,7 @@ import (
 
 // Lifetimes of sessions. Idle counts from the last activity, max from the login.
 const (
-	// Those of staff are the limits of NIST SP 800-63B for AAL2 (section 4.2.3).
+	// The limits for staff are those of NIST SP 800-63B for AAL2 (section 4.2.3).
 	memberIdle = 30 * 24 * time.Hour
 	memberMax  = 90 * 24 * time.Hour
 	staffIdle  = 30 * time.Minute
@@ -74,7 +74,7 @@ func newSession(id string, u User, c Caller, tokenHash string, now time.Time) Se
 	}
 }
 
-// StartedAfter moves the start of a session behind validFrom if necessary. Clocks of several processes may differ by
+// StartedAfter moves the start of a session behind validFrom if necessary: clocks of several processes may differ by
 // milliseconds, and a login right after a password reset must succeed.
 func (s Session) StartedAfter(validFrom time.Time) Session {
 	if s.CreatedAt.After(validFrom) {
@@ -111,7 +111,7 @@ const (
 	RefreshUnknown RefreshVerdict = iota // no token of this installation
 	RefreshEnded                         // its session has ended
 	RefreshRotate                        // current: spend it and issue its successor
-	RefreshRepeat                        // the previous one, within the retry window: issue the same successor
+	RefreshRepeat                        // the previous token, within the retry window: issue the same successor
 	RefreshReuse                         // spent earlier, so two clients have it: end the session
 )
 
@@ -128,8 +128,8 @@ func (s Session) JudgeRefresh(u User, tokenHash string, now time.Time) RefreshVe
 	return RefreshReuse
 }
 
-// Rotated returns the session after its token was spent. An idle time never exceeds the lifetime, so IdleUntil alone
-// says until when an unused session lives.
+// Rotated returns the session after its token was spent. IdleUntil never exceeds ExpiresAt, so it is the end of an
+// unused session.
 func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session {
 	idle, _ := SessionLifetimes(u.Role)
 	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, sealed
@@ -140,7 +140,7 @@ func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session
 	return s
 }
 
-// ActiveSession is what Authenticator needs of a live session and its account.
+// ActiveSession is the part of a live session and its account that Authenticator needs.
 type ActiveSession struct {
 	Session   string
 	UserID    int64

@@ -12,7 +12,7 @@ import (
 var ErrSetup = fault.New(fault.Forbidden, "setup_code_invalid",
 	"This set-up code is invalid or has expired, or there is already an owner. Restart the server for a new code.")
 
-// SetupLifetime is how long a set-up code is valid. It stands on a terminal and in its history.
+// SetupLifetime is how long a set-up code is valid. It is short, because the code stays in a terminal's history.
 const SetupLifetime = time.Hour
 
 // SetupStore stores set-up codes and the first owner, normally accountsql.
@@ -21,7 +21,7 @@ type SetupStore interface {
 	HasOwner(ctx context.Context) (bool, error)
 	// AddCode stores the hash of a set-up code while there is no owner. needed is false if there is one.
 	AddCode(ctx context.Context, hash string, now time.Time) (needed bool, err error)
-	// HasCode reports whether the hash is that of a code stored after a time.
+	// HasCode reports whether a code with this hash was stored after a time.
 	HasCode(ctx context.Context, hash string, after time.Time) (bool, error)
 	// CreateOwner creates the first owner with such a code and deletes all codes. Of concurrent calls one succeeds; the
 	// others return ErrSetup.

@@ -85,13 +85,13 @@ func (k *Core) recordDenial(d httpapi.Denial) {
 	switch {
 	case d.Code == account.ErrPin.Code, d.Code == account.ErrPassword.Code:
 	case d.Route.Policy.Permitted(), d.Code == account.ErrSetup.Code:
-		who := cmp.Or(d.Actor, authz.Actor{}.String()) // a cross-site request has no actor yet
+		who := cmp.Or(d.Actor, authz.Actor{}.String()) // a cross-site request is refused before its actor is known
 		k.Accounts.Incidents.Add(who, audit.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
 	}
 }
 
-// routeTable returns the routes of all packages without opening a store. Its handlers have no stores behind them and
-// must not be called. Documents and permissions are derived from it.
+// routeTable returns the routes of all packages without opening a store. Its handlers have no stores and must not be
+// called. Documents and permissions are derived from it.
 func routeTable(c Config) (*httpapi.API, error) {
 	s, err := httpapi.New(c.http("1"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -160,8 +160,8 @@ func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, erro
 	return account.User{}, authz.ErrRole
 }
 
-// announceAccess prints the set-up link for the first owner, the console's address if there is an owner, or in the demo the
-// accounts. It never logs them.
+// announceAccess prints how to get access: the set-up link for the first owner, the console's address if there is an
+// owner, or in the demo the accounts. It never logs them.
 func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
 	if isDemo {
 		return k.createDemoUsers(ctx, out)
@@ -226,7 +226,8 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// demoAddress returns an address under .example, which RFC 2606 reserves, so that no mail of a demo reaches a person.
+// demoAddress returns an address under .example, which RFC 2606 reserves, so that no e-mail of a demo reaches a
+// person.
 func demoAddress(name string) string { return name + "@demo.example" }
 
 // accountServices is the account services on their stores.
@@ -248,8 +249,8 @@ func (f limiter) Peek(ctx context.Context, policy, subject string) (time.Duratio
 	return v.Retry, v.OK
 }
 
-// wireIdentity reads the installation's keys, which the first start creates, and loads the revoked sessions. From then
-// on the guard accepts tokens.
+// wireIdentity reads the installation's keys, which the first start creates, and the revoked sessions. From then on
+// the authenticator accepts tokens.
 func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) error {
 	keys, err := accountsql.Keys(ctx, k.DB)
 	if err != nil {
@@ -272,7 +273,8 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	if err := k.useTokenKey(key); err != nil {
 		return err
 	}
-	// Before the first request: a new process must not accept a session that was revoked while it did not run.
+	// The revocations are read before the first request: a new process must not accept a session that was revoked
+	// before it started.
 	return authenticator.SyncRevocations(ctx)
 }
 
@@ -305,7 +307,7 @@ const (
 )
 
 // tokenKey returns the key that signs tokens in this installation: the operator's, else the one in SQL. An operator's
-// key replaces the one in SQL completely, because that one is in every backup.
+// key replaces the one in SQL completely, because every backup contains the key in SQL.
 func (c Config) tokenKey(keys account.Keys) account.Key {
 	if c.TokenKey != "" {
 		return account.Key(c.TokenKey)
@@ -313,8 +315,8 @@ func (c Config) tokenKey(keys account.Keys) account.Key {
 	return keys.Token
 }
 
-// useTokenKey makes this process sign and verify with key. Cached tokens were verified with the key before and are
-// forgotten last.
+// useTokenKey makes this process sign and verify with key. Cached tokens, which were verified with the old key, are
+// dropped last.
 func (k *Core) useTokenKey(key account.Key) error {
 	if err := k.tokens.SetKey(key); err != nil {
 		return err
@@ -326,8 +328,8 @@ func (k *Core) useTokenKey(key account.Key) error {
 	return nil
 }
 
-// syncTokenKey switches to the new key when the one in SQL was withdrawn. Only its loop and the start use k.tokenKey,
-// one after the other, so it needs no lock.
+// syncTokenKey uses the new key when the one in SQL was withdrawn. Only the start and this loop use k.tokenKey, one
+// after the other, so no lock is needed.
 func (k *Core) syncTokenKey(ctx context.Context) error {
 	keys, err := accountsql.ReadKeys(ctx, k.DB)
 	if err != nil {

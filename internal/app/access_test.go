@@ -114,7 +114,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 func (f *fixture) beside() *fixture {
 	c := f.core.Config
 	c.DataDir = dataDir(f.t)
-	return f.with(c)
+	return f.withConfig(c)
 }
 
 // A permission revoked in one process is invalid there immediately, and in other processes within five seconds.

@@ -33,8 +33,8 @@ func Links(c Config, all []visit.Table) []Link {
 	return links
 }
 
-// urlFile is the file in the data folder to which a server writes its public URL. A command beside it cannot rely on
-// its own settings, which may differ.
+// urlFile is the file in the data folder to which a server writes its public URL. A command with the same data folder
+// reads it, because the command's own settings may differ from the server's.
 const urlFile = "public-url"
 
 // writeURL writes the server's public URL to the data folder. The rename is atomic, so a command that reads the file at
@@ -47,8 +47,8 @@ func (c Config) writeURL() error {
 	return os.Rename(file+".new", file)
 }
 
-// AsServed returns the configuration with the public URL of the last server started on the data folder, unless one is
-// set. It reports whether it found one.
+// AsServed returns the configuration with the public URL of the last server that used the data folder, unless a URL is
+// set. It reports whether it found such a URL.
 func (c Config) AsServed() (Config, bool) {
 	if !c.DerivedURL {
 		return c, false
@@ -62,8 +62,8 @@ func (c Config) AsServed() (Config, bool) {
 	return c, true
 }
 
-// announce prints the server's address, and in the demo the link of a table. The server serves by then: a failure to
-// read the link, for example because ctx has ended, does not stop it.
+// announce prints the server's address, and in the demo the link of a table. The server already serves, so it does not
+// stop if the link cannot be read, for example because ctx has ended.
 func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) {
 	if s == nil {
 		return

@@ -34,13 +34,13 @@ func (k *Core) clockLoop() worker.Loop {
 	}
 }
 
-// awaitClock returns a function that waits up to clockWait while the time is in doubt: deadlines set meanwhile might be
-// wrong.
+// awaitClock returns a function that waits up to clockWait while the time is in doubt, because deadlines set meanwhile
+// might be wrong.
 func awaitClock(c *clock.Clock) func(context.Context) {
 	return func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clockWait)
 		defer cancel()
-		_ = c.Await(ctx) // on a time-out the request continues with the time at hand
+		_ = c.Await(ctx) // on a time-out the request continues with the current time
 	}
 }
 
@@ -84,8 +84,9 @@ func exportClock(reg prometheus.Registerer, c *clock.Clock) {
 	steps("deciding", "back", func(s clock.Steps) int { return s.Back })
 }
 
-// movers are the functions that move each package's deadlines with the deciding clock. Times that the staff chose, such
-// as the end of a pause, stay: they are times of day on the right clock. So do past events and periods of days.
+// movers returns the functions that move each package's deadlines with the deciding clock. Three kinds of times are
+// not moved: times that the staff chose, such as the end of a pause, because they are times of day; times of past
+// events; and periods of days.
 func (k *Core) movers() []mover {
 	return []mover{
 		{"holds", stocksql.MoveDeadlines},
@@ -107,10 +108,10 @@ type mover struct {
 	move func(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error)
 }
 
-// moveDeadlines implements clock.Move on SQLite: everything open keeps its remaining time. Its transaction is the only
-// writer and sets the time before the next one begins, so no writer compares moved deadlines with the old time, or the
-// reverse, provided it reads the time within its transaction. Closing idle visits does not, so it is excluded with
-// k.moving.
+// moveDeadlines implements clock.Move on SQLite: everything open keeps its remaining time. SQLite has one writer at a
+// time, and this transaction sets the time before the next one begins. So a transaction that reads the time itself
+// never compares a moved deadline with the old time, or the reverse. Closing idle visits reads the time before its
+// transaction, so k.moving excludes it.
 func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) error {
 	k.moving.Lock()
 	defer k.moving.Unlock()
@@ -121,7 +122,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 			if err != nil {
 				return err
 			}
-			// An assignment, because Write may run this function again.
+			// The count is assigned and not added, because Write may run this function again.
 			counts[m.of] = n
 		}
 		set()
@@ -138,7 +139,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 	return nil
 }
 
-// excludingMoves keeps deadlines from moving during a round that reads the time before its transaction.
+// excludingMoves prevents that deadlines move during a round that reads the time before its transaction.
 func (k *Core) excludingMoves(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		k.moving.RLock()

@@ -26,8 +26,8 @@ func menuTemplates() []catalog.MenuTemplate {
 	return slices.Concat(catalog.MenuTemplates(), demo.MenuTemplates())
 }
 
-// WithCore returns what a function does with the services of a server, for commands beside running servers. Redis
-// notifies the servers of changes at once; without Redis they read them from SQL within seconds.
+// WithCore calls run with the services of a server and returns its result, for commands that run beside servers.
+// Redis notifies the servers of changes at once; without Redis they read the changes from SQL within seconds.
 func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) (none T, err error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -35,7 +35,7 @@ func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) 
 	}
 	defer db.Close()
 	redis, err := AttachRedis(ctx, c)
-	// An empty embedded store stands in, so that the services need no special case without Redis.
+	// Without Redis an empty embedded store is used, so that the services need no special case.
 	if err != nil { // SQL decides; servers update Redis from it later
 		redis, err = redisdb.Open(ctx, redisdb.Config{})
 		if err != nil {

@@ -67,7 +67,7 @@ type Config struct {
 	demo           bool // set by WithDemo
 	derivedCounter bool // CounterWindow was not set and follows from PaymentWindow
 	// given has the names of the settings that the process got from a flag, the environment or its file. They take
-	// precedence over the stored settings of the house.
+	// precedence over the stored settings.
 	given map[string]bool
 }
 
@@ -142,7 +142,7 @@ func secret(s setting) setting {
 	return s
 }
 
-// ofHouse marks a setting that belongs to the house: its owner may change it in the console.
+// ofHouse marks a setting of the restaurant: its owner may change it in the console.
 func ofHouse(s setting) setting {
 	s.house = true
 	return s
@@ -244,7 +244,7 @@ func readFile(path string, into map[string]string) error {
 	return nil
 }
 
-// completed sets what follows from other settings, and validates all.
+// completed derives settings from other settings, and validates all.
 func (c Config) completed() (Config, error) {
 	c.DatabaseURL = cmp.Or(c.DatabaseURL, "sqlite:"+filepath.Join(c.DataDir, "comanda.db"))
 	if c.PublicURL == "" {
@@ -270,7 +270,7 @@ func reachable(listen string) string {
 // minToken is the minimum length of a service token on a network: 128 bits in hexadecimal.
 const minToken = 32
 
-// validate refuses what would fail later or be unsafe. It opens no connection, so commands can call it anywhere.
+// validate refuses settings that would fail later or be unsafe. It opens no connection, so any command can call it.
 func (c Config) validate() error {
 	if n := len(c.SettingsKey); n > 0 && n < minToken {
 		return fmt.Errorf("configuration: COMANDA_SETTINGS_KEY has %d characters, at least %d are needed", n, minToken)
@@ -280,7 +280,7 @@ func (c Config) validate() error {
 		return fault.InField("public_url", "no_url",
 			errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address"))
 	}
-	// Of what it compares, the owner can change the public URL alone.
+	// Of the settings that validateReach compares, the owner can change only the public URL.
 	if err := c.validateReach(); err != nil {
 		return fault.InField("public_url", "trial_only", err)
 	}

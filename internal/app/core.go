@@ -72,8 +72,8 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 	return redisdb.Attach(ctx, rc)
 }
 
-// Core is all services on their stores, without HTTP and background loops. Its services refer to each other through it,
-// so a service may use one that is wired later, but only when it is called.
+// Core is all services on their stores, without HTTP and background loops. Its services find each other in it, so a
+// service may use one that is wired later, but only when it is called.
 type Core struct {
 	Config             Config
 	DB                 *sqldb.DB
@@ -117,14 +117,14 @@ type Core struct {
 	gateways    *gateways
 	house       atomic.Pointer[houseSettings] // in force; see house.go
 	followers   []func(*houseSettings) error  // see onSettings
-	startWindow time.Duration                 // the payment window when this process started
+	startWindow time.Duration                 // payment window at the start of this process
 	applying    sync.Mutex                    // held while changed settings are applied
 	process     system.About
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
 
-// Deps is what the services are built on. The caller closes the stores and the gateways.
+// Deps is what the services depend on. The caller closes the stores and the gateways.
 type Deps struct {
 	Config   Config
 	DB       *sqldb.DB
@@ -145,8 +145,8 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	if k.gateways == nil {
 		k.gateways = &gateways{}
 	}
-	// The order is that of dependencies. wireSettings can fail before there is anything to stop, and wireIdentity follows
-	// the services that Close stops.
+	// Services are wired in the order of their dependencies. wireSettings comes first, because it can fail before
+	// there is anything to stop. wireIdentity follows the services that Close stops.
 	if err := k.wireSettings(ctx); err != nil {
 		return nil, err
 	}
@@ -236,9 +236,9 @@ func (k *Core) Close() {
 	k.Syncer.Close()
 }
 
-// invalidateCache invalidates the admission cache, so that it answers only after a rebuild from SQL. A process that was
-// killed leaves provisional holds, and until they expire guests would be refused portions that are free. Other
-// processes' provisional holds go too; that costs only a query, because SQL decides in any case.
+// invalidateCache makes the admission cache unusable until it is rebuilt from SQL. A process that was killed has left
+// provisional holds, and until they expire guests would be refused portions that are free. The provisional holds of
+// other processes are lost too; that costs only a query, because SQL decides in any case.
 func (k *Core) invalidateCache(ctx context.Context) error {
 	scopes, err := k.Stock.Scopes(ctx, k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly))
 	if err != nil {
@@ -253,8 +253,8 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	return nil
 }
 
-// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil if only names and queues
-// are needed.
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil if the caller needs
+// only their names and queues.
 func Consumers(desk *stocksql.Reservations) []inbox.Consumer {
 	return append([]inbox.Consumer{orderingsql.Daybook()}, desk.Consumers()...)
 }
@@ -280,7 +280,7 @@ func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64,
 	return stocksql.SetCap(ctx, tx, scope, item, quota, now)
 }
 
-// updateCache applies a committed quota to the admission cache at once, instead of in the next round of recovery. A
+// updateCache applies a committed quota to the admission cache at once, instead of in the next round of Replay. A
 // failure is only logged: the row in redis_outbox stays, and the loop applies it later.
 func (k *Core) updateCache(ctx context.Context) {
 	if !k.Redis.Up() {
@@ -310,8 +310,8 @@ func (a availability) Left(ctx context.Context, branch int64, date string, items
 	return left, a.byStock(ctx, branch, left)
 }
 
-// byStock lowers the remaining portions of dishes to what the stock suffices for. A dish that has no quota gets one
-// here if its recipe uses stock.
+// byStock lowers the remaining portions of dishes to the number for which the stock suffices. It limits dishes without
+// a quota too, if their recipe uses stock.
 func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
 	recipes, err := a.core.Recipes.ForBranch(ctx, branch)
 	if err != nil || len(recipes) == 0 {

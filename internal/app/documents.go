@@ -76,7 +76,8 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		}
 		return err
 	}
-	// A server that was replaced may have old data. SQL is read until the next check has compared the markers.
+	// A server that was replaced may have old data. Documents are read from SQL until the next check has compared the
+	// markers.
 	k.Redis.OnChange(func(redisdb.Change) { k.Generation.Invalidate() })
 	k.wireSampler(reg)
 }
@@ -89,17 +90,18 @@ func (k *Core) measureDocuments(ctx context.Context) error {
 	return k.documentBacklog.measure(k.documentStore.Backlog(ctx, k.DB.Now()))
 }
 
-// keepTombstones is far longer than a projection may be late, and than Redis remembers a deletion.
+// keepTombstones is how long deletions are kept: far longer than a projection may be late, and than Redis keeps a
+// deletion.
 const keepTombstones = time.Hour
 
 func (k *Core) purgeTombstones(ctx context.Context) error {
 	return k.documentStore.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))
 }
 
-// sampleInterval is the interval of checks for documents that Redis lost. A pass is followed by a pause of sampleRest
-// times its duration and a rebuild by buildRest times, so that together they take less than a fifth of one connection's
-// time, however many documents there are or slow the machine is. With 100,000 documents all sets are checked within the
-// ten seconds after which a loss must be repaired.
+// sampleInterval is the interval of checks for documents that Redis has lost. A pass is followed by a pause of
+// sampleRest times its duration, a rebuild by buildRest times. Together they take less than a fifth of one
+// connection's time, whatever the number of documents and the speed of the machine. With 100,000 documents all sets
+// are checked within the ten seconds in which a loss must be repaired.
 const (
 	sampleInterval = time.Second
 	sampleRest     = 10
@@ -151,8 +153,8 @@ const (
 	sampleBehind  = "behind" // the projector is behind, so the sample is incomplete
 )
 
-// observe counts a sample and logs losses. A sample has one result; losses outrank evictions, and both outrank a
-// projector that is behind.
+// observe counts a sample and logs losses. A sample has one result: losses take precedence over evictions, and both
+// over a projector that is behind.
 func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
 	result := sampleClean
 	switch {
@@ -167,7 +169,7 @@ func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slo
 	m.compared.Add(float64(s.Documents + s.Sets))
 	m.restored.Add(float64(s.Restored))
 	m.took.Observe(s.Took.Seconds())
-	var what []string // kinds only, because keys contain addresses
+	var what []string // kinds of losses only, because keys contain addresses
 	for _, d := range s.Lost {
 		m.lost.WithLabelValues(d.Kind).Inc()
 		if w := d.Ref.Entity.Name + " " + d.Kind; !slices.Contains(what, w) {

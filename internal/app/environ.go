@@ -10,8 +10,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// settingsIn returns the variables of an environment that configure the server, by name. Without the variables of
-// Kubernetes, because a service named comanda would otherwise keep every pod from starting: unknown names are refused.
+// settingsIn returns the variables of an environment that configure the server, by name. It leaves out the variables
+// of Kubernetes: unknown names are refused, so a Kubernetes service named comanda would keep every pod from starting.
 func settingsIn(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, kv := range environ {
@@ -42,11 +42,11 @@ func servicesIn(values map[string]string) (prefixes []string) {
 	return prefixes
 }
 
-// injectedSuffix matches what Kubernetes appends to the prefix of a service.
+// injectedSuffix matches the suffixes that Kubernetes appends to the prefix of a service.
 var injectedSuffix = regexp.MustCompile(
 	`^_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// injected reports whether a variable describes one of these Kubernetes services. A setting never does.
+// injected reports whether a variable was set by Kubernetes for one of these services. Settings never match.
 func injected(name string, services []string) bool {
 	if slices.ContainsFunc(variables, func(s setting) bool { return s.Name == name }) {
 		return false

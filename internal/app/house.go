@@ -27,10 +27,10 @@ import (
 	"comanda/internal/worker"
 )
 
-// The settings of the house are stored in SQL and change while servers run. Each process overlays its own
-// configuration with them: values from a flag, the environment or its file take precedence.
+// The settings that the owner may change are stored in SQL and change while servers run. Each process
+// applies them over its own configuration: values from a flag, the environment or its file take precedence.
 
-// houseSettings are the settings in force in a process. A change replaces all of them at once.
+// houseSettings are the current settings of a process. A change replaces all of them at once.
 type houseSettings struct {
 	config     Config
 	merchants  merchants
@@ -38,17 +38,18 @@ type houseSettings struct {
 	brand      brand.Brand
 	mail       mail.Transport
 	stored     settings.Values
-	unreadable []string // names whose value cannot be used because the sealing key is missing or another one
+	unreadable []string // names of values that cannot be decrypted, because the sealing key is missing or another one
 }
 
 // houseName returns the name of a setting in SQL and in the API: payment_window for COMANDA_PAYMENT_WINDOW.
 func (s setting) houseName() string { return strings.ToLower(strings.TrimPrefix(s.Name, "COMANDA_")) }
 
 // accountPrefixes begin the names of settings that are only useful together. If a secret of an account is unreadable,
-// none of its stored settings applies: half an account would be refused as a mistake of the configuration.
+// none of its stored settings applies, because an incomplete account would be refused as a mistake of the
+// configuration.
 var accountPrefixes = []string{"vnpay_", "linepay_", "smtp_"}
 
-// withStored returns the configuration overlaid with the stored settings.
+// withStored returns the configuration with the stored settings applied to it.
 func (c Config) withStored(v settings.Values) (Config, error) {
 	lost := func(name string) bool {
 		return slices.ContainsFunc(accountPrefixes, func(prefix string) bool {
@@ -110,7 +111,7 @@ func (c Config) settingsService(
 	}
 }
 
-// WithStored returns the configuration with the stored settings of the house, for commands.
+// WithStored returns the configuration with the stored settings of the restaurant, for commands.
 func (c Config) WithStored(ctx context.Context, db *sqldb.DB) (Config, error) {
 	v, err := c.settingsService(db, nil, nil).Load(ctx)
 	if err != nil {
@@ -127,8 +128,8 @@ func (c Config) keyFile() string {
 	return cmp.Or(c.SettingsKeyFile, filepath.Join(c.DataDir, "settings.key"))
 }
 
-// settingsKey returns the key that seals secrets, or settings.ErrKey. It reads the file each time: an operator who puts
-// a lost key back need not restart the server.
+// settingsKey returns the key that seals secrets, or settings.ErrKey. It reads the file at each call, so that an
+// operator who restores a lost key need not restart the server.
 func (c Config) settingsKey() (account.Key, error) {
 	text := string(c.SettingsKey)
 	if text == "" {
@@ -144,7 +145,8 @@ func (c Config) settingsKey() (account.Key, error) {
 	return account.Key(text).Derive("comanda settings"), nil
 }
 
-// createKey writes a new key to the default file. It never replaces one: what is sealed with it would be lost.
+// createKey writes a new key to the default file. It never replaces a key, because values sealed with that key would
+// be lost.
 func (c Config) createKey() error {
 	if c.SettingsKey != "" || c.SettingsKeyFile != "" {
 		return nil
@@ -181,7 +183,7 @@ func (c Config) openSetting(name, sealed string) (string, error) {
 	return account.Open(key, settingsUse+name, sealed)
 }
 
-// newHouseSettings builds what depends on the stored settings. It opens no connection.
+// newHouseSettings creates the services that depend on the stored settings. It opens no connection.
 func (k *Core) newHouseSettings(v settings.Values) (*houseSettings, error) {
 	c, err := k.Config.withStored(v)
 	if err != nil {
@@ -205,8 +207,8 @@ func (k *Core) newHouseSettings(v settings.Values) (*houseSettings, error) {
 	return h, nil
 }
 
-// wireSettings reads the stored settings and puts them in force. A stored value that contradicts the environment fails
-// the start, as two variables of the environment that contradict each other do.
+// wireSettings reads the stored settings and applies them. A stored value that contradicts the environment fails the
+// start, like two variables of the environment that contradict each other.
 func (k *Core) wireSettings(ctx context.Context) error {
 	k.Settings = k.Config.settingsService(k.DB, func() Config { return k.house.Load().config }, k.syncSettings)
 	k.Settings.Testers = k.testers()
@@ -224,18 +226,18 @@ func (k *Core) wireSettings(ctx context.Context) error {
 	return nil
 }
 
-// needsRestart reports whether a part of this process works with the value that a setting had at the start: the arguments
-// of the timer queue at RabbitMQ are declared once. Orders expire by the value in force nevertheless.
+// needsRestart reports whether a part of this process uses the value that a setting had at the start. RabbitMQ's timer
+// queue does, because its arguments are declared once. Orders expire by the current value nevertheless.
 func (k *Core) needsRestart(name string) bool {
 	return name == "payment_window" && k.Config.AMQPURL != "" && k.house.Load().config.PaymentWindow != k.startWindow
 }
 
-// onSettings registers a function that applies changed settings to something that cannot ask for them. Call it before
-// the loops start.
+// onSettings registers a function that applies changed settings to a part that does not read them itself. Call it
+// before the loops start.
 func (k *Core) onSettings(apply func(*houseSettings) error) { k.followers = append(k.followers, apply) }
 
-// syncSettings puts the stored settings in force if they have changed. The loop and the requests that change settings
-// call it.
+// syncSettings applies the stored settings if they have changed. The loop and the requests that change settings call
+// it.
 func (k *Core) syncSettings(ctx context.Context) error {
 	k.applying.Lock()
 	defer k.applying.Unlock()
@@ -259,7 +261,7 @@ func (k *Core) syncSettings(ctx context.Context) error {
 	return err
 }
 
-// settingsLoop limits how long a process works with settings that another one has changed.
+// settingsLoop applies settings that another process has changed.
 func (k *Core) settingsLoop() worker.Loop {
 	return worker.Loop{Name: "settings", Run: k.syncSettings, Every: 2 * time.Second, Timeout: 3 * time.Second}
 }
@@ -281,7 +283,7 @@ func (k *Core) ages() (warn, late time.Duration) {
 // publicURL returns the URL under which guests reach the server.
 func (k *Core) publicURL() string { return k.house.Load().config.PublicURL }
 
-// houseMail sends with the transport in force.
+// houseMail sends with the current transport.
 type houseMail struct{ core *Core }
 
 // Send implements mail.Transport.

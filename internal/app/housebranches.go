@@ -100,7 +100,7 @@ func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
 	}})
 }
 
-// planTables plans the tables that are missing. Those that exist stay: their codes may be printed.
+// planTables plans the missing tables. Existing tables stay unchanged, because their codes may be printed.
 func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Branch) error {
 	name := p.parsedHouse.Branches[i].Name
 	labels, like := p.tables(i)
@@ -119,7 +119,8 @@ func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Bran
 		}
 		return nil
 	}
-	// AddTables creates tables that are alike. A failure in between leaves tables that the next run finds.
+	// Tables with equal properties are created by one call of AddTables. After a failure, the next run creates the
+	// missing ones.
 	alike := map[visit.Table][]string{}
 	for _, l := range labels {
 		alike[like[l]] = append(alike[like[l]], l)

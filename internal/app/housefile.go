@@ -43,7 +43,7 @@ func (p HouseProblem) String() string {
 	return strings.Join(at, ", ") + ": " + p.Message
 }
 
-// houseFile is what comanda setup reads.
+// houseFile is the content of the file that comanda setup reads.
 type houseFile struct {
 	Owner    *housePerson           `yaml:"owner"`
 	Settings map[string]houseSource `yaml:"settings"`
@@ -79,7 +79,7 @@ type housePerson struct {
 	Password *houseSource `yaml:"password"`
 }
 
-// houseSource is a text, or where it is read from. Secrets must not stand in the file itself.
+// houseSource is a text, or the place to read it from. A secret must not be written in the house file itself.
 type houseSource struct{ Text, File, Env string }
 
 // UnmarshalYAML implements yaml.Unmarshaler. The keys are checked here, because KnownFields does not reach them.
@@ -143,7 +143,8 @@ type parsedHouse struct {
 	problems []HouseProblem
 }
 
-// parseHouse parses a house file. Unknown fields are problems: a misspelt one would be left out unnoticed.
+// parseHouse parses a house file. Unknown fields are reported, because a misspelt field would be ignored without
+// notice.
 func parseHouse(raw []byte, dir string) *parsedHouse {
 	h := &parsedHouse{dir: dir}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -205,7 +206,7 @@ func (h *parsedHouse) wrong(message string, path ...any) {
 				continue
 			}
 		}
-		n = nil // a field that is missing stands at the line of its parent
+		n = nil // a missing field is reported at the line of its parent
 	}
 	h.problems = append(h.problems, p)
 }
@@ -223,7 +224,8 @@ func entry(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// request returns a branch as it is created. The key makes two commands that run at once create it once.
+// request returns the request that creates a branch. Its idempotency key makes two commands at once create the branch
+// once.
 func (b houseBranch) request() catalog.NewBranchRequest {
 	r := catalog.NewBranchRequest{
 		Name: strings.TrimSpace(b.Name), Country: catalog.Country(b.Country), Currency: money.Currency(b.Currency),
@@ -235,7 +237,7 @@ func (b houseBranch) request() catalog.NewBranchRequest {
 	return r
 }
 
-// tables returns the labels of a branch's tables and the properties of each.
+// tables returns the labels of a branch's tables and the properties of each table.
 func (h *parsedHouse) tables(i int) (labels []string, like map[string]visit.Table) {
 	like = map[string]visit.Table{}
 	for j, t := range h.Branches[i].Tables {

@@ -27,7 +27,7 @@ type HouseSetup struct {
 	DryRun   bool
 }
 
-// HouseStep is one thing that the set-up does, or would do. Each is a transaction of its own.
+// HouseStep is one change that the set-up makes, or would make. Each step is a transaction of its own.
 type HouseStep struct {
 	Kind   string `json:"kind"`   // owner, settings, branch, tables, menu or person
 	Name   string `json:"name"`   // such as the name of the branch
@@ -51,7 +51,7 @@ type HouseSetupResult struct {
 	Problems []HouseProblem `json:"problems"`
 }
 
-// usualSeats is the size of a table that the file does not state.
+// usualSeats is the number of seats of a table for which the file states none.
 const usualSeats = 4
 
 // setupKey returns the idempotency key of a branch.
@@ -133,8 +133,8 @@ func (c Config) migrated(ctx context.Context, dryRun bool) (Config, func(), erro
 	return c, done, storePermissions(ctx, c, db)
 }
 
-// isEmpty reports whether no migration has been applied, or for a dry run, whether neither a server nor a set-up has
-// begun: then there are no roles. It does not create a SQLite file.
+// isEmpty reports whether no migration has been applied or, for a dry run, whether there are no roles yet, because
+// neither a server nor a set-up has run. It does not create a SQLite file.
 func (c Config) isEmpty(ctx context.Context, dryRun bool) (bool, error) {
 	if file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:"); ok {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
@@ -336,7 +336,7 @@ func (p *houseSetup) assignment(role authz.Role, person housePerson) account.Ass
 	return a
 }
 
-// changePerson plans the changes of an existing account. A role is changed only here, and never the owner's.
+// changePerson plans the changes of an existing account. It may change a role, but never that of the owner.
 func (p *houseSetup) changePerson(
 	u account.User, person housePerson, profile account.Profile, role authz.Role, kind string,
 ) {
@@ -345,7 +345,7 @@ func (p *houseSetup) changePerson(
 		return
 	}
 	renamed := profile.FirstName != "" && profile.FirstName != u.FirstName
-	known := p.assignment(role, person) // of branches that exist; a new one has id 0
+	known := p.assignment(role, person) // known has the branches that exist; new branches have id 0
 	slices.Sort(known.Branches)
 	moved := u.RoleID != role.ID || !slices.Equal(known.Branches, slices.Sorted(slices.Values(u.Branches)))
 	if !renamed && !moved {

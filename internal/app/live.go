@@ -24,8 +24,9 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 	}
 }
 
-// syncerObserver counts the syncer's work and notifies streams of a changed availability after the cache has it, so
-// that they read the new value. It is built before wireLive has set k.Live, so it reads the field at each call.
+// syncerObserver counts the syncer's work, and notifies streams of a changed availability. It does so after the cache
+// has changed, so that they read the new value. It is created before wireLive sets k.Live, so it reads that field at
+// each call.
 func (k *Core) syncerObserver() stock.Observer {
 	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {
@@ -35,7 +36,7 @@ func (k *Core) syncerObserver() stock.Observer {
 	return o
 }
 
-// received notifies the streams that show what another process changed.
+// received notifies the streams that show the data that another process has changed.
 func (k *Core) received(c live.Change) {
 	watches := k.Ledger.Subscriptions()
 	switch {

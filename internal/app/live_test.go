@@ -34,7 +34,7 @@ func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 			"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_DATABASE_URL": database,
 			"COMANDA_REDIS_URL": "redis://" + addr, "COMANDA_STREAM_LOOK": look.String(),
 		}, nil, "", nil))(t)
-		all[i] = (&fixture{t: t}).with(c)
+		all[i] = (&fixture{t: t}).withConfig(c)
 	}
 	a, b = all[0], all[1]
 	codes := testenv.Must(a.core.Floor.Tables(t.Context(), authz.System(), 1))(t)

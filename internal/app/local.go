@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// Settings for trials depend on which machines can reach the server: play money, simulated gateways, the demo's
-// accounts, disabled limits, short tokens.
+// Some settings are only for trials: play money, simulated gateways, the demo's accounts, disabled limits, short
+// tokens. Whether they are allowed depends on which machines can reach the server.
 
 // local reports whether only this machine reaches the server: both the listen address and the public URL are loopback.
 // A listen address without a host, such as :8080, is on every network.

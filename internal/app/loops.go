@@ -28,7 +28,7 @@ const (
 const reconcileInterval = 1500 * time.Millisecond
 
 // syncerLoops keep the admission cache equal to the ledger. gate_apply runs until it is stopped, so its interval is
-// only the pause before a restart. The others find in SQL what it has missed.
+// only the pause before a restart. The other loops find in SQL the changes that gate_apply has missed.
 func (k *Core) syncerLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "gate_apply", Run: k.Syncer.Apply, Every: 10 * time.Millisecond},
@@ -51,8 +51,8 @@ func (k *Core) commonLoops() []worker.Loop {
 		// still accepted.
 		{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second},
 		k.settingsLoop(),
-		// Whichever process claims the work projects changes and rebuilds lost documents. The interval is most of the delay
-		// until readers see a change.
+		// Any process may claim the work: these loops project changes and rebuild lost documents. The interval is most
+		// of the delay until readers see a change.
 		{
 			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
 			MaxPause: 5 * time.Second,
@@ -72,18 +72,19 @@ func (k *Core) commonLoops() []worker.Loop {
 // requestLoops run in every process that serves requests.
 func (k *Core) requestLoops() []worker.Loop {
 	loops := []worker.Loop{
-		// Writes when this process last saw each guest. Without it, busy visits would be closed as idle.
+		// Writes when each guest was last seen. Without these times, visits in use would be closed as idle.
 		{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		// If the revoked sessions cannot be read for five seconds, every access token is refused.
 		{
 			Name: "guard", Run: k.Authenticator.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second,
 			MaxPause: time.Second,
 		},
-		// These two lose at most their interval when a process is killed: times of last use and counts of refusals.
+		// If a process is killed, these two loops lose the data of one interval: times of last use and counts of
+		// refusals.
 		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
-		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function looks
-		// k.Authorizer up in each round, because syncPermissions sets it after the loops are made.
+		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function reads
+		// k.Authorizer in each round, because syncPermissions sets it after the loops are created.
 		{
 			Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
 			Run: func(ctx context.Context) error { return k.Authorizer.Refresh(ctx) },
@@ -105,7 +106,8 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		whenSettled(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
-		// Puts items back on sale when their time off the menu has ended; each once, in SQL.
+		// Restores items whose time off the menu has ended. SQL restores each item once, however many processes run
+		// the loop.
 		whenSettled(c, worker.Loop{
 			Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
 			MaxPause: 2 * time.Second,
@@ -128,8 +130,8 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 	return append(loops, k.mailLoops(log, reg)...)
 }
 
-// sweeper expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it
-// never depends on one. Each round ends what is due in SQL, whatever earlier rounds have missed.
+// sweeper expires unpaid orders whose deadline has passed (I10). Each round expires all orders that are due in SQL,
+// whatever earlier rounds have missed. A message from the broker may start a round earlier, but none is needed.
 func (k *Core) sweeper() worker.Loop {
 	return worker.Loop{
 		Name: "sweeper", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
@@ -166,14 +168,14 @@ func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 // relayInterval is the relay's polling interval while idle; under load it does not pause.
 const relayInterval = 100 * time.Millisecond
 
-// relayLoop runs a relay. While the broker is unreachable, it is tried every ten seconds, so events leave soon after
-// it is back.
+// relayLoop runs a relay. While the broker is unreachable, the relay tries every ten seconds, so that events are
+// published soon after the broker is back.
 func relayLoop(r *outbox.Relay) worker.Loop {
 	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayInterval, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
 
-// measure exports figures that only SQL has. Every process with the role exports the same figures, so alerts use the
-// maximum and not the sum.
+// measure exports figures that are only in SQL. Every process with the role exports the same figures, so alerts use
+// the maximum and not the sum.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
 	n, oldest, err := paymentsql.OutstandingRefunds(ctx, k.DB)

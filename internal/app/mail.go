@@ -45,8 +45,9 @@ func (c Config) validateMail() error {
 	return nil
 }
 
-// mailSender returns the sender of a letter about a branch, or with 0 of any other letter. Guests know the restaurant and
-// not its software, so the name is that of the branch or of the restaurant, unless an address was set with a name.
+// mailSender returns the sender of an e-mail about a branch, or for branch 0 of any other e-mail. Guests know the
+// restaurant and not its software, so the sender's name is that of the branch or the restaurant, unless the address
+// was set with a name.
 func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, error) {
 	h := k.house.Load()
 	if branch != 0 {
@@ -59,7 +60,7 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 				}
 			}
 			return typed.Mailbox{Name: cmp.Or(own.Name, b.Name), Address: own.Address}, nil
-		case !errors.Is(err, catalog.ErrBranch): // a letter about a branch that is gone comes from the house
+		case !errors.Is(err, catalog.ErrBranch): // a branch that does not exist any more: the restaurant is the sender
 			return typed.Mailbox{}, err
 		}
 	}
@@ -71,11 +72,11 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 	if err != nil || len(all) == 0 {
 		return typed.Mailbox{}, err
 	}
-	return typed.Mailbox{Name: all[0].Name}, nil // as the public page is called without a brand
+	return typed.Mailbox{Name: all[0].Name}, nil // the public page uses this name too if there is no brand
 }
 
-// mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails. A
-// server that is unreachable is tried every half minute.
+// mailLoops send e-mails and export the queue's length. They run after wireIdentity, which reads the key that unseals
+// the fields of e-mails. A mail server that is unreachable is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{

@@ -53,14 +53,14 @@ func newFixture(t *testing.T) *fixture {
 		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
 	}, nil, "", nil))(t)
-	f := (&fixture{t: t}).with(c)
+	f := (&fixture{t: t}).withConfig(c)
 	f.codes = testenv.Must(f.core.Floor.Tables(t.Context(), authz.System(), 1))(t)
 	f.createUsers()
 	return f
 }
 
-// with starts a process with a configuration.
-func (f *fixture) with(c Config) *fixture {
+// withConfig starts a process with a configuration.
+func (f *fixture) withConfig(c Config) *fixture {
 	f.t.Helper()
 	p := testenv.Must(start(f.t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard},
 		slog.New(slog.DiscardHandler)))(f.t)

@@ -40,7 +40,7 @@ type metrics struct {
 	moved              *prometheus.CounterVec
 }
 
-// newMetrics registers all of them, whatever the role, so that every process exports the same series.
+// newMetrics registers all metrics, whatever the role, so that every process exports the same series.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	f := telemetry.Metrics(reg)
 	m := &metrics{
@@ -116,7 +116,7 @@ func (m *metrics) syncer() stock.Observer {
 	}
 }
 
-// Outcomes of a requested reservation, and of one that is not confirmed.
+// Labels for the results of a requested reservation, and for one that expired without a confirmation.
 const (
 	triedReserved = "reserved"
 	triedSame     = "same" // requested before
@@ -125,8 +125,8 @@ const (
 	endedByTime   = "expired"
 )
 
-// decided counts committed commands of other systems. It is called after the commit with one result for each command,
-// and must not block.
+// decided counts committed commands of other systems. It is called after the commit with one result for each command.
+// It must not block.
 func (m *metrics) decided(demands []stock.Command, results []stock.CommandResult) {
 	for i, d := range demands {
 		r := results[i]

@@ -29,7 +29,8 @@ const (
 	linePaySimPath = "/sim/linepay"
 )
 
-// merchants are the clients of the gateways that take payments now, real ones or simulated ones. Nil is not offered.
+// merchants are the clients of the gateways that are in use, real or simulated. A method whose client is nil is not
+// offered.
 type merchants struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
@@ -62,7 +63,7 @@ func (m merchants) byMethod() map[payment.Method]payment.Gateway {
 	return all
 }
 
-// gateways creates the clients of payment gateways, and holds the simulators that stand in for gateways without an
+// gateways creates the clients of payment gateways. It also owns the simulators, which replace gateways without an
 // account.
 type gateways struct {
 	client     *http.Client
@@ -74,8 +75,8 @@ type gateways struct {
 	close      []func()
 }
 
-// openGateways starts the simulators, if they are on. Neither it nor merchants calls a gateway, so a gateway that is
-// down does not keep the server from starting.
+// openGateways starts the simulators, if they are on. Neither it nor merchants calls a gateway, so an unreachable
+// gateway does not keep the server from starting.
 func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err error) {
 	// Each call sets its own time-out.
 	t := &gateways{client: &http.Client{}, now: db.Now, pages: map[string]http.Handler{}}
@@ -87,7 +88,7 @@ func openGateways(ctx context.Context, c Config, db *sqldb.DB) (_ *gateways, err
 			t.Close()
 		}
 	}()
-	// NewCore reads the keys only later.
+	// The keys are read here, because NewCore reads them later.
 	keys, err := accountsql.Keys(ctx, db)
 	if err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func simulatorSecret(key account.Key, gateway string) (string, error) {
 	return hex.EncodeToString(secret), err
 }
 
-// mount adds a simulator's pages, and its end to Close.
+// mount adds a simulator's pages, and the function that Close calls to stop it.
 func (t *gateways) mount(path string, h http.Handler, end func()) {
 	t.pages[path] = http.StripPrefix(path, h)
 	t.close = append(t.close, end)

@@ -43,7 +43,7 @@ func (s gatewaySite) page(m payment.Method, c money.Currency) payment.Page {
 	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
 	clients := testenv.Must(s.merchants(Config{}))(s.t)
 	return testenv.Must(clients.byMethod()[m].Start(s.t.Context(), payment.Purchase{
-		Attempt: a, OrderNumber: "A-001", Branch: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
+		Attempt: a, OrderNumber: "A-001", BranchName: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
 	}))(s.t)
 }
 

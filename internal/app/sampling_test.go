@@ -17,8 +17,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// house is a process with a demo restaurant and complete documents on a redis-server of its own.
-type house struct {
+// documentServer is a process with a demo restaurant and complete documents on a redis-server of its own.
+type documentServer struct {
 	t      *testing.T
 	p      *process
 	redis  *testenv.Server
@@ -26,9 +26,9 @@ type house struct {
 	dishes int
 }
 
-func newHouse(t *testing.T, redis ...string) *house {
+func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 	t.Helper()
-	h := &house{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
+	h := &documentServer{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(h.client.CloseIdleConnections)
 	h.p = begun(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
 	testenv.NoError(t, demo.Load(t.Context(), h.p.core.DB))
@@ -42,7 +42,7 @@ func newHouse(t *testing.T, redis ...string) *house {
 	return h
 }
 
-func (h *house) get(path string, into any) {
+func (h *documentServer) get(path string, into any) {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.p.server.Addr().String()+path,
 		nil))(h.t)
@@ -56,14 +56,14 @@ func (h *house) get(path string, into any) {
 	}
 }
 
-func (h *house) ready() (r httpapi.Readiness) {
+func (h *documentServer) ready() (r httpapi.Readiness) {
 	h.t.Helper()
 	h.get("/readyz", &r)
 	return r
 }
 
 // listed expects that all dishes are shown.
-func (h *house) listed() {
+func (h *documentServer) listed() {
 	h.t.Helper()
 	var list struct {
 		Items []any `json:"items"`
@@ -74,7 +74,7 @@ func (h *house) listed() {
 	}
 }
 
-func (h *house) verified() bool {
+func (h *documentServer) verified() bool {
 	h.t.Helper()
 	v := testenv.Must(h.p.core.systemService().VerifyDocuments(h.t.Context(), nil))(h.t)
 	return v.Clean
@@ -91,7 +91,7 @@ func TestDocuments_heal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newDocumentServer(t)
 			if len(lost) == 1 {
 				h.redis.Say(lost[0])
 			} else {
@@ -124,7 +124,7 @@ func TestDocuments_heal(t *testing.T) {
 }
 
 // unlink deletes the keys that contain one of the words between colons, except the markers.
-func (h *house) unlink(words []string) {
+func (h *documentServer) unlink(words []string) {
 	h.t.Helper()
 	for line := range strings.Lines(h.redis.Say("KEYS *")) {
 		key := strings.TrimSpace(line)
@@ -157,7 +157,7 @@ func TestDoctor_evictions(t *testing.T) {
 	for policy, warned := range map[string]bool{"noeviction": false, "allkeys-lru": true, "volatile-ttl": true} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, "--maxmemory-policy", policy)
+			h := newDocumentServer(t, "--maxmemory-policy", policy)
 			d := Diagnose(t.Context(), h.p.core.Config)
 			said := ""
 			for _, f := range d.Findings {

@@ -35,14 +35,14 @@ func (g *schemaGuard) check(ctx context.Context) error {
 		g.newer.Store(nil)
 		return nil
 	}
-	// Logged once, and not every five seconds.
+	// The state is logged once, and not every five seconds.
 	if g.newer.Swap(&refusal) == nil {
 		g.log.ErrorContext(ctx, "the database is too new for this binary", "err", refusal)
 	}
 	return nil
 }
 
-// refusal returns the reason for doing nothing, or nil.
+// refusal returns the reason why the process does nothing, or nil.
 func (g *schemaGuard) refusal() error {
 	if err := g.newer.Load(); err != nil {
 		return *err
@@ -50,7 +50,7 @@ func (g *schemaGuard) refusal() error {
 	return nil
 }
 
-// loop returns the loop that repeats the check. It is not guarded itself: it must notice a migration that was reverted.
+// loop returns the loop that repeats the check. It is not guarded itself, because it must detect a reverted migration.
 func (g *schemaGuard) loop() worker.Loop {
 	return worker.Loop{Name: "schema", Run: g.check, Every: schemaInterval, Timeout: 4 * time.Second, MaxPause: schemaInterval}
 }
@@ -62,12 +62,12 @@ func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
 
 // watch makes a server refuse requests while the schema is too new.
 func (g *schemaGuard) watch(s *httpapi.Server) {
-	s.Refuse(g.refusal)
+	s.RefuseWhen(g.refusal)
 	s.Check("schema", true, func(context.Context) error { return g.refusal() })
 }
 
-// refuse starts only a server, which answers with the reason until the process is replaced. A process without a server
-// fails.
+// refuse starts only the HTTP server, which answers every request with the reason until the process is replaced. A
+// process without a server fails.
 func (p *process) refuse(
 	ctx context.Context, c Config, o ServeOptions, build telemetry.Build, log *slog.Logger,
 ) (err error) {

@@ -74,7 +74,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 			return err
 		}
 	}
-	// Closed last, so that the records of the stop are written.
+	// The buffer is closed last, so that the log records of the stop are written.
 	buffer := telemetry.NewBuffer(o.Log)
 	defer func() { _ = buffer.Close() }()
 	log, err := telemetry.NewLogger(buffer, c.Log)
@@ -84,7 +84,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	tuneMemory()
 	p, err := start(ctx, c, o, log)
 	if err != nil {
-		if ctx.Err() != nil { // stopped while starting: any failure then is a consequence
+		if ctx.Err() != nil { // the process was stopped while starting, which explains any failure
 			log.Info("stopped before the start", "err", err)
 			return nil
 		}
@@ -106,7 +106,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 }
 
 // gcPercent lets the heap grow to four times the live heap between collections. The live heap is only a few megabytes,
-// and collecting less often than by default saves a tenth of an order's processor time.
+// and fewer collections save a tenth of the processor time of an order.
 const gcPercent = 300
 
 // tuneMemory sets gcPercent unless the operator has set GOGC.
@@ -116,7 +116,7 @@ func tuneMemory() {
 	}
 }
 
-// process is a running process with what it has opened, in the order of opening.
+// process is a running process with the resources that it has opened, in the order of opening.
 type process struct {
 	core     *Core // nil if the schema is too new
 	schema   *schemaGuard
@@ -155,7 +155,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 			return nil, err
 		}
 	}
-	// Before anything caches a branch.
+	// Slugs are assigned before any service caches a branch.
 	if err := catalogsql.New(db, nil).AssignSlugs(ctx, db.Now()); err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	p.onStop(p.core.Close)
-	// Before the loops run, so that they rebuild the cache instead of trusting it.
+	// The cache is invalidated before the loops run, so that they rebuild it instead of trusting it.
 	if err := p.core.invalidateCache(ctx); err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (p *process) begin(
 		}
 	}
 	p.group = worker.NewGroup(services...)
-	// The services must outlive the signal that ends ctx: stop ends them in order.
+	// The services must outlive ctx, which ends with the signal: stop ends them in order.
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (p *process) begin(
 	return nil
 }
 
-// database opens and migrates the database. It refuses one that is too old or does not wait for the disk.
+// database opens and migrates the database. It refuses a server that is too old, or that does not wait for the disk.
 func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -246,8 +246,8 @@ func (p *process) services(
 	p.core.DB.Clock().MoveWith(p.core.moveDeadlines)
 	p.core.DB.Clock().Watch(log, measuring.Wake)
 	services = append(services, measuring)
-	// Every process that may commit updates the admission cache. Every process that consumes from the broker may wake the
-	// sweeper.
+	// Every process that may commit orders updates the admission cache. Every process that consumes from the broker
+	// may start a round of the sweeper.
 	syncers := add(nil, p.core.syncerLoops()...)
 	wakeSyncer(p.core.Redis, syncers)
 	services = append(services, syncers...)
@@ -287,8 +287,8 @@ func wakeSyncer(redis *redisdb.DB, loops []worker.Service) {
 }
 
 // relay returns the services that move events: to RabbitMQ if it is configured, else to the consumers in this process.
-// The process that consumes other systems' messages also expires their reservations, because only it can tell that it
-// has received all of them.
+// The process that consumes messages of other systems also expires their reservations, because only this process can
+// detect that it has received all of them.
 func (p *process) relay(
 	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, sweeper *worker.Worker,
 	add func([]worker.Service, ...worker.Loop) []worker.Service,
@@ -303,12 +303,12 @@ func (p *process) relay(
 		if err != nil {
 			return nil, err
 		}
-		// No broker can hold a confirmation back, so reservations may expire at once.
+		// Without a broker no confirmation can be delayed in a queue, so reservations may expire at once.
 		now := make(chan struct{})
 		close(now)
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
 	}
-	// With the stored payment window: the queues have its time as an argument.
+	// The stored payment window is used, because it is an argument of the queues.
 	rc := p.core.house.Load().config.rabbit(Consumers(p.core.Reservations), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
 	if err != nil {
@@ -330,11 +330,11 @@ func (c Config) rabbit(consumers []inbox.Consumer, log *slog.Logger, m *rabbit.M
 	}
 }
 
-// onStop registers a function that release calls, in reverse order.
+// onStop registers a function that release calls. Functions are called in reverse order.
 func (p *process) onStop(f func()) { p.close = append(p.close, f) }
 
-// stop stops the services in reverse order. If ctx ends first, the connections are closed nevertheless; unfinished work
-// is found again in SQL.
+// stop stops the services in reverse order. If ctx ends first, the connections are closed nevertheless; the next
+// process finds unfinished work in SQL.
 func (p *process) stop(ctx context.Context) error {
 	err := p.group.Stop(ctx)
 	p.release()

@@ -102,7 +102,7 @@ func (k *Core) register(a *httpapi.API) {
 	}
 }
 
-// guestBranch finds a guest's branch, and the version of the table's cart, for the menu stream.
+// guestBranch implements cataloghttp.Guests: it finds a guest's branch, and the version of the table's shared cart.
 type guestBranch struct {
 	*visit.Guests
 	carts *cart.SharedService
@@ -132,7 +132,7 @@ func (g guestBranch) FollowCart(ctx context.Context, token string, changed chan 
 	return g.carts.Follow(who.VisitID, changed), nil
 }
 
-// guestCarts finds a guest for the cart of the table.
+// guestCarts implements carthttp.GuestFinder.
 type guestCarts struct{ *visit.Guests }
 
 // Guest implements carthttp.GuestFinder.
@@ -161,7 +161,7 @@ func (d *debugServer) Start(ctx context.Context) error {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	// Without a limit on writing: a profile is collected for as long as its caller asks.
+	// The server has no write time-out, because collecting a profile takes as long as its caller requests.
 	d.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = d.server.Serve(l) }() // ends with Stop; nothing depends on its error
 	return nil

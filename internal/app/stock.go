@@ -11,7 +11,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// stockServices returns the services of the stock's routes.
+// stockServices returns the services behind the stock routes.
 func (k *Core) stockServices() stockhttp.Services {
 	return stockhttp.Services{
 		Reservations: k.ReservationService, Snapshots: k.Snapshots,
@@ -29,8 +29,8 @@ func (k *Core) branches(ctx context.Context) ([]int64, error) {
 // warmInterval is half the maximum age of a snapshot, so that a round may be late.
 const warmInterval = stock.MaxSnapshotAge / 2
 
-// snapshotLoops run in every process that serves requests. The first caches the most read windows at the start and
-// again before they expire. The second writes which are read most.
+// snapshotLoops run in every process that serves requests. The first caches the most read stock items at the start
+// and again before they expire. The second stores how often each item is read.
 func (k *Core) snapshotLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "hot_warm", Run: k.warmSnapshots, Every: warmInterval, Timeout: 10 * time.Second, MaxPause: warmInterval},
@@ -38,7 +38,8 @@ func (k *Core) snapshotLoops() []worker.Loop {
 	}
 }
 
-// warmSnapshots does nothing without Redis: windows then read SQL. The server needs no warm snapshots to be ready.
+// warmSnapshots does nothing without Redis: snapshots are then read from SQL. The server is ready without warm
+// snapshots.
 func (k *Core) warmSnapshots(ctx context.Context) error {
 	if !k.Redis.Up() {
 		return nil

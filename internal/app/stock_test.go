@@ -69,8 +69,8 @@ func TestMenu_followsStock(t *testing.T) {
 func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		keeper := k.stockServices().Items
-		testenv.Must(keeper.SetAvailable(t.Context(), authz.System(), 1, "eggs", 60))(t)
+		items := k.stockServices().Items
+		testenv.Must(items.SetAvailable(t.Context(), authz.System(), 1, "eggs", 60))(t)
 		lines := testenv.Must(k.systemService().StockToday(t.Context(), 1))(t)
 		var got []string
 		for _, l := range lines {

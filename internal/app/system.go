@@ -21,8 +21,8 @@ import (
 )
 
 // OpenSystem returns the operators' functions for a command beside running servers, and a function that ends them.
-// redis is nil for commands that do not use it, and where it is embedded in a server that does not run. stop commits
-// what is queued; call it before the database is closed.
+// redis is nil for commands that do not use it, and if it is embedded in a server that does not run. stop commits
+// queued work; call it before the database is closed.
 func OpenSystem(db *sqldb.DB, redis *redisdb.DB) (s *system.Service, stop func()) {
 	tuneMemory()
 	reservations := stocksql.NewReservations(db, noCache{}, db.Now)
@@ -83,9 +83,9 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 	}
 }
 
-// rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
-// readers that load a missing key from SQL and cache it. A test compares both, so a declaration cannot name a function
-// that is gone.
+// rebuilders maps the names in declarations of keys to the functions that restore those keys: loops that search for
+// missing keys, and readers that load a missing key from SQL and cache it. A test compares the two, so a declaration
+// cannot name a function that does not exist.
 var rebuilders = map[string]any{
 	"stock.rebuild":           (*stock.Syncer).Reconcile,
 	"visit.resolve":           (*visit.Guests).Resolve,
@@ -101,7 +101,7 @@ func LintKeys() []string {
 	return append(lintKeys(ds), keyspace.LintChannels(keyspace.Channels(), ds)...)
 }
 
-// lintKeys also checks that a function exists for each key that is said to be restored.
+// lintKeys also checks that every declared rebuilder exists in rebuilders.
 func lintKeys(ds []keyspace.Decl) []string {
 	found := append([]string{}, keyspace.Lint(ds)...)
 	for _, d := range ds {

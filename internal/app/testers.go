@@ -24,8 +24,8 @@ import (
 // mailTestTimeout bounds each of the two parts of sending the test message, so that both fit into settings.TestTimeout.
 const mailTestTimeout = settings.TestTimeout / 2
 
-// testers returns the tests of settings in force. A simulator that stands in for a gateway is not tested: that it works
-// says nothing about what the owner has entered.
+// testers returns the tests of the current settings. A simulated gateway is not tested: its result would reveal
+// nothing about the credentials that the owner has entered.
 func (k *Core) testers() map[settings.TestSubject]settings.Tester {
 	return map[settings.TestSubject]settings.Tester{
 		settings.TestVNPay: func(ctx context.Context, _ authz.Actor, _ settings.TestOptions) (settings.TestResult, error) {
@@ -55,14 +55,14 @@ func (h *houseSettings) notSet(prefix string) settings.TestResult {
 	return settings.TestResult{Code: settings.TestNotSet}
 }
 
-// credentialCodes are the results by what the gateway says.
+// credentialCodes maps the gateway's judgment of the credentials to results of a test.
 var credentialCodes = map[payment.CredentialState]settings.TestCode{
 	payment.CredentialsAccepted: settings.TestOK, payment.CredentialsRefused: settings.TestRefused,
 	payment.MerchantInactive: settings.TestInactive, payment.AddressRefused: settings.TestAddressRefused,
 	payment.CredentialsUnclear: settings.TestUnexpected,
 }
 
-// credentialResult converts a gateway's response, or the error of asking for it.
+// credentialResult converts a gateway's response, or the error of the request.
 func credentialResult(r payment.CredentialReport, err error) settings.TestResult {
 	if err == nil {
 		return settings.TestResult{Code: credentialCodes[r.State], Detail: strings.TrimSpace(r.Code + " " + r.Message)}
@@ -71,7 +71,7 @@ func credentialResult(r payment.CredentialReport, err error) settings.TestResult
 		return settings.TestResult{Code: settings.TestUnreachable, Detail: why}
 	}
 	result := settings.TestResult{Code: settings.TestUnexpected, Detail: err.Error()}
-	// Before the gateways' own servers stand firewalls, which answer 403 to addresses that they do not know.
+	// Firewalls in front of the gateways answer 403 to addresses that they do not know.
 	if status, ok := errors.AsType[gatewayhttp.StatusError](err); ok {
 		result.Detail = status.Error()
 		if status == http.StatusForbidden {
@@ -81,8 +81,8 @@ func credentialResult(r payment.CredentialReport, err error) settings.TestResult
 	return result
 }
 
-// testMail sends a message to the actor's own address, with the sender that letters of the house or of a branch have. It
-// goes past the queue: the queue would retry for hours, and the owner waits for the result.
+// testMail sends a message to the actor's own address, with the same sender as e-mails of the restaurant or of a
+// branch. It bypasses the queue, which would retry for hours, because the owner waits for the result.
 func (k *Core) testMail(ctx context.Context, by authz.Actor, o settings.TestOptions) (settings.TestResult, error) {
 	h := k.house.Load()
 	if h.config.SMTPURL == "" {
@@ -119,8 +119,8 @@ func (k *Core) testMail(ctx context.Context, by authz.Actor, o settings.TestOpti
 	return settings.TestResult{Code: settings.TestOK, Detail: user.Email}, nil
 }
 
-// mailFailure converts an error of the transport. Other texts of the server are left out, because a server may quote what
-// it was sent (E3).
+// mailFailure converts an error of the transport. Other texts of the mail server are left out, because a server may
+// quote the message or the password (E3).
 func mailFailure(err error) settings.TestResult {
 	result := settings.TestResult{Code: settings.TestUnexpected}
 	if reply, ok := errors.AsType[*mail.ReplyError](err); ok {

@@ -281,7 +281,7 @@ func TestTesters_limit(t *testing.T) {
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
 		"", nil))(t)
-	f := (&fixture{t: t}).with(c)
+	f := (&fixture{t: t}).withConfig(c)
 	f.login("owner")
 	for range 6 {
 		if got := f.tester("owner", "vnpay"); got.Code != "not_set" {

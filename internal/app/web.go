@@ -18,7 +18,7 @@ import (
 	"comanda/internal/web"
 )
 
-// registerWeb adds the guests' app and the staff's console, if this binary contains them, and images of dishes.
+// registerWeb adds the guests' app and the staff's console, if this binary contains them, and the images of dishes.
 func (k *Core) registerWeb(a *httpapi.API) error {
 	if err := web.Pictures(a, demo.Pictures(), k.images); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (k *Core) boot(h *houseSettings) web.Boot {
 	}
 }
 
-// pageBrand returns the brand as pages carry it.
+// pageBrand returns the brand in the form that pages contain.
 func pageBrand(b brand.Brand) web.PageBrand {
 	p := web.PageBrand{
 		Name: b.Name, Title: textsByTag(b.Title), Text: textsByTag(b.Text), Style: b.Style(),
@@ -70,7 +70,7 @@ func textsByTag(t catalog.Texts) map[string]string {
 	return all
 }
 
-// site returns the public pages of the house.
+// site returns the public pages of the restaurant.
 func (k *Core) site() *site.PublicPages {
 	_, apps := web.Built()
 	return &site.PublicPages{
@@ -82,7 +82,7 @@ func (k *Core) site() *site.PublicPages {
 	}
 }
 
-// methodNames returns the ways to pay that guests see.
+// methodNames returns the names of the payment methods, as guests see them.
 func (h *houseSettings) methodNames() []string {
 	methods := append(h.merchants.methods(h.config.SandboxPayments), payment.Counter)
 	return seq.Map(methods, func(m payment.Method) string { return string(m) })

@@ -122,8 +122,8 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// Sealed returns the entry with its number, its predecessor's hash and its own.
-func (e Entry) Sealed(seq int64, prev string) Entry {
+// Chained returns the entry with its number, the hash of its predecessor and its own hash.
+func (e Entry) Chained(seq int64, prev string) Entry {
 	e.Seq, e.PrevHash = seq, prev
 	e.Hash = e.sum()
 	return e
@@ -162,7 +162,7 @@ type Break struct {
 	What string `json:"what"`
 }
 
-// Next verifies the next entry by number and returns what is wrong with it.
+// Next verifies the next entry by number and returns the breaks that it finds.
 func (c *Chain) Next(e Entry) []Break {
 	var found []Break
 	switch {
@@ -174,13 +174,13 @@ func (c *Chain) Next(e Entry) []Break {
 	if e.sum() != e.Hash {
 		found = append(found, Break{e.Seq, "it was changed"})
 	}
-	// Continues from the entry as stored, so that one break is reported once and not for every later entry.
+	// The chain continues from the stored entry, so that one break is reported once and not for every later entry.
 	c.Seq, c.Hash = e.Seq, e.Hash
 	return found
 }
 
-// End compares the last verified entry with the log's head, which is stored apart, as read before and after the walk.
-// Entries written during the walk may be missing; nothing older may be, and nothing may follow the head.
+// End compares the last verified entry with the log's head, which is stored separately and was read before and after
+// the walk. Entries written during the walk may be missing; older ones must not be, and no entry may follow the head.
 func (c *Chain) End(before, after Chain) []Break {
 	sound := c.Seq >= before.Seq && c.Seq <= after.Seq
 	for _, head := range []Chain{before, after} {
@@ -210,8 +210,8 @@ type Filter struct {
 // Reader reads the audit log, normally auditsql.
 type Reader interface {
 	Entries(ctx context.Context, f Filter) (page []Entry, total int64, err error)
-	// Names returns what subjects and actors such as table:3 and user:7 are called today. A name in several languages is a
-	// JSON object by locale. What has no name, or was deleted, is missing.
+	// Names returns the current names of subjects and actors such as table:3 and user:7. A name in several languages
+	// is a JSON object by locale. Subjects without a name, or deleted ones, are missing.
 	Names(ctx context.Context, subjects []string) (map[string]string, error)
 }
 

@@ -26,14 +26,14 @@ func hashOf(e audit.Entry) string {
 }
 
 // Entries without an address keep the hash of earlier releases; an address is part of the hash.
-func TestEntry_Sealed(t *testing.T) {
+func TestEntry_Chained(t *testing.T) {
 	who := authz.Actor{Kind: authz.Account, UserID: 7, Request: "a request"}
-	old := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
+	old := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
 	if old.Address != "" || old.Hash != hashOf(old) {
 		t.Errorf("%+v: the hash changed", old)
 	}
 	who.Address = "192.0.2.7"
-	e := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
+	e := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
 	moved := e
 	moved.PrevHash += fmt.Sprintf("%d:%s", len(e.Address), e.Address)
 	if e.Address != who.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {

@@ -11,7 +11,8 @@ import (
 	"comanda/internal/authz"
 )
 
-// Limits of what Incidents writes, per process and action. A permanent attack writes about ten megabytes a day.
+// Limits of the entries that Incidents writes, per process and action. A permanent attack writes about ten megabytes a
+// day.
 const (
 	incidentEvery      = 10 * time.Minute // minimum time between two entries of one incident
 	incidentsPerMinute = 20               // entries per minute
@@ -52,7 +53,7 @@ type budget struct {
 // otherAddresses replaces the addresses beyond maxAddresses.
 const otherAddresses = "others"
 
-// Add counts one refusal: who was refused what, and from which address.
+// Add counts one refusal: the actor, the refused action and its subject, and the address.
 func (i *Incidents) Add(actor, action, subject, address string) {
 	if i == nil || i.Now == nil {
 		return
@@ -97,7 +98,7 @@ func (in incident) entry(t *incidentCount, now time.Time) Entry {
 	if len(t.from) > 1 {
 		said.Addresses = t.from
 	}
-	// Sorted, so that of equally frequent addresses always the same one is named.
+	// Addresses are sorted, so that the same one of equally frequent addresses is always named.
 	for _, address := range slices.Sorted(maps.Keys(t.from)) {
 		if address != otherAddresses && t.from[address] > t.from[e.Address] {
 			e.Address = address
@@ -115,7 +116,7 @@ func (i *Incidents) Flush(ctx context.Context, write func(context.Context, ...En
 	if len(entries) == 0 {
 		return nil
 	}
-	// mu is free during the write: refusals are counted while SQL is slow.
+	// mu is not held during the write, so that refusals are counted while SQL is slow.
 	if err := write(ctx, entries...); err != nil {
 		i.putBack(due)
 		return err
@@ -168,7 +169,7 @@ func (i *Incidents) spend(action string, now time.Time) bool {
 	return true
 }
 
-// putBack adds what could not be written to what was counted since.
+// putBack adds counts that could not be written to the counts since.
 func (i *Incidents) putBack(taken map[incident]incidentCount) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -87,9 +87,9 @@ func (r *Authorizer) Authorize(a *Actor, route int) error {
 func (r *Authorizer) Refresh(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// Taken before the reads: the grants are at least as new as this instant.
+	// The time is taken before the reads, so that the grants are at least as new as fresh.
 	at := r.now()
-	versions, err := r.store.RoleVersions(ctx) // before the grants, so that a change in between shows next time
+	versions, err := r.store.RoleVersions(ctx) // read before the grants, so that the next call detects a change in between
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *Authorizer) compile(granted map[int64][]RouteKey) map[int64]bits {
 	for role, keys := range granted {
 		b := make(bits, r.size>>6+1)
 		for _, k := range keys {
-			// A permission without a route here belongs to another release, see authzsql.SyncPermissions.
+			// A permission whose route this release lacks belongs to another release, see authzsql.SyncPermissions.
 			if i, ok := r.index[k]; ok {
 				b.set(i)
 			}

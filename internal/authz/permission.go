@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Permission is the right to use one route. There is one for every route that requires it, created from the route
+// Permission is the right to use one route. Every route that requires a permission has one, created from the route
 // table.
 type Permission struct {
 	ID        int64
 	Name      string // summary of the route
-	Path      string // its pattern, such as /api/tables/{id}/rotate
+	Path      string // pattern of the route, such as /api/tables/{id}/rotate
 	Method    string
 	Module    string // TABLES
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   int64
 
-	Own bool // the route serves the caller's own data only; from the route table, not stored
+	Own bool // the route serves only the caller's own data; from the route table, not stored
 }
 
-// grant is a part of the route table: a module, narrowed to a method and to one route. Most grants name whole
-// modules, so that a new route of a module reaches the roles that work with it.
+// grant selects permissions from the route table: those of a module, or only of one method, or of one route.
+// Most grants name whole modules, so that roles receive new routes of a module without a change here.
 type grant struct {
 	module string
 	method string // empty for all
@@ -57,8 +57,8 @@ func orderSteps(words ...string) []grant {
 	return grants
 }
 
-// defaultGrants are the permissions that the built-in roles below administrators receive when a permission is new.
-// Later changes by an operator are kept.
+// defaultGrants are the permissions that the built-in roles below administrators receive when a permission is
+// created. Later changes by an operator are kept.
 var defaultGrants = map[string][]grant{
 	RoleManager: slices.Concat(
 		// Managers change their branches; creating and retiring them is for administrators.
@@ -88,8 +88,8 @@ var defaultGrants = map[string][]grant{
 	),
 }
 
-// GrantedByDefault reports whether a role receives a new permission. Every role receives those for own data; custom
-// roles receive no others.
+// GrantedByDefault reports whether a role receives a new permission. Every role receives permissions for the caller's
+// own data; custom roles receive no others.
 func GrantedByDefault(role string, p Permission) bool {
 	if p.Own || RankOf(role) >= RankAdmin {
 		return true

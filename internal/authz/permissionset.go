@@ -1,8 +1,8 @@
 package authz
 
-// PermissionSet is a group of permissions that people grant as one, such as taking payments. Every permission belongs
-// to exactly one set, so that a role is described completely by which sets it has, lacks, or has in part. The sets
-// decide nothing: a request is authorized by its permission.
+// PermissionSet is a group of permissions that people grant together, such as taking payments. Every permission
+// belongs to exactly one set, so that a role is described by the sets that it has, lacks, or has in part. Sets do not
+// authorize requests; only permissions do.
 type PermissionSet string
 
 // Sets, in the order in which people read them. The console translates them in web/staff/src/people/texts.
@@ -23,8 +23,8 @@ const (
 	SetOwn      PermissionSet = "OWN"      // one's own account; every role has it
 )
 
-// permissionSets assigns permissions to sets. A grant of one route outweighs one of a method, which outweighs one of a
-// whole module.
+// permissionSets assigns permissions to sets. A grant of one route takes precedence over a grant of one method, and
+// that over a grant of a whole module.
 var permissionSets = []struct {
 	set    PermissionSet
 	grants []grant
@@ -55,7 +55,7 @@ var ownOrders = []grant{
 	{"ORDERS", "GET", "/orders"}, {"ORDERS", "GET", "/orders/{id}"}, {"ORDERS", "GET", "/orders/{id}/events"},
 }
 
-// PermissionSets returns all sets in their order.
+// PermissionSets returns all sets in the order of the constants.
 func PermissionSets() []PermissionSet {
 	sets := make([]PermissionSet, len(permissionSets))
 	for i, s := range permissionSets {
@@ -64,7 +64,7 @@ func PermissionSets() []PermissionSet {
 	return sets
 }
 
-// SetOf returns the set of a permission, and "" for a permission that none names or that two name alike.
+// SetOf returns the set of a permission, or "" if no grant selects it or two equally narrow grants do.
 func SetOf(p Permission) PermissionSet {
 	var found PermissionSet
 	best := 0
@@ -82,7 +82,7 @@ func SetOf(p Permission) PermissionSet {
 	return found
 }
 
-// weight ranks grants by how few permissions they cover.
+// weight returns a higher number for a grant that selects fewer permissions.
 func (g grant) weight() int {
 	switch {
 	case g.path != "":

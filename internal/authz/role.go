@@ -10,7 +10,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// Names of the built-in roles. Operators may add custom roles; these cannot be deleted or renamed.
+// Names of the built-in roles. They cannot be deleted or renamed. Operators may add custom roles.
 const (
 	RoleOwner   = "OWNER"   // every permission, always
 	RoleAdmin   = "ADMIN"   // everything except what only the owner may do
@@ -97,7 +97,7 @@ const maxRoleText = 500
 
 var roleName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,31}$`)
 
-// Check returns what is wrong with a custom role, or nil.
+// Check returns the rule that a custom role breaks, or nil.
 func (r Role) Check() error {
 	if !roleName.MatchString(r.Name) {
 		return fault.New(fault.Invalid, "invalid",
@@ -176,7 +176,7 @@ func (s *Roles) SetPermissions(ctx context.Context, by Actor, id int64, permissi
 	return r, s.refreshGrants(ctx, err)
 }
 
-// refreshGrants makes this process apply changed roles at once. If it fails the loop does so within a second.
+// refreshGrants makes this process apply changed roles at once. If that fails, the loop applies them within a second.
 func (s *Roles) refreshGrants(ctx context.Context, err error) error {
 	if err == nil && s.Authorizer != nil {
 		_ = s.Authorizer.Refresh(ctx)
@@ -184,8 +184,8 @@ func (s *Roles) refreshGrants(ctx context.Context, err error) error {
 	return err
 }
 
-// PermittedRoutes returns the routes that an actor may use, in the order of the route table. The console shows its
-// buttons by it; each request is still authorized.
+// PermittedRoutes returns the routes that an actor may use, in the order of the route table. The console shows only
+// buttons of these routes; each request is authorized nevertheless.
 func (s *Roles) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, error) {
 	table, err := s.Store.Permissions(ctx)
 	if err != nil {

@@ -15,17 +15,18 @@ import (
 // takes a few kilobytes in tables and indexes.
 const maxCommits = 2_000_000
 
-// Values that all raw orders share; they have the same lengths as the product's, because the size of rows and indexes
-// decides how fast they are written.
+// Values that all raw orders share. They are as long as the product's, because the size of rows and indexes decides
+// how fast they are written.
 const (
 	rawVisit = "00000000000000000000000000"
 	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"
 	rawLife  = 16*time.Minute + 30*time.Second
 )
 
-// commitLimit measures how many orders per second one writer can commit when it only writes their rows, batch orders per
-// transaction. One writer, because the product's ledger is one. The next page is built while the previous one is committed,
-// because what is measured is the database and not the building of rows. It writes to a scratch database.
+// commitLimit measures how many orders per second one writer can commit when it only writes their rows, batch orders
+// per transaction. There is one writer, because the product's ledger is one. The next page is built while the previous
+// one is committed, so that the measurement is of the database and not of building rows. It writes to a scratch
+// database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
 	// One page ahead lets building and committing overlap. More would only take memory.

@@ -29,8 +29,9 @@ type Config struct {
 
 	History *History // the orders that FillHistory has written into the database; nil: none
 
-	// Echo is the base URL of an EchoHandler server in its own process; empty: it runs in this process. It should run
-	// like the product, because one Go runtime schedules client and server cheaper than two.
+	// Echo is the base URL of an EchoHandler server in its own process; empty: the server runs in this process. It
+	// should run in its own process like the product, because one Go runtime schedules client and server together at a
+	// lower cost than two.
 	Echo string
 
 	// Floor is the base URL of a ServeFloor process and FloorPID its process id; empty: it runs in this process.

@@ -28,9 +28,10 @@ const (
 	floorQueue = 8192
 )
 
-// floor is the least program that keeps an order: it decodes the request that the product receives, and answers when
-// the order, its lines, its counters and one event are on disk. A counter never exceeds its cap. It has no guests,
-// menus, prices, repetitions, holds, documents or deadlines. The product's distance from it is what those cost.
+// floor is the smallest program that stores an order: it decodes the request that the product receives, and responds
+// when the order, its lines, its counters and one event are on disk. A counter never exceeds its cap. It has no
+// guests, menus, prices, repetitions, holds, documents or deadlines. The difference to the product's rate is the cost
+// of those.
 //
 // It is an http.Handler, safe for concurrent use.
 type floor struct {
@@ -62,8 +63,8 @@ type floorCounts struct {
 	Commits int64 `json:"commits"`
 }
 
-// openFloor creates the floor's tables: in the product's PostgreSQL database, or in a file beside the SQLite one. What
-// a killed run has left of them is removed. The caller must call close.
+// openFloor creates the floor's tables: in the product's PostgreSQL database, or in a file beside the SQLite one. It
+// first removes tables that a killed run has left. The caller must call close.
 func openFloor(ctx context.Context, address string, maxUnits int64) (*floor, error) {
 	remove := func() error { return nil }
 	if strings.HasPrefix(address, string(sqldb.SQLite)) {
@@ -201,7 +202,7 @@ func (f *floor) write(_ context.Context, tx sqldb.Tx, orders []floorOrder) ([]st
 }
 
 // ServeFloor serves the floor on a local address until ctx ends, on the database of the product that it is compared
-// with. It is the whole of a process of its own, like the server.
+// with. It runs in a process of its own, like the server.
 func ServeFloor(ctx context.Context, listen, databaseURL string) error {
 	f, err := openFloor(ctx, databaseURL, catalog.MaxQuota)
 	if err != nil {
@@ -217,7 +218,7 @@ func ServeFloor(ctx context.Context, listen, databaseURL string) error {
 	return f.close()
 }
 
-// Statements of the floor. They are apart from the others, because they can be prepared only where its tables exist.
+// Statements of the floor. They are loaded separately, because they can be prepared only if the floor's tables exist.
 var (
 	floorStatements = func() *sqldb.Stmts {
 		sub, err := fs.Sub(files, "sql")

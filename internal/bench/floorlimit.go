@@ -22,8 +22,8 @@ type FloorLimit struct {
 }
 
 // floorRounds is the number of rounds of the product and of the floor. The speed of a shared machine changes within
-// seconds, so many short rounds in turn compare better than two long measurements. A round takes half of the usual
-// duration; in less, the first orders of all connections at once would count for much.
+// seconds, so many short alternating rounds compare better than two long measurements. A round takes half of the usual
+// duration; in a shorter round, the simultaneous first orders of all connections would distort the rate.
 const floorRounds = 6
 
 // floor measures the product and the floor in turn, with the requests and connections of the best load. The ratio is
@@ -92,8 +92,8 @@ type contender struct {
 	count  func(ctx context.Context) (floorCounts, error) // since its start
 }
 
-// turn measures one round and returns its rate. All orders have a share in the processor time, also those of the
-// warm-up, and so has the work that is deferred.
+// turn measures one round and returns its rate. The processor time is divided by all orders, including those of the
+// warm-up, and includes deferred work.
 func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, err error) {
 	before, err := c.count(ctx)
 	if err != nil {

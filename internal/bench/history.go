@@ -80,7 +80,8 @@ func FillHistory(ctx context.Context, databaseURL string, orders int, forBenchma
 	if _, err = db.Exec(ctx, stmt("history_vacuum")); err != nil {
 		return h, err
 	}
-	// Otherwise the first measurements would pay for it. Not every account may ask for a checkpoint, and none is needed.
+	// Otherwise the first measurements would include this work. An account may lack the right to a checkpoint; the
+	// error is ignored.
 	_, _ = db.Exec(ctx, stmt("history_checkpoint"))
 	h.Bytes, err = sqldb.Scalar[int64](ctx, db, stmt("history_size"))
 	h.Seconds = time.Since(begin).Seconds()
@@ -210,8 +211,8 @@ func (p historyOrders) queue(tx sqldb.Tx, source *uid.Source, now time.Time) {
 // historyLimit is how long a server may take to rebuild the documents of the longest history.
 const historyLimit = 30 * time.Minute
 
-// waitDocuments waits until the server has rebuilt its documents, because it would do that beside the measurements
-// otherwise.
+// waitDocuments waits until the server has rebuilt its documents, because the rebuild would otherwise run during
+// measurements.
 func (s *session) waitDocuments(ctx context.Context) error {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, historyLimit)

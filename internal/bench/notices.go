@@ -14,8 +14,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Site is the VNPay merchant account that the server was started with. The benchmark signs notifications like VNPay.
-// Without it the server would refuse every notification as forged, and that would be measured.
+// Site is the VNPay merchant account that the server was started with. The benchmark signs notifications with it, like
+// VNPay. Otherwise the server would refuse every notification as forged, and the refusals would be measured.
 type Site struct{ TmnCode, HashSecret string }
 
 // NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
@@ -40,7 +40,7 @@ func (s *session) notices(ctx context.Context) error {
 		return err
 	}
 	s.settle(ctx)
-	// The attempts were inserted seconds ago, and the planner must not take their table for empty.
+	// The attempts were inserted seconds ago, and the planner must not assume that their table is empty.
 	if err := s.gather(ctx); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *session) notices(ctx context.Context) error {
 		return fmt.Errorf("%d orders await payment by VNPay, at least %d are needed", len(owed), noticeWarms)
 	}
 	var warm, first, again trade
-	// Those of the warm-up are not sent again.
+	// Notifications of the warm-up are not sent again.
 	some := len(owed) / noticeWarms
 	for _, part := range []struct {
 		*trade

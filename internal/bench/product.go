@@ -68,8 +68,8 @@ type menuItem struct {
 	Remaining *int64 `json:"remaining"`
 }
 
-// enter does what phones do before they order: guests scan the tables' codes in turn, and read the menu. Then it places
-// some orders, to verify that the server was started for a benchmark.
+// enter does the same as phones before they order: guests scan the tables' codes in turn, and read the menu. Then it
+// places some orders, to verify that the server was started for a benchmark.
 func enter(ctx context.Context, target load.Target, tokens []string, guests int) (*product, error) {
 	p := &product{target: target, client: target.Client(askTimeout)}
 	for i := range guests {
@@ -143,7 +143,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("bench: %s was answered %d, not %d: %s", e.what, e.got, e.want, e.body)
 }
 
-// excerpt cuts a body for an error: the first characters of a problem say what it is.
+// excerpt truncates a body for an error: a problem begins with its type and title.
 func excerpt(text []byte) string {
 	const most = 300
 	return string(bytes.TrimSpace(text[:min(len(text), most)]))
@@ -206,10 +206,10 @@ func (p *product) place(ctx context.Context, request []byte, want int) error {
 
 const orderPath = "/cis/order/create"
 
-// run returns a unique name, so that no order counts as a repetition of one of another measurement.
+// run returns a unique name, so that no order counts as a repetition of an order of another measurement.
 func run() string { return rand.Text()[:10] }
 
-// same returns one request again and again. It is one slice for all requests, which no connection changes.
+// same returns the same request at each call. All connections share the slice and must not change it.
 func same(text []byte) func() []byte { return func() []byte { return text } }
 
 // inTurn returns a function that cycles through requests. It is for one connection: the counter has no lock.

@@ -10,10 +10,10 @@ import (
 )
 
 // rounds compares checkouts with table orders. A cart can be ordered once, so in each round every member first adds a
-// dish to the cart, which is not measured. When the server has processed that (B4), all carts are ordered at full
-// speed. When it has processed those too, as many orders of one dish are placed at tables over as many connections.
-// Each is measured from its first request to its last response; nothing is subtracted. Deferred work is not in that
-// time, but in the CPU time of each.
+// dish to the cart, which is not measured. After the server has processed that (B4), all carts are ordered at full
+// speed. After it has processed those too, as many orders of one dish are placed at tables over as many connections.
+// Each part is measured from its first request to its last response; nothing is subtracted. Deferred work is not in
+// that time, but in the CPU time of each.
 func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 	var checkouts, orders trade
 	p, name := s.product, run()
@@ -48,8 +48,7 @@ const leastRounds = 24
 // spendLimit is longer than any server needs for one request per member. It only ends a round on a server that hangs.
 const spendLimit = 30 * time.Second
 
-// trade accumulates the rounds of one kind, with the CPU time of the processes. Its Result sums all rounds, and used
-// their CPU time.
+// trade accumulates the rounds of one kind. Result sums all rounds, and used their CPU time.
 type trade struct {
 	load.Result
 
@@ -85,8 +84,8 @@ func (t *trade) found() Trade {
 	return found
 }
 
-// plus adds costs by process. A process that has no figures in the newest round is dropped, so that its sum is not
-// taken for a whole one.
+// plus adds costs by process. A process without figures in the newest round is dropped, so that its sum does not pass
+// for the sum of all rounds.
 func plus(sum, more []Cost) []Cost {
 	for _, c := range sum {
 		for i := range more {

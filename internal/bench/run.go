@@ -26,8 +26,8 @@ type session struct {
 }
 
 // Run performs all measurements. Between measurements it fills carts, places orders to be paid and waits until the
-// server has processed them: with 4 s per measurement it takes about four minutes. After an error the report has what
-// was measured before.
+// server has processed them: with 4 s per measurement it takes about four minutes. After an error the report contains
+// the measurements that were completed.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Validate(); err != nil {
 		return Report{}, err
@@ -134,8 +134,7 @@ func (s *session) close() {
 	}
 }
 
-// usualConns is over how many connections members ask and payments are reported, or as many as orders are placed over, if
-// those are fewer.
+// usualConns is the number of connections of members and payment notifications, unless fewer connections place orders.
 const usualConns = 256
 
 // prepare enters the restaurant and notes the figures from which growth is computed. It has as many guests as

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// The raw measurement uses its own scope, beside the product's.
+// The raw measurement uses a scope of its own, separate from the product's.
 const (
 	rawBranch  = branchID + 1
 	rawPatient = 5 * time.Second // instead of the product's tenth of a second, because the store is saturated

@@ -28,9 +28,9 @@ func (s *session) countHolds(ctx context.Context, since int64) (holds, batches i
 	return n[0], n[1], err
 }
 
-// settle waits until the server has published and applied everything, and returns how long that took (B4). It waits at
+// settle waits until the server has published and applied all events, and returns how long that took (B4). It waits at
 // most settleLimit, because the server's worker or relay may run elsewhere or not at all. After an error it stops
-// waiting: the next measurement would report a database that is gone.
+// waiting: the next measurement will report that the database is unavailable.
 func (s *session) settle(ctx context.Context) time.Duration {
 	begin := time.Now()
 	tick := time.NewTicker(settlePoll)
@@ -83,11 +83,11 @@ func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 // usage is the CPU time of all processes at one moment.
 type usage map[string]map[int]time.Duration
 
-// look reads the CPU time of all processes that handle orders. A part that cannot be read, such as a database on
-// another machine, is missing.
+// look reads the CPU time of all processes that handle orders. It leaves out a part that cannot be read, such as a
+// database on another machine.
 func (s *session) look(ctx context.Context) usage { return s.lookAt(ctx, s.PID) }
 
-// lookAt is look for another server than the product.
+// lookAt is look with another server in place of the product.
 func (s *session) lookAt(ctx context.Context, server int) usage {
 	groups := []group{{part: "generator", pids: []int{os.Getpid()}}}
 	switch server {
@@ -131,7 +131,7 @@ type group struct {
 	pids []int
 }
 
-// cpu returns the CPU time of the processes of a group; ok is false if it cannot be read. The kernel counts it in
+// cpu returns the CPU time of the processes of a group; ok is false if it cannot be read. The kernel reports
 // hundredths of a second.
 func (g group) cpu() (used map[int]time.Duration, ok bool) {
 	used = map[int]time.Duration{}

@@ -59,7 +59,7 @@ type testServer struct {
 	reg    *prometheus.Registry
 	log    *slog.Logger
 	menus  *catalog.MenuCache
-	keeper *stock.Syncer
+	syncer *stock.Syncer
 }
 
 // open starts a testServer. Its guests have the given limits.
@@ -72,12 +72,12 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *t
 	}
 	h.openStores(t)
 	h.menus = catalog.NewMenuCache(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)
-	h.keeper = stock.NewSyncer(stock.SyncerConfig{
+	h.syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(h.redis, stockredis.Config{Now: h.db.Now, Timeout: rawPatient, Metrics: h.reg}),
 		Store: stocksql.New(h.db), Now: h.db.Now, Log: h.log,
 		EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return h.db.Now().Add(24 * time.Hour), nil },
 	})
-	t.Cleanup(h.keeper.Close)
+	t.Cleanup(h.syncer.Close)
 	server := h.server(t, limits)
 	h.enterMembers(t)
 	h.startLoops(t)
@@ -100,7 +100,7 @@ func (h *testServer) openStores(t *testing.T) {
 
 func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	t.Helper()
-	ledger, reader := orderingsql.NewLedger(h.db, h.keeper, h.db.Now), orderingsql.NewOrders(h.db)
+	ledger, reader := orderingsql.NewLedger(h.db, h.syncer, h.db.Now), orderingsql.NewOrders(h.db)
 	t.Cleanup(ledger.Stop)
 	store := visitsql.New(h.db)
 	guests := visit.NewGuests(store, visitredis.New(h.redis), h.menus, h.db.Now)
@@ -115,7 +115,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 		Settings: func() ordering.Settings {
 			return ordering.Settings{Config: config, Methods: payment.NewMethods(payment.VNPay), Gateways: map[payment.Method]payment.Gateway{payment.VNPay: gateway}}
 		},
-		Ledger: ledger, Admission: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now, Payments: ledger, Log: h.log,
+		Ledger: ledger, Admission: h.syncer, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now, Payments: ledger, Log: h.log,
 	}
 	conf := httpapi.Default()
 	conf.AccessLog = false
@@ -130,10 +130,10 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 		VNPay:   func() (orderinghttp.VNPay, bool) { return gateway, true },
 		LINEPay: func() (orderinghttp.LINEPay, bool) { return nil, false },
 	})
-	desk := stocksql.NewReservations(h.db, h.keeper, h.db.Now)
+	desk := stocksql.NewReservations(h.db, h.syncer, h.db.Now)
 	t.Cleanup(desk.Stop)
 	stockhttp.Inventory(server.API(), stockhttp.Services{
-		Reservations: &stock.ReservationService{Store: desk, Admission: h.keeper, Now: h.db.Now},
+		Reservations: &stock.ReservationService{Store: desk, Admission: h.syncer, Now: h.db.Now},
 		Items: &stock.ItemService{Store: desk, Queries: stocksql.New(h.db), Branches: func(context.Context) ([]int64, error) {
 			return []int64{branchID}, nil
 		}},
@@ -187,7 +187,7 @@ func login(w http.ResponseWriter, r *http.Request) {
 
 // Left implements catalog.Availability.
 func (h *testServer) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
-	counts, _, err := h.keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
+	counts, _, err := h.syncer.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
 	left := map[int64]int64{}
 	for _, c := range counts {
 		left[c.Item] = c.Left()
@@ -204,8 +204,8 @@ func (h *testServer) startLoops(t *testing.T) {
 	papers := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
 	var services []worker.Service
 	for _, l := range []worker.Loop{
-		{Name: "apply", Run: h.keeper.Apply},
-		{Name: "recover", Run: h.keeper.Replay, Every: 10 * time.Millisecond},
+		{Name: "apply", Run: h.syncer.Apply},
+		{Name: "recover", Run: h.syncer.Replay, Every: 10 * time.Millisecond},
 		{Name: "relay", Run: outbox.New(h.db, local, outbox.Options{}).RunOnce, Every: 10 * time.Millisecond},
 		{Name: "documents", Run: papers.RunOnce, Every: 10 * time.Millisecond},
 	} {

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/settings"
 )
 
-// Row is the name of the brand's row among the settings of the house.
+// Row is the name of the brand's row among the settings of the restaurant.
 const Row = "brand"
 
 // The limits of a brand's texts in characters.
@@ -77,7 +77,7 @@ func (b Brand) check() error {
 	return nil
 }
 
-// Change is a change of a brand. A nil field stays; an empty one is removed.
+// Change is a change of a brand. A nil field is not changed; an empty one is removed.
 type Change struct {
 	Name, Accent, Address, Phone *string
 	Title, Text                  *catalog.Texts
@@ -114,7 +114,7 @@ func Parse(stored string) (b Brand, err error) {
 type Service struct {
 	Store  settings.Store
 	Images catalog.ImageStore
-	// Scale makes the sizes of an uploaded picture. It fails with a fault for anything but a picture.
+	// Scale creates the sizes of an uploaded picture. It returns a fault if raw is no picture.
 	Scale func(ctx context.Context, slot Slot, raw []byte) (catalog.Image, Picture, error)
 	// Changed is called after a commit, so that this process applies the change at once. Others poll.
 	Changed func(ctx context.Context) error
@@ -162,7 +162,7 @@ func (s *Service) SetPicture(ctx context.Context, by authz.Actor, slot Slot, raw
 	return s.change(ctx, by, func(b Brand) Brand { return slot.set(b, &p) })
 }
 
-// RemovePicture removes the logo or the cover. Removing none succeeds.
+// RemovePicture removes the logo or the cover. It also succeeds if there is none.
 func (s *Service) RemovePicture(ctx context.Context, by authz.Actor, slot Slot) (Brand, error) {
 	if !slot.valid() {
 		return Brand{}, ErrSlot

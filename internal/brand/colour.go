@@ -32,7 +32,7 @@ type Shades struct {
 	Ink    string // of text and icons on a surface
 	On     string // of text on Accent and Deep
 
-	Moved   bool    // Accent is not the chosen colour, because that one has too little contrast
+	Moved   bool    // Accent differs from the chosen colour, which has too little contrast
 	Text    float64 // contrast of On on Accent, at least 4.5
 	Surface float64 // contrast of Accent on the least contrasting surface, at least 3
 }
@@ -80,8 +80,8 @@ func textOn(c rgb) string {
 	return darkText
 }
 
-// mixUntil returns the first mixture with toward, in steps of 2 %, that is good. The last one is toward itself, which
-// has the largest contrast there is.
+// mixUntil returns the first mixture with toward, in steps of 2 %, that good accepts. If none does, it returns toward
+// itself, which has the largest possible contrast.
 func mixUntil(c, toward rgb, good func(rgb) bool) rgb {
 	const steps = 50
 	for i := range steps {
@@ -149,8 +149,8 @@ func lowest(c rgb, surfaces []string) float64 {
 // oneDigit rounds down, so that a contrast is never stated higher than it is.
 func oneDigit(f float64) float64 { return math.Floor(f*10) / 10 }
 
-// Style returns the style sheet that puts the brand's colours in place of those of web/shared/styles/tokens.css; empty
-// without a colour. The selectors are those of that file. The page's style stands behind it and is therefore stronger.
+// Style returns the style sheet that replaces the colours of web/shared/styles/tokens.css by the brand's; empty
+// without a colour. It uses the selectors of that file and comes after it in the page, so it takes precedence.
 func (b Brand) Style() string {
 	p, ok := b.Palette()
 	if !ok {

@@ -1,5 +1,5 @@
-// Package cache keeps values in memory for a limited time. Its type replaces a library because time is an argument: the
-// clock that decides is that of the database, and tests set it.
+// Package cache keeps values in memory for a limited time. It is used instead of a library because time is an
+// argument: expiry is decided by the database's clock, and tests set the time.
 package cache
 
 import (
@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// defaultMax is the capacity of a Cache without one: all guests or members of a busy evening, in some ten megabytes. A
-// cache of larger values sets Max.
+// defaultMax is the capacity of a Cache if Max is 0: all guests or members of a busy evening, which take some ten
+// megabytes. A cache of larger values sets Max.
 const defaultMax = 100_000
 
 // Cache holds values by key until they expire. It is bounded by two generations: values are added to the young one.
-// When that is full it becomes the old one, and what was in the old one and has not been read since is dropped. Unlike
-// a list of recent uses this costs a read nothing, and unlike emptying a full cache it never makes every key load at
-// once. The zero value is ready. It is safe for concurrent use. Nothing runs in the background: a value past its expiry
-// stays in memory until its generation is dropped or DeleteExpired is called.
+// When the young generation is full it becomes the old one, and values of the previous old generation that were not
+// read since are dropped. Unlike a list of recent uses, this costs reads nothing. Unlike emptying a full cache, it
+// never makes every key load at once. The zero value is ready to use. It is safe for concurrent use. Nothing runs in
+// the background: an expired value stays in memory until its generation is dropped or DeleteExpired is called.
 //
-// Locks are taken in one order: the lock of the cache, then that of an entry. A load holds only the lock of its entry,
-// so reads of other keys go on.
+// Locks are taken in one order: the lock of the cache, then the lock of an entry. A load holds only the lock of its
+// entry, so other keys can be read meanwhile.
 type Cache[K comparable, V any] struct {
 	Max int // capacity; set it before the first use; 0 means defaultMax
 
@@ -26,8 +26,8 @@ type Cache[K comparable, V any] struct {
 	young, old map[K]*entry[V]
 }
 
-// entry is a value. Its lock is held during a load, so that callers of the same key share it and others do not wait.
-// The zero until makes a new entry expired, so the first caller that gets its lock loads it.
+// entry is a value. Its lock is held during a load, so that callers of the same key share the load and others do not
+// wait. In a new entry until is zero, so the first caller that gets its lock loads the value.
 type entry[V any] struct {
 	mu    sync.Mutex
 	value V
@@ -86,9 +86,9 @@ func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read 
 	return value, err
 }
 
-// reserve returns the entry of a key, and adds an empty one if there is none. It looks only at the young generation,
-// because find has already moved an entry of the old one. Two callers that miss at the same time get the same entry, so
-// only one of them reads.
+// reserve returns the entry of a key, and adds an empty one if there is none. It searches only the young generation,
+// because find has already moved an entry of the old one. Two callers that miss at the same time get the same entry,
+// so only one of them reads.
 func (c *Cache[K, V]) reserve(key K) *entry[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +100,8 @@ func (c *Cache[K, V]) reserve(key K) *entry[V] {
 	return e
 }
 
-// find returns the entry of a key; nil if there is none. One of the old generation moves to the young one. Keys in use
-// are therefore young, and a read of a young key takes only the shared lock.
+// find returns the entry of a key; nil if there is none. It moves an entry of the old generation to the young one.
+// Keys in use are therefore young, and reading a young key takes only the shared lock.
 func (c *Cache[K, V]) find(key K) *entry[V] {
 	c.mu.RLock()
 	e, young := c.young[key]
@@ -121,8 +121,8 @@ func (c *Cache[K, V]) find(key K) *entry[V] {
 }
 
 // keep adds an entry to the young generation. The caller holds the lock. Each generation has half of the capacity, so
-// both together stay within it. The old one is dropped as a whole: no entry is visited, and the garbage collector frees
-// it later.
+// both together stay within it. The old generation is dropped as a whole: its entries are not visited, and the garbage
+// collector frees them later.
 func (c *Cache[K, V]) keep(key K, e *entry[V]) {
 	size := c.Max
 	if size == 0 {
@@ -131,7 +131,7 @@ func (c *Cache[K, V]) keep(key K, e *entry[V]) {
 	if c.young == nil || len(c.young) >= max(1, size/2) {
 		c.young, c.old = map[K]*entry[V]{}, c.young
 	}
-	delete(c.old, key) // else DeleteFunc of the new value would leave the one before
+	delete(c.old, key) // otherwise DeleteFunc of the new value would leave the old one
 	c.young[key] = e
 }
 

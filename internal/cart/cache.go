@@ -10,7 +10,8 @@ import (
 // maxRecentCarts bounds the carts in memory: a cart with all of its lines has several kilobytes.
 const maxRecentCarts = 4096
 
-// recentCarts keeps the carts that this process has read last. They may be outdated (C5). The zero value is ready.
+// recentCarts caches the carts that this process has read last. They may be outdated (C5). The zero value is ready to
+// use.
 type recentCarts struct {
 	mu     sync.Mutex // held while a cart is compared with the one that it replaces
 	bound  sync.Once
@@ -29,7 +30,8 @@ func (r *recentCarts) put(c Cart) {
 	defer r.mu.Unlock()
 	known, ok := r.get(c.UserID)
 	switch {
-	// Ids increase, so a higher one belongs to the cart after an order. ID 0 means that there is no cart any more.
+	// Ids increase, so a higher id belongs to a later cart, created after an order. ID 0 means that there is no cart
+	// any more.
 	case ok && (known.ID > c.ID && c.ID != 0 || known.ID == c.ID && known.Version > c.Version):
 	case len(c.Lines) == 0:
 		r.evict(c.UserID)

@@ -19,12 +19,12 @@ type Cart struct {
 	ID        int64
 	UserID    int64
 	BranchID  int64 // the branch whose menu prices it; 0 for the first branch
-	Version   int64 // increases with every change by a member, also of a line; an import only increases that of lines
+	Version   int64 // increases with every change by a member, also of a line, but not with an import of lines
 	UpdatedAt time.Time
 	Lines     []Line // in the order of adding
 }
 
-// Equal reports whether a locked cart equals the version that was read before, line by line.
+// Equal reports whether a locked cart equals the cart that was read before, line by line.
 func (c Cart) Equal(seen Cart) bool {
 	if c.ID != seen.ID || c.Version != seen.Version || len(c.Lines) != len(seen.Lines) {
 		return false

@@ -109,7 +109,7 @@ func checkTotal(quantity, had, units int64) error {
 	return nil
 }
 
-// find returns the index of a line by its id, or -1. Lines that this batch has added have no id yet.
+// find returns the index of a line by its id, or -1. Lines added by this batch have no id yet.
 func (d *Draft) find(line int64) int {
 	return slices.IndexFunc(d.Lines, func(l Line) bool { return l.ID == line && line != 0 })
 }
@@ -123,7 +123,7 @@ func (d *Draft) touchLine(i int, now time.Time) {
 	d.bumpVersion(now)
 }
 
-// remove deletes a line. One that this batch added was never stored, so it needs no tombstone.
+// remove deletes a line. A line that this batch added was never stored, so it needs no tombstone.
 func (d *Draft) remove(i int, now time.Time) {
 	if d.Lines[i].ID != 0 {
 		d.Removed = append(d.Removed, d.Lines[i])
@@ -133,10 +133,11 @@ func (d *Draft) remove(i int, now time.Time) {
 	d.bumpVersion(now)
 }
 
-// MarkCreated marks a cart that was just inserted as changed, so that it is written whatever its changes do.
+// MarkCreated marks a cart that was just inserted as changed, so that it is written even if its changes fail.
 func (d *Draft) MarkCreated(now time.Time) { d.bumpVersion(now) }
 
 func (d *Draft) bumpVersion(now time.Time) {
-	// One step per transaction, whatever the number of its changes: documents are written once for all of them.
+	// The version increases once per transaction, whatever the number of changes, because documents are written once
+	// for all.
 	d.Version, d.UpdatedAt = d.Loaded.Version+1, now
 }

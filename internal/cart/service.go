@@ -48,7 +48,7 @@ func (s *Service) Get(ctx context.Context, who authz.Actor, branch int64) (View,
 }
 
 // GetCached is Get with the cart that this process has read last; ok is false if there is none. The cart may be
-// outdated, so the caller must be prepared for ErrChanged (C5).
+// outdated, so the caller must handle ErrChanged (C5).
 func (s *Service) GetCached(ctx context.Context, who authz.Actor, branch int64) (View, bool) {
 	c, ok := s.cache.get(who.UserID)
 	if !ok {
@@ -58,7 +58,7 @@ func (s *Service) GetCached(ctx context.Context, who authz.Actor, branch int64) 
 	return v, err == nil
 }
 
-// Evict removes a member's cart from the cache. It is called once the cart is known to be deleted.
+// Evict removes a member's cart from the cache. Call it after the cart was deleted in SQL.
 func (s *Service) Evict(who authz.Actor) { s.cache.evict(who.UserID) }
 
 // Add adds a dish and returns its line. The dish must be active on the branch's menu.
@@ -66,7 +66,7 @@ func (s *Service) Add(ctx context.Context, who authz.Actor, dish, quantity, bran
 	if err := checkQuantity(quantity); err != nil {
 		return View{}, Item{}, err
 	}
-	// The branch of the request is stored with the cart; the branch that merely prices the dish is not.
+	// Only a branch named in the request is stored with the cart, not one that is used to price the dish.
 	chosen := branch
 	if branch == 0 {
 		c, err := s.Store.Cart(ctx, who.UserID)

@@ -10,13 +10,13 @@ import (
 	"comanda/internal/fault"
 )
 
-// The limits of a shared cart beside those of every cart, which count for all guests of the table together: an order of
-// everything is one order.
+// The limits of a shared cart, in addition to those of every cart. They apply to all guests of the table together,
+// because one order may contain all lines.
 const (
 	MaxNotes = 200 // characters of a note, as in an order
 
-	// maxAdded bounds the lines that a visit ever adds, because lines that were removed or ordered stay as tombstones. No
-	// party comes near it.
+	// maxAdded bounds the number of lines ever added during a visit, because removed and ordered lines stay as
+	// tombstones. No party reaches it.
 	maxAdded = 2000
 )
 
@@ -24,7 +24,7 @@ const (
 type Shared struct {
 	VisitID string
 	Version int64 // increases with every transaction that changes the cart
-	Added   int64 // lines that were ever added
+	Added   int64 // number of lines that were ever added
 	Lines   []SharedLine
 }
 
@@ -40,7 +40,7 @@ type SharedLine struct {
 	CreatedAt time.Time
 }
 
-// sees reports whether an order's line is this line as it is now.
+// sees reports whether a line in an order equals the current line.
 func (l SharedLine) sees(o SharedLine) bool {
 	return l.ID == o.ID && l.ItemID == o.ItemID && l.Quantity == o.Quantity && l.Notes == o.Notes
 }
@@ -64,11 +64,11 @@ type SharedDraft struct {
 	Shared
 
 	loaded  int64           // version before the transaction
-	gone    map[string]bool // tombstones among the lines that the transaction names
+	gone    map[string]bool // those tombstones whose ids the transaction names
 	changed map[string]SharedLine
 }
 
-// NewSharedDraft returns a draft of a cart with its lines. Tombstones come with AddTombstone.
+// NewSharedDraft returns a draft of a cart with its lines. Add tombstones with AddTombstone.
 func NewSharedDraft(c Shared) *SharedDraft {
 	d := &SharedDraft{Shared: c, loaded: c.Version, gone: map[string]bool{}, changed: map[string]SharedLine{}}
 	d.Lines = slices.Clone(c.Lines)
@@ -83,9 +83,9 @@ func (d *SharedDraft) Changes() []SharedLine {
 	return slices.SortedFunc(maps.Values(d.changed), func(a, b SharedLine) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Apply adds, changes or removes a line. A change that fails leaves the cart as it is. A line that another guest has
-// removed or ordered does not come back: its phone may repeat a request whose answer it lost. Nor does one whose removal
-// arrives before the request that adds it, which is still under way.
+// Apply adds, changes or removes a line. A change that fails leaves the cart unchanged. A line that another guest has
+// removed or ordered is not added again: its phone may repeat a request whose response was lost. If the removal of a
+// line arrives before the request that adds it, the line is not added either.
 func (d *SharedDraft) Apply(l SharedLine, now time.Time) error {
 	i := d.find(l.ID)
 	switch {
@@ -94,7 +94,7 @@ func (d *SharedDraft) Apply(l SharedLine, now time.Time) error {
 		case i >= 0:
 			d.remove(i)
 		case !d.gone[l.ID] && d.Added < maxAdded:
-			d.Added++ // tombstones count, so that their number is bounded
+			d.Added++ // tombstones count, because their number must be bounded
 			d.gone[l.ID] = true
 			l.CreatedAt = now
 			d.touch(l)
@@ -126,7 +126,7 @@ func (d *SharedDraft) add(l SharedLine, now time.Time) error {
 	return nil
 }
 
-// set changes the quantity and the note of a line. The line stays that of the guest who added it.
+// set changes the quantity and the note of a line. The line still belongs to the guest who added it.
 func (d *SharedDraft) set(i int, l SharedLine) error {
 	was := &d.Lines[i]
 	if err := checkTotal(l.Quantity, was.Quantity, d.units()); err != nil {
@@ -140,8 +140,8 @@ func (d *SharedDraft) set(i int, l SharedLine) error {
 	return nil
 }
 
-// Has reports whether each of an order's lines is in the cart as the guest saw it. Otherwise the order is refused with
-// ErrChanged: a guest never orders what another one has changed, and no line is ordered twice.
+// Has reports whether all lines of an order are in the cart as the guest saw them. If not, the order is refused with
+// ErrChanged: a guest never orders a line that another guest has changed, and no line is ordered twice.
 func (d *SharedDraft) Has(lines []SharedLine) bool {
 	for n, l := range lines {
 		i := d.find(l.ID)
@@ -153,7 +153,7 @@ func (d *SharedDraft) Has(lines []SharedLine) bool {
 	return true
 }
 
-// Take removes lines that became an order, of which Has was true.
+// Take removes lines that became an order. Has must have returned true for them.
 func (d *SharedDraft) Take(lines []SharedLine) {
 	for _, l := range lines {
 		d.remove(d.find(l.ID))

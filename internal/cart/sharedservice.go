@@ -15,8 +15,8 @@ import (
 type SharedStore interface {
 	// Shared returns the cart of a visit, empty and with version 0 if it never had a line.
 	Shared(ctx context.Context, visit string) (Shared, error)
-	// ChangeShared applies one change and returns the cart after it. With an error it returns the cart as it is, if it
-	// could be read.
+	// ChangeShared applies one change and returns the cart afterwards. With an error it returns the unchanged cart, if
+	// it could be read.
 	ChangeShared(ctx context.Context, c SharedChange) (Shared, error)
 	// SharedVersion returns the version of a visit's cart, or 0.
 	SharedVersion(ctx context.Context, visit string) (int64, error)
@@ -54,15 +54,16 @@ type SharedService struct {
 type SharedView struct {
 	Version int64
 	Items   []SharedItem
-	Locales []catalog.Locale // of the branch, its own first
+	Locales []catalog.Locale // of the branch, its main locale first
 }
 
-// SharedItem is a line with the number of its guest and the names of its dish, also of one that left the menu.
+// SharedItem is a line with the number of its guest and the names of its dish, even if the dish is not on the menu any
+// more.
 type SharedItem struct {
 	SharedLine
 
 	Phone int
-	Mine  bool // the phone that asks added it
+	Mine  bool // the requesting phone has added the line
 	Names catalog.Texts
 }
 
@@ -79,8 +80,8 @@ func (s *SharedService) Get(ctx context.Context, g Guest) (SharedView, error) {
 	return s.view(ctx, g, menu, c)
 }
 
-// Put adds a line, or sets the quantity and the note of one. The dish must be active on the menu. It is idempotent: the
-// line's id identifies it.
+// Put adds a line, or sets the quantity and the note of an existing line. The dish must be active on the menu. Put is
+// idempotent by the id of the line.
 func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedView, error) {
 	if err := cmp.Or(checkQuantity(l.Quantity), checkNotes(l.Notes)); err != nil {
 		return SharedView{}, err
@@ -97,7 +98,7 @@ func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedV
 	return s.change(ctx, g, menu, l)
 }
 
-// Remove removes a line of any guest. A line that is not there counts as removed.
+// Remove removes a line of any guest. It also succeeds if the line does not exist.
 func (s *SharedService) Remove(ctx context.Context, g Guest, id string) (SharedView, error) {
 	menu, err := s.menu(ctx, g)
 	if err != nil {
@@ -115,12 +116,12 @@ func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveM
 	return s.view(ctx, g, menu, c)
 }
 
-// versionTTL bounds how late a stream sees a change of another process whose notification was lost, as the poll
-// interval of orders does.
+// versionTTL bounds the delay of a stream if the notification of another process is lost, like the polling
+// interval of orders.
 const versionTTL = 750 * time.Millisecond
 
-// Version returns the version of a visit's cart for streams, which ask several times a second. It is at most versionTTL
-// old, and new after Notify.
+// Version returns the version of a visit's cart for streams, which call it several times a second. The version is at most
+// versionTTL old; after Notify it is read again.
 func (s *SharedService) Version(ctx context.Context, visit string) (int64, error) {
 	return s.versions.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
 }
@@ -158,7 +159,8 @@ func (s *SharedService) menu(ctx context.Context, g Guest) (*catalog.LiveMenu, e
 	return menu, err
 }
 
-// view adds names and the numbers of guests. The phones are read after the lines, so that they contain each line's.
+// view adds names and the numbers of guests. It reads the phones after the lines, so that the phone of each line is
+// found.
 func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMenu, c Shared) (SharedView, error) {
 	v := SharedView{Version: c.Version, Items: make([]SharedItem, len(c.Lines)), Locales: menu.Branch.Locales}
 	if len(c.Lines) == 0 {

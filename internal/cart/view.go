@@ -23,17 +23,17 @@ type Item struct {
 	ItemID    int64 // menu item id; 0 if the dish is not on the menu
 	Names     catalog.Texts
 	ImageURL  string
-	Price     int64 // the current price; Line.Price is the earlier one
+	Price     int64 // the current price; Line.Price is the price when the dish was added
 	Total     int64
 	Left      int64 // units that can still be ordered today
-	Limited   bool  // false: nothing limits it, and Left has no meaning
+	Limited   bool  // false: no limit, and Left is not used
 	Available bool  // on the menu and active
 }
 
-// PriceChanged reports whether the price differs from when the dish was last added.
+// PriceChanged reports whether the price has changed since the dish was last added.
 func (i Item) PriceChanged() bool { return i.ItemID != 0 && i.Price != i.Line.Price }
 
-// SoldOut reports whether less is left than the cart has.
+// SoldOut reports whether fewer units are left than the cart contains.
 func (i Item) SoldOut() bool { return i.Limited && i.Left < i.Quantity }
 
 // newView prices a cart by a live menu. Dishes that are not on the menu stay, without a price.

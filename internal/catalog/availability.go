@@ -131,9 +131,9 @@ type CountedMenu struct {
 }
 
 // Left returns how many units of an item can be sold now, or nil if unlimited. It is the minimum of the ledger's
-// counter and what phones show, which can be lower because of stock.
+// counter and the number that phones show, which stock can make lower.
 func (c *CountedMenu) Left(item int64) *int64 {
-	// SQL decides. The live menu may be a quarter of a second behind.
+	// OffItems comes from SQL, which decides. The live menu may be a quarter of a second older.
 	if _, off := c.OffItems[item]; off {
 		return new(int64)
 	}
@@ -144,7 +144,7 @@ func (c *CountedMenu) Left(item int64) *int64 {
 	return left
 }
 
-// withoutMenu returns the menu of a branch that has none published: no items, version 0.
+// withoutMenu returns an empty menu, version 0, for a branch without a published menu.
 func (a *Availability) withoutMenu(ctx context.Context, branch int64) (*CountedMenu, error) {
 	b, err := a.Menus.Branch(ctx, branch)
 	if err != nil {
@@ -163,7 +163,7 @@ func (a *Availability) Menu(ctx context.Context, by authz.Actor, branch int64) (
 		return nil, ErrBranch
 	}
 	menu, err := a.LiveMenus.Get(ctx, branch)
-	// A new branch has nothing to count yet. Its pages show that instead of an error.
+	// A new branch has no menu yet. Its pages show an empty menu instead of an error.
 	if errors.Is(err, ErrMenu) {
 		return a.withoutMenu(ctx, branch)
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	// A machine without zone files must still know when a branch's day begins.
+	// The zone files are embedded, because a machine may have none, and branches need them to compute business dates.
 	_ "time/tzdata"
 
 	"comanda/internal/fault"
@@ -29,7 +29,7 @@ var ErrDate = fault.New(fault.Invalid, "invalid", "A business date is written li
 type Calendar struct {
 	zone *time.Location
 	hour int
-	// Concurrent callers may overwrite each other's result; each result is right by itself.
+	// Concurrent callers may overwrite the cached result of each other; every result is correct in itself.
 	last atomic.Pointer[Day]
 }
 
@@ -106,9 +106,9 @@ func (c *Calendar) boundary(date time.Time) time.Time {
 }
 
 // instant returns the earliest instant whose local time is at or after want, which is a local time written as if it
-// were UTC. It walks the periods of constant offset, starting before the date. Within one period local time advances
-// with the instant, so the first period that reaches the wanted local time contains the result, at its start or inside
-// it.
+// were UTC. It iterates over the periods of constant offset, starting before the date. Within one period local time
+// advances with the instant, so the first period that reaches the wanted local time contains the result, at its start
+// or inside it.
 func (c *Calendar) instant(want time.Time) time.Time {
 	for t := want.Add(-maxOffset).In(c.zone); ; {
 		_, offset := t.Zone()

@@ -53,11 +53,11 @@ type Branch struct {
 	Open       bool          // false: guests can see the menu but not order
 	Pause      *Pause        // may have ended; see Paused
 	Hours      OpeningHours  // empty: open at all hours
-	MailFrom   string        // sender of letters about its orders, a mailbox; empty: its name, at the house's address
+	MailFrom   string        // sender of e-mails about its orders; empty: its name at the restaurant's address
 	SharedCart bool          // the guests of a table fill one cart
-	Slug       string        // names it in addresses of the public pages; empty only beside an earlier release
+	Slug       string        // its name in URLs of public pages; empty only if an earlier release created it
 	RetiredAt  time.Time     // zero: in use
-	HasOrders  bool          // currency, time zone and start of the business day are fixed
+	HasOrders  bool          // fixes the currency, time zone and start of the business day
 	Revision   int64         // increases with every change to what the branch's menu shows
 
 	calendar *Calendar
@@ -106,8 +106,8 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Check validates texts: at least one, each in a supported locale and of 1 to limit characters. The error calls them
-// what.
+// Check validates texts: at least one, each in a supported locale and of 1 to limit characters. what names the texts
+// in errors.
 func (t Texts) Check(what string, limit int) error {
 	if len(t) == 0 {
 		return invalid("%s needs a text in at least one locale.", what)

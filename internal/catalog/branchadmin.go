@@ -16,8 +16,8 @@ type BranchStore interface {
 	Branch(ctx context.Context, id int64) (Branch, error)
 	Branches(ctx context.Context) ([]Branch, error)        // in use
 	RetiredBranches(ctx context.Context) ([]Branch, error) // no longer in use
-	// CreateBranch stores a new branch and returns it with its id. A branch that was created under the same key is
-	// returned instead, or ErrBranchKeyReused if its digest differs. An empty key matches none.
+	// CreateBranch stores a new branch and returns it with its id. If a branch was created under the same key, it
+	// returns that branch, or ErrBranchKeyReused if its digest differs. An empty key matches no branch.
 	CreateBranch(ctx context.Context, by authz.Actor, b Branch, key, digest string, now time.Time) (Branch, error)
 	// ChangeBranch stores the result of change, which it calls under the branch's lock, and records the action in the
 	// audit log. It changes nothing if change fails.
@@ -29,7 +29,7 @@ type BranchStore interface {
 	RestoreBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)
 }
 
-// ErrBizDay refuses a start hour that would change the business date at this moment (I14): today's sales would be
+// ErrBizDay refuses a start hour that would change the current business date (I14), because sales of today would be
 // counted on another date.
 var ErrBizDay = fault.New(fault.Conflict, "biz_day_running",
 	"This would change today's business date. Try again at a time that has the same business date with either hour.")
@@ -55,7 +55,7 @@ type BranchEdit struct {
 	Open       *bool
 	Hours      *OpeningHours
 	SharedCart *bool
-	MailFrom   *string // only by those who work in every branch: it uses the mail server of the house
+	MailFrom   *string // only staff of all branches may change it, because it uses the mail server of the restaurant
 }
 
 // apply returns the changed branch.
@@ -77,8 +77,8 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 		return b, err
 	}
 	b, err := NewBranch(b)
-	// A branch without orders moves freely between time zones. Only the present matters: orders store their date, so the
-	// past does not change.
+	// A branch without orders may change its time zone freely. Only the current business date is compared: orders
+	// store their date, so past dates do not change.
 	if err == nil && e.Timezone == nil && b.Calendar().BizDate(now) != was.Calendar().BizDate(now) {
 		err = ErrBizDay
 	}
@@ -92,8 +92,8 @@ func set[T any](field, value *T) {
 	}
 }
 
-// applyFixed changes the fields that are fixed by the first order. An order stores its currency and business date, but
-// reports and menus of a branch are in one currency and one calendar.
+// applyFixed changes the fields that the first order fixes. An order stores its currency and business date, but
+// reports and menus of a branch use one currency and one calendar.
 func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
 	if e.Country != nil {
 		if !e.Country.Valid() {
@@ -108,7 +108,7 @@ func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
 		return nil
 	}
 	switch {
-	// A branch of an earlier release has no country until one is stated.
+	// A branch that an earlier release created has no country until it is set once.
 	case b.Country != was.Country && was.Country != "":
 		return ErrBranchHasOrders.With("field", "country")
 	case b.Currency != was.Currency:
@@ -169,11 +169,11 @@ func (a *BranchAdmin) Pause(ctx context.Context, by authz.Actor, id int64, p Pau
 	return a.change(ctx, by, id, audit.ActionBranchPaused, now, func(b Branch) (Branch, error) {
 		var err error
 		p.Since, p.By = now, by.String()
-		// A new reason or end does not begin a new pause.
+		// A new reason or end changes the running pause and does not begin another one.
 		if running := b.Paused(now); running != nil {
 			p.Since = running.Since
 		}
-		if p.Until, err = until.In(b.Calendar(), now); err != nil {
+		if p.Until, err = until.Instant(b.Calendar(), now); err != nil {
 			return b, err
 		}
 		b.Pause = &p
@@ -195,8 +195,8 @@ func (a *BranchAdmin) Retired(ctx context.Context, by authz.Actor) ([]Branch, er
 	return slices.DeleteFunc(all, func(b Branch) bool { return !by.Sees(b.ID) }), err
 }
 
-// Retire takes a branch out of use: its QR codes and lists no longer lead to it. Its orders and reports stay. Only those
-// who work in every branch may, as for Create.
+// Retire takes a branch out of use: QR codes and lists no longer lead to it. Its orders and reports stay. Like Create,
+// it requires an actor who works in every branch.
 func (a *BranchAdmin) Retire(ctx context.Context, by authz.Actor, id int64) (Branch, error) {
 	return a.setRetired(ctx, by, id, a.Store.RetireBranch)
 }

@@ -32,7 +32,7 @@ type CategoryEdit struct {
 	Descriptions Texts
 }
 
-// apply returns the changed category. The texts are checked even if they stay, so that old ones meet the current
+// apply returns the changed category. Texts that do not change are checked too, so that old texts meet the current
 // limits.
 func (e CategoryEdit) apply(c Category) (Category, error) {
 	if err := checkSort(e.Sort); err != nil {
@@ -116,12 +116,12 @@ type DishStore interface {
 	// Dishes returns the dishes of a category, or all for 0, ordered by category and id; at most MaxDishes.
 	Dishes(ctx context.Context, category int64, retired bool) ([]Dish, error)
 	PutDish(ctx context.Context, by authz.Actor, id int64, now time.Time, change DishChange) (Dish, []int64, error)
-	// Retire keeps a dish from being put on menus. It fails with ErrDishInUse while the dish is on a published menu or
+	// Retire prevents that a dish is put on menus. It fails with ErrDishInUse while the dish is on a published menu or
 	// a draft.
 	Retire(ctx context.Context, by authz.Actor, id int64, now time.Time) error
 }
 
-// MaxDishes limits the dishes of an installation, which has hundreds. It bounds the memory of a search.
+// MaxDishes limits the dishes of an installation; most have hundreds. It bounds the memory of a search.
 const MaxDishes = 5000
 
 // DishService manages categories and dishes for the staff. Changes are visible at once in this process and within a

@@ -129,7 +129,7 @@ func (e *MenuEditor) Preview(ctx context.Context, by authz.Actor, version int64)
 	if err != nil {
 		return nil, err
 	}
-	// Off stays empty on purpose: an item is off for a while, not in a version.
+	// Off is empty on purpose: an item is taken off for a while, independently of versions.
 	menu := &Snapshot{Branch: b, Edition: content.Edition, Quotas: content.Quotas}
 	return &LiveMenu{Snapshot: menu, Date: b.Calendar().BizDate(e.Now())}, nil
 }
@@ -147,7 +147,7 @@ func (e *MenuEditor) SetQuota(ctx context.Context, by authz.Actor, item int64, q
 	if err := CheckQuota(quota); err != nil {
 		return err
 	}
-	// Counter and standing quota change in one transaction, so an order sees both or neither.
+	// The counter and the standing quota change in one transaction, so an order sees either both changes or none.
 	branch, err := e.Store.SetQuota(ctx, by, item, quota, e.Now())
 	e.Menus.changed(ctx, err, branch)
 	return err

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// The sizes in which an image of a dish is stored: the maximum width in pixels.
+// Maximum widths, in pixels, of the two sizes in which an image is stored.
 const (
 	Thumb = 320
 	Large = 960
@@ -20,8 +20,8 @@ const (
 // MaxImages limits the images of an installation; each is two small files.
 const MaxImages = 5000
 
-// UnusedImageTTL is how long an image is kept that nothing shows. It leaves time to upload an image first and put it on
-// a dish later.
+// UnusedImageTTL is how long an image is kept that neither a dish nor the brand uses. It leaves time to upload an
+// image first and put it on a dish later.
 const UnusedImageTTL = 24 * time.Hour
 
 // ErrTooManyImages refuses an image beyond MaxImages.
@@ -65,7 +65,7 @@ type ImageStore interface {
 // Images accepts images of dishes.
 type Images struct {
 	Store  ImageStore
-	Resize func(ctx context.Context, raw []byte) (Image, error) // makes the sizes; fails with a fault for anything but an image
+	Resize func(ctx context.Context, raw []byte) (Image, error) // returns a fault if raw is no image
 	Now    func() time.Time
 }
 

@@ -24,7 +24,8 @@ type LiveMenu struct {
 	*Snapshot
 	Date  string // business date
 	Pause *Pause // nil while the branch is not paused
-	// Closure is nil while the branch takes orders by its hours. HoursChange is when that changes next; zero: never.
+	// Closure is nil while the branch takes orders by its hours. HoursChange is the next change of Closure; zero:
+	// never.
 	Closure     *Closure
 	HoursChange time.Time
 
@@ -63,7 +64,7 @@ func (l *LiveMenus) Get(ctx context.Context, branch int64) (*LiveMenu, error) {
 	return l.cache.get(ctx, branch)
 }
 
-// load returns the live menu of a branch, and old itself if it shows the same.
+// load returns the live menu of a branch. If nothing has changed, it returns old itself.
 func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*LiveMenu, error) {
 	menu, err := l.menus.Active(ctx, branch)
 	if err != nil {
@@ -72,7 +73,7 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	now := l.now()
 	next := &LiveMenu{Snapshot: menu, Date: menu.Branch.Calendar().BizDate(now), Pause: menu.Branch.Paused(now)}
 	next.Closure, next.HoursChange = menu.Branch.Closed(now)
-	// Only items with a quota have a counter. Limits by stock are in the result without being asked for, see Levels.
+	// Only items with a quota have a counter. Levels returns limits by stock for other items too.
 	var counted []int64
 	for i := range menu.Items {
 		if _, limited := menu.Quota(menu.Items[i].ID); limited {
@@ -94,15 +95,15 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	return next, nil
 }
 
-// equal reports whether two live menus show the same.
+// equal reports whether two live menus have the same content.
 func (m *LiveMenu) equal(next *LiveMenu) bool {
 	return m.Snapshot == next.Snapshot && m.Date == next.Date && m.Pause == next.Pause &&
 		(m.Closure == nil) == (next.Closure == nil) && m.HoursChange.Equal(next.HoursChange) && maps.Equal(m.left, next.left)
 }
 
-// minNotifyInterval is the minimum time between two notifications of a branch for changed levels. It is as long as
-// streams poll: under a burst of orders subscribers read no more often than by polling, and after a quiet period a
-// change is shown at once.
+// minNotifyInterval is the minimum time between two notifications of a branch for changed levels. It equals the
+// polling interval of streams. So under a burst of orders subscribers read no more often than by polling, and after a
+// quiet period they read a change at once.
 const minNotifyInterval = 250 * time.Millisecond
 
 // hub holds the subscribers of live menus, by branch. The zero value is ready.
@@ -123,7 +124,7 @@ func (l *LiveMenus) Subscribe(branch int64) (changed chan struct{}, unsubscribe 
 // minNotifyInterval. It never blocks.
 func (l *LiveMenus) LevelsChanged(branch int64) {
 	if !l.hub.topic.Subscribed(branch) {
-		return // the cached menu expires soon by itself
+		return // without a subscriber the cached menu need not be invalidated; it expires soon
 	}
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
@@ -142,7 +143,7 @@ func (l *LiveMenus) throttle(branch int64) {
 		h.pending = map[int64]bool{}
 	}
 	h.pending[branch] = false
-	// The timer runs on after the last subscriber has left; it then finds no change and ends.
+	// The timer is not stopped when the last subscriber leaves. It then finds no change and is not started again.
 	time.AfterFunc(minNotifyInterval, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -53,7 +53,7 @@ func (t Texts) In(preferred ...Locale) string {
 	return ""
 }
 
-// Country is an ISO 3166-1 alpha-2 code, or empty for branches from before countries were stored.
+// Country is an ISO 3166-1 alpha-2 code. It is empty for branches that were created before countries were stored.
 type Country string
 
 // CountryProfile has the defaults of a new branch in a country.
@@ -61,14 +61,14 @@ type CountryProfile struct {
 	Country   Country
 	Currency  money.Currency
 	Timezones []string // IANA; a branch in a country with several must choose
-	DayStart  int      // before the first and after the last guest of a usual restaurant
+	DayStart  int      // an hour after the last guests and before the first ones
 	Locales   []Locale
 }
 
-// usualDayStart is the start of the business day where nothing else is known: after the last guest of the night.
+// usualDayStart is the default start of the business day: the last guests of the night have left by then.
 const usualDayStart = 4
 
-// The faults of a new branch whose country leaves something open.
+// The faults of a new branch for whose country no single default exists.
 var (
 	ErrCountry = fault.New(fault.Invalid, "country_unknown", "The country must be an ISO 3166 code such as VN.").
 			With("field", "country")

@@ -94,7 +94,7 @@ func NewEdition(version, menu, branch int64, categories []Category, items []Item
 	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64]int, len(items))
 	for i := range items {
 		e.index[items[i].ID] = i
-		// Carts order by dish. Should a dish have several items, they get one that is sold.
+		// Carts select items by dish. If a dish has several items, the cart gets one that is sold.
 		if first, ok := e.dish[items[i].DishID]; !ok || !items[first].Active && items[i].Active {
 			e.dish[items[i].DishID] = i
 		}

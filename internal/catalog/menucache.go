@@ -16,9 +16,8 @@ type Source interface {
 	Edition(ctx context.Context, version int64) (*Edition, error)
 }
 
-// SharedCache shares loaded menus between processes; catalogredis implements it. It only saves work: GetOrLoad falls
-// back to load on any failure, and a lost Delete is harmless because a copy is used only at the wanted revision or
-// later.
+// SharedCache shares loaded menus between processes; catalogredis implements it. It only saves work: GetOrLoad calls
+// load on any failure, and a lost Delete is harmless, because a copy is used only if its revision is recent enough.
 type SharedCache interface {
 	// GetOrLoad returns a copy of at least the given revision, or the result of load.
 	GetOrLoad(ctx context.Context, branch, revision int64, load func(context.Context) (Content, error)) (Content, error)
@@ -118,7 +117,7 @@ func (m *MenuCache) Version(ctx context.Context, branch, version int64) (*Snapsh
 	if err != nil {
 		return nil, err
 	}
-	// Otherwise a guest could read the prices of another branch by guessing ids.
+	// Without this check a guest could read the prices of another branch by guessing ids.
 	if e.BranchID != branch {
 		return nil, ErrVersion
 	}
@@ -139,9 +138,9 @@ func (m *MenuCache) edition(ctx context.Context, version int64) (*Edition, error
 	return e, nil
 }
 
-// Invalidate drops a branch from this cache and the shared one. It is called after a change is committed.
+// Invalidate removes a branch from this cache and the shared one. It is called after a change is committed.
 func (m *MenuCache) Invalidate(ctx context.Context, branch int64) {
-	// The shared copy goes first, so that the next reader does not fetch a copy only to refuse its revision.
+	// The shared copy is deleted first, so that the next reader does not read a copy only to refuse its revision.
 	m.shared.Delete(ctx, branch)
 	m.InvalidateLocal(branch)
 	if m.OnChange != nil {
@@ -149,7 +148,7 @@ func (m *MenuCache) Invalidate(ctx context.Context, branch int64) {
 	}
 }
 
-// changed invalidates the branches of a change that was committed. One that failed invalidates none.
+// changed invalidates the branches of a committed change. A failed change invalidates none.
 func (m *MenuCache) changed(ctx context.Context, err error, branches ...int64) {
 	if err != nil {
 		return

@@ -19,18 +19,19 @@ import (
 type MenuFiles struct {
 	Store     MenuFileStore
 	Menus     *MenuCache
-	Resize    func(ctx context.Context, raw []byte) (Image, error) // as Images has it
+	Resize    func(ctx context.Context, raw []byte) (Image, error) // same as Images.Resize
 	Templates []MenuTemplate
 	Now       func() time.Time
 }
 
-// ImportOptions say what an import writes.
+// ImportOptions control an import.
 type ImportOptions struct {
 	DryRun  bool // write nothing
 	Publish bool // publish the draft, with all that it has already
 }
 
-// MenuImportResult is what an import did, or would do. With problems it has done nothing.
+// MenuImportResult is the result of an import or, for a dry run, the expected result. With problems nothing was
+// written.
 type MenuImportResult struct {
 	Created  int                    `json:"created" doc:"Dishes that are new on the branch's menu."`
 	Updated  int                    `json:"updated" doc:"Dishes that the file changes; those that stay are not counted."`
@@ -60,7 +61,7 @@ func (m *MenuFiles) Import(
 		return refused(problems), err
 	}
 	var result MenuImportResult
-	// It may run again, if the transaction is retried or the menu has changed meanwhile.
+	// The function may run again, if the transaction is retried or the menu has changed meanwhile.
 	change := func(s MenuState) (MenuChange, error) {
 		c, problems := planImport(s, by, file.Rows, images)
 		if len(problems) > 0 {
@@ -89,7 +90,7 @@ func refused(problems []menufile.CellProblem) MenuImportResult {
 func (m *MenuFiles) write(
 	ctx context.Context, by authz.Actor, branch int64, w MenuImport, change func(MenuState) (MenuChange, error),
 ) (version int64, err error) {
-	// Stored in one order, so that two imports cannot deadlock.
+	// Images are stored in one order, so that two imports cannot deadlock.
 	slices.SortFunc(w.Images, func(a, b Image) int { return strings.Compare(a.ID, b.ID) })
 	w.Images = slices.CompactFunc(w.Images, func(a, b Image) bool { return a.ID == b.ID })
 	version, changed, err := m.Store.ImportMenu(ctx, by, branch, w, m.Now(), change)
@@ -142,8 +143,8 @@ func (m *MenuFiles) Template(ctx context.Context, by authz.Actor, branch int64, 
 	return raw, fault.Wrap("menu template", err)
 }
 
-// Copy puts the dishes of a branch's menu on another branch's, with prices, quotas and keys. Both then share the dishes,
-// so a translation is changed once.
+// Copy puts the dishes of one branch's menu on the menu of another, with prices, quotas and keys. Both menus then
+// share the dishes, so a translation has to be changed only once.
 func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from, to int64, o ImportOptions) (MenuImportResult, error) {
 	source, err := m.Store.MenuState(ctx, by, from)
 	if err != nil {
@@ -200,7 +201,8 @@ func exportRows(s MenuState) []menufile.DishRow {
 	return rows
 }
 
-// columns returns the texts of a name in the branch's languages. The first is never empty: guests read the fallback.
+// columns returns the texts of a name in the branch's languages. The text of the first language is never empty: it is
+// the text that guests would read instead.
 func (s MenuState) columns(t Texts) map[string]string {
 	out := s.texts(t)
 	out[string(s.base())] = t.In(s.base())
@@ -222,7 +224,7 @@ func (s MenuState) base() Locale { return s.Branch.Locales[0] }
 // MenuTemplate is a menu that a restaurant can start with.
 type MenuTemplate struct {
 	Name string
-	// Rows returns its dishes in a branch's currency and languages, with their prices.
+	// Rows returns the template's dishes in a branch's currency and languages, with their prices.
 	Rows func(menufile.Options) ([]menufile.DishRow, error)
 }
 
@@ -239,7 +241,7 @@ type OfferedTemplate struct {
 	Dishes []menufile.DishRow
 }
 
-// Categories returns the number of its categories.
+// Categories returns the number of the template's categories.
 func (t OfferedTemplate) Categories(base Locale) int {
 	return len(seq.Index(t.Dishes, func(d menufile.DishRow) string { return d.Category[string(base)] }))
 }
@@ -257,8 +259,8 @@ func (m *MenuFiles) OfferedTemplates(ctx context.Context, by authz.Actor, branch
 	return state.Branch, all, err
 }
 
-// ImportTemplate imports a template as a file with the same dishes: those that the branch has from it already are
-// changed back, and the others stay.
+// ImportTemplate imports a template like a file with the same dishes. Dishes that the branch has from the template
+// already get the template's values again; other dishes stay.
 func (m *MenuFiles) ImportTemplate(
 	ctx context.Context, by authz.Actor, branch int64, name string, o ImportOptions,
 ) (MenuImportResult, error) {

@@ -16,15 +16,15 @@ import (
 	"comanda/internal/text"
 )
 
-// keysOf returns the key of each item: the stored one, else one made from the name. Made keys depend only on the menu, so
-// that a file exported before is understood.
+// keysOf returns the key of each item: the stored one, else one derived from the name. Derived keys depend only on the
+// menu, so that a file exported earlier still matches.
 func keysOf(s MenuState) []string {
 	keys, taken := make([]string, len(s.Items)), map[string]bool{}
 	for i, it := range s.Items {
 		keys[i] = it.ImportKey
 		taken[it.ImportKey] = true
 	}
-	// By id and not by place: a new place in the menu must not change a key.
+	// Keys are assigned in the order of ids: moving an item within the menu must not change its key.
 	order := make([]int, len(s.Items))
 	for i := range order {
 		order[i] = i
@@ -50,13 +50,13 @@ type planner struct {
 	MenuState
 	by       authz.Actor
 	images   map[string]Image
-	stored   map[int64]int  // place in change.Categories by id
-	made     map[string]int // place of new categories by folded name
+	stored   map[int64]int  // index in change.Categories by id
+	made     map[string]int // index of new categories by folded name
 	change   MenuChange
 	problems []menufile.CellProblem
 }
 
-// planImport returns what the rows of a file change, or the problems that only the stored menu shows.
+// planImport returns the changes that the rows of a file make, or the problems that depend on the stored menu.
 func planImport(
 	s MenuState, by authz.Actor, rows []menufile.DishRow, images map[string]Image,
 ) (MenuChange, []menufile.CellProblem) {
@@ -77,7 +77,7 @@ func (p *planner) problem(row menufile.DishRow, column string, code menufile.Pro
 	p.problems = append(p.problems, menufile.CellProblem{Row: row.Number, Column: column, Code: code, Message: message})
 }
 
-// row adds what a row of the file changes.
+// row adds the changes that one row of the file makes.
 func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	category := p.category(row, it)
 	w := ItemWrite{
@@ -125,8 +125,9 @@ func (p *planner) seesAll(branches []int64) bool {
 	return !slices.ContainsFunc(branches, func(b int64) bool { return !p.by.Sees(b) })
 }
 
-// texts writes the texts of a row into stored ones and reports whether that changes them. An empty text removes one. What
-// guests read today in the branch's first language is no change, also where it is the text of another language.
+// texts writes the texts of a row into stored ones and reports whether they changed. An empty text removes a text. A
+// text equal to the one that guests read today in the branch's first language is no change, even if it is in another
+// language.
 func (p *planner) texts(stored *Texts, row map[string]string, kind text.Kind) (changed bool) {
 	for locale, s := range row {
 		l := Locale(locale)
@@ -150,8 +151,8 @@ func (p *planner) texts(stored *Texts, row map[string]string, kind text.Kind) (c
 	return changed
 }
 
-// same reports whether a file has a stored text. Texts that were stored before there were rules for typed text are
-// cleaned for it, as the file's are.
+// same reports whether the text in a file equals a stored text. Texts that were stored before typed text was
+// normalized are normalized for the comparison, like those of the file.
 func same(stored, s string, kind text.Kind) bool {
 	if stored == s {
 		return true
@@ -160,7 +161,7 @@ func same(stored, s string, kind text.Kind) bool {
 	return err == nil && clean == s
 }
 
-// image writes a row's picture into a dish and reports whether that changes it.
+// image writes a row's picture into a dish and reports whether the dish changed.
 func (p *planner) image(row menufile.DishRow, d *Dish) bool {
 	url := d.ImageURL
 	picture, sent := p.images[row.Image]
@@ -214,7 +215,7 @@ func (p *planner) category(row menufile.DishRow, it MenuItemState) int {
 	return at
 }
 
-// findCategory returns a stored category of a name, or a new one: the item's own, one of this menu, or any.
+// findCategory returns a stored category with the name, or a new one: the item's own, else one of this menu, else any.
 func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 	rank := func(c Category) int {
 		switch {
@@ -235,7 +236,7 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 	return CategoryWrite{ID: c.ID, Names: maps.Clone(c.Names)}
 }
 
-// planCopy returns what puts the items of one menu on another. Dishes are shared; only entries differ.
+// planCopy returns the changes that put the items of one menu on another. Dishes are shared; only entries differ.
 func planCopy(from, to MenuState) MenuChange {
 	c := MenuChange{Source: "branch " + strconv.FormatInt(from.Branch.ID, 10)}
 	keys, taken := keysOf(from), seq.Set(keysOf(to))
@@ -285,7 +286,7 @@ type MenuItemState struct {
 	ItemID       int64
 	DishID       int64
 	CategoryID   int64
-	ImportKey    string // empty: it was in no file yet
+	ImportKey    string // empty: no file has named the item yet
 	Names        Texts
 	Descriptions Texts
 	ImageURL     string
@@ -293,31 +294,31 @@ type MenuItemState struct {
 	Entry
 }
 
-// MenuChange is what an import writes. Rows refer to categories by their place.
+// MenuChange is the data that an import writes. Its rows refer to categories by index.
 type MenuChange struct {
 	Categories []CategoryWrite
 	Items      []ItemWrite
 	Created    int
 	Updated    int
-	Source     string // for the audit log: what was imported
-	Rows       bool   // the audit log has an entry for each item, not one for the import
+	Source     string // the source of the import, for the audit log
+	Rows       bool   // the audit log gets an entry for each item, instead of one for the import
 }
 
 // CategoryWrite creates a category, or changes the names of one.
 type CategoryWrite struct {
 	ID    int64 // 0: new
 	Names Texts
-	Write bool // false: only referred to
+	Write bool // false: the category is only referred to
 }
 
 // ItemWrite creates or changes a dish and its item.
 type ItemWrite struct {
 	ItemID    int64 // 0: new
-	Dish      Dish  // with id 0 it is new; its category is that of Category
-	Category  int   // place in MenuChange.Categories; -1 keeps the dish's
+	Dish      Dish  // id 0 for a new dish; its category is Category
+	Category  int   // index in MenuChange.Categories; -1 keeps the dish's category
 	WriteDish bool
 	Key       string // stored for the item; empty keeps what is stored
-	List      bool   // writes the entry
+	List      bool   // writes the entry in the version
 	Entry     Entry
 }
 
@@ -325,19 +326,19 @@ type ItemWrite struct {
 type MenuFileStore interface {
 	// MenuState returns a branch's menu, or ErrBranch if the actor may not see the branch.
 	MenuState(ctx context.Context, by authz.Actor, branch int64) (MenuState, error)
-	// PublishedMenu is MenuState of the published version, whatever drafts there are. A menu that was never published is that
-	// of its newest draft.
+	// PublishedMenu is MenuState for the published version, even if there are drafts. If no version was ever
+	// published, it returns the newest draft.
 	PublishedMenu(ctx context.Context, by authz.Actor, branch int64) (MenuState, error)
-	// ImportMenu stores images and the result of change in one transaction, and publishes the draft if asked to. It calls
-	// change under the locks of all branches, and writes nothing if that fails. It returns the draft that was written, 0 for
-	// none, and the branches whose menus show something else afterwards.
+	// ImportMenu stores images and the result of change in one transaction, and publishes the draft if w.Publish is
+	// set. It calls change under the locks of all branches, and writes nothing if change fails. It returns the draft
+	// that was written, 0 for none, and the branches whose menus have changed for guests.
 	ImportMenu(ctx context.Context, by authz.Actor, branch int64, w MenuImport, now time.Time,
 		change func(MenuState) (MenuChange, error)) (version int64, branches []int64, err error)
 }
 
-// MenuImport is what an import does beside the change.
+// MenuImport contains the parameters of ImportMenu other than the change.
 type MenuImport struct {
 	Images  []Image
-	Version int64 // the draft to write; 0: the newest one of the branch's menu, or a new one
+	DraftID int64 // the draft to write; 0: the newest draft of the branch, or a new one
 	Publish bool
 }

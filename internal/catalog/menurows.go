@@ -12,12 +12,12 @@ import (
 // MaxMenuRows limits the dishes of one change of a menu. A change locks every branch until it is written.
 const MaxMenuRows = 500
 
-// ErrRowsChanged refuses to overwrite what someone else has changed since the dishes were read. Its member "dishes" has
+// ErrRowsChanged refuses to overwrite a row that someone else has changed since it was read. Its member "dishes" has
 // the current values.
 var ErrRowsChanged = fault.New(fault.Conflict, "menu_rows_changed",
 	"Someone else changed some of these dishes. Review the current values and save again.")
 
-// RowState is the part of a dish on a menu that rows are compared by.
+// RowState is the part of a dish on a menu that is compared to detect changes by others.
 type RowState struct {
 	CategoryID int64  `json:"categoryId,string"`
 	Names      Texts  `json:"names"`
@@ -39,17 +39,17 @@ type MenuRow struct {
 	Image        *string // image id; empty removes the image
 	Price        int64
 	Quota        *int64
-	Before       *RowState // as the row was read; nil overwrites anything
+	Before       *RowState // the row as it was read; nil: do not compare
 }
 
 // MenuRows is a change of several dishes of a branch's menu.
 type MenuRows struct {
 	VersionID int64 // a draft of the branch; 0: the newest draft, or a new one
 	Rows      []MenuRow
-	Publish   bool // publish the draft, with all that it has already
+	Publish   bool // publish the draft, including its earlier changes
 }
 
-// MenuRowsResult is what a change of rows did.
+// MenuRowsResult is the result of WriteRows.
 type MenuRowsResult struct {
 	VersionID int64 // 0: there is no draft, because nothing changed
 	Created   int
@@ -76,7 +76,7 @@ func (m *MenuFiles) WriteRows(ctx context.Context, by authz.Actor, branch int64,
 		}
 	}
 	var c MenuChange
-	version, err := m.write(ctx, by, branch, MenuImport{Version: w.VersionID, Publish: w.Publish},
+	version, err := m.write(ctx, by, branch, MenuImport{DraftID: w.VersionID, Publish: w.Publish},
 		func(s MenuState) (_ MenuChange, err error) {
 			c, err = planRows(s, by, w.Rows)
 			return c, err
@@ -84,7 +84,7 @@ func (m *MenuFiles) WriteRows(ctx context.Context, by authz.Actor, branch int64,
 	return MenuRowsResult{version, c.Created, c.Updated}, err
 }
 
-// planRows returns what rows change, or the refusal of the first that cannot be written.
+// planRows returns the changes that the rows make, or the refusal of the first row that cannot be written.
 func planRows(s MenuState, by authz.Actor, rows []MenuRow) (MenuChange, error) {
 	c := MenuChange{Rows: true}
 	seen := map[int64]bool{}
@@ -103,7 +103,7 @@ func planRows(s MenuState, by authz.Actor, rows []MenuRow) (MenuChange, error) {
 		switch {
 		case err != nil:
 			return c, err
-		case !w.WriteDish && !w.List: // as asked for already
+		case !w.WriteDish && !w.List: // the row has the requested values already
 		case r.Before != nil && !it.rowState().equal(*r.Before):
 			changed = append(changed, ChangedRow{r.DishID, it.rowState()})
 		default:
@@ -121,7 +121,7 @@ func planRows(s MenuState, by authz.Actor, rows []MenuRow) (MenuChange, error) {
 	return c, nil
 }
 
-// itemOf returns the place of a row's item, or -1. A new dish is found by all of its values.
+// itemOf returns the index of a row's item, or -1. The item of a new dish is found by comparing all values.
 func (s MenuState) itemOf(r MenuRow) int {
 	return slices.IndexFunc(s.Items, func(it MenuItemState) bool {
 		if r.DishID != 0 {
@@ -136,7 +136,7 @@ func (it MenuItemState) rowState() RowState {
 	return RowState{it.CategoryID, it.Names, it.Price, it.Quota}
 }
 
-// planRow returns what one row writes to its item, which is zero for a dish that was never on this menu.
+// planRow returns the changes that one row makes to its item. The item is zero for a dish that was never on this menu.
 func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrite, error) {
 	was := Dish{
 		ID: it.DishID, CategoryID: it.CategoryID, Names: it.Names, Descriptions: it.Descriptions, ImageURL: it.ImageURL,
@@ -145,7 +145,8 @@ func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrit
 	edit := DishEdit{CategoryID: r.CategoryID, Names: r.Names, Descriptions: r.Descriptions, Image: r.Image}
 	switch {
 	case r.DishID != 0 && it.DishID == 0:
-		// Who else shows a dish is known for those of this menu only, and with it who may change it.
+		// The other menus that show a dish are known only for dishes of this menu. Without them the permission to
+		// change the dish cannot be checked.
 		if edit.CategoryID != nil || edit.Names != nil || edit.Descriptions != nil || edit.Image != nil {
 			return w, ErrItem
 		}
@@ -173,7 +174,7 @@ func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrit
 	return w, nil
 }
 
-// checkDishWrite refuses a change of a dish that another branch shows, and references to what does not exist.
+// checkDishWrite refuses a change of a dish that another branch shows, and references to rows that do not exist.
 func (s MenuState) checkDishWrite(by authz.Actor, was, d Dish) error {
 	if slices.ContainsFunc(s.DishUse[was.ID], func(b int64) bool { return !by.Sees(b) }) {
 		return ErrShared

@@ -30,7 +30,7 @@ var (
 	ErrBranchKeyReused = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another branch.")
 )
 
-// NewBranchRequest asks for a new branch. Fields that are not set come from the country's profile.
+// NewBranchRequest is a request for a new branch. Fields that are not set get the defaults of the country's profile.
 type NewBranchRequest struct {
 	Name     string
 	Country  Country
@@ -55,7 +55,7 @@ func digestOf(content ...any) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Branch returns the branch that is asked for.
+// Branch returns the branch that the request describes.
 func (r NewBranchRequest) Branch() (Branch, error) {
 	if utf8.RuneCountInString(r.ClientTxnID) > maxClientID {
 		return Branch{}, invalid("clientTxnId must have 1 to %d characters.", maxClientID)
@@ -95,7 +95,7 @@ func (r NewBranchRequest) Branch() (Branch, error) {
 	return NewBranch(b)
 }
 
-// BranchCopy asks for a branch like another.
+// BranchCopy is a request for a copy of a branch.
 type BranchCopy struct {
 	From        int64
 	Name        string
@@ -119,7 +119,7 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	}
 	b := source.Branch
 	b.Name, b.Open, b.Pause, b.RetiredAt, b.HasOrders, b.Revision = r.Name, true, nil, time.Time{}, false, 1
-	b.MailFrom, b.Slug = "", "" // they name the original
+	b.MailFrom, b.Slug = "", "" // both belong to the original
 	if b, err = NewBranch(b); err != nil {
 		return Branch{}, err
 	}
@@ -136,8 +136,8 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	return b, err
 }
 
-// Create creates a branch without tables and menus. Only those who work in every branch may: others could not see the
-// result.
+// Create creates a branch without tables and menus. It requires an actor who works in every branch, because others
+// could not see the new branch.
 func (a *BranchAdmin) Create(ctx context.Context, by authz.Actor, r NewBranchRequest) (Branch, error) {
 	if !by.AllBranches {
 		return Branch{}, authz.ErrForbidden
@@ -147,7 +147,8 @@ func (a *BranchAdmin) Create(ctx context.Context, by authz.Actor, r NewBranchReq
 		return Branch{}, err
 	}
 	b, err = a.Store.CreateBranch(ctx, by, b, r.ClientTxnID, r.Digest(), a.Now())
-	// No reader has cached the new id. Other processes are still notified, for their lists.
+	// No reader can have cached the new id. Other processes are notified nevertheless, because they cache lists of
+	// branches.
 	if err == nil {
 		a.Menus.Invalidate(ctx, b.ID)
 	}

@@ -22,7 +22,7 @@ const (
 // cart at the last moment; refusing it then is worse than cooking one more order.
 const ClosingGrace = 5 * time.Minute
 
-// maxHorizon limits how many days ahead the next change is searched. An exception further away is found in time.
+// maxHorizon limits the search for the next change, in days. An exception further away is found when it comes closer.
 const maxHorizon = 400
 
 // ErrClosed refuses an order while its branch is closed.
@@ -55,7 +55,7 @@ type OpeningHours struct {
 	Exceptions []HoursException     `json:"exceptions" maxItems:"100" doc:"Dates with other hours."`
 }
 
-// Empty reports whether the hours say nothing: the branch is always open.
+// Empty reports whether no hours are set: the branch is always open.
 func (h OpeningHours) Empty() bool { return len(h.Weekly) == 0 && len(h.Exceptions) == 0 }
 
 // Filled returns the hours without nil members, so that JSON has empty ones and not null.
@@ -156,7 +156,7 @@ func newSchedule(h OpeningHours, c *Calendar) (*schedule, error) {
 		s.weekly[time.Weekday(n)] = spans
 		periods += len(spans)
 	}
-	// A week without any period would close the branch for good. That is a switch of its own.
+	// A week without any period would close the branch permanently. There is a separate switch for that.
 	if s.weekly != nil && periods == 0 {
 		return nil, invalidHours("weekly", "Opening hours need a period on at least one weekday.")
 	}
@@ -213,7 +213,7 @@ func overlaps(day, next []span) bool {
 	return len(day) > 0 && len(next) > 0 && day[len(day)-1].to > next[0].from+dayMinutes
 }
 
-// on returns the spans of a date, written as midnight in UTC.
+// on returns the spans of a date. The date is midnight in UTC.
 func (s *schedule) on(date time.Time) []span {
 	if spans, ok := s.exceptions[date.Format(dateLayout)]; ok {
 		return spans
@@ -244,7 +244,8 @@ func (s *schedule) find(t time.Time) phase {
 	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	closed := s.calendar.instant(today.AddDate(0, 0, -2))
 	var open phase
-	// From two days back: a period may last into the next day, and a clock set back over midnight repeats a date.
+	// The search starts two days back: a period may last into the next day, and a clock that is set back over midnight
+	// repeats a date.
 	days := s.horizon(today)
 	for n := -2; n <= days; n++ {
 		date := today.AddDate(0, 0, n)
@@ -252,7 +253,7 @@ func (s *schedule) find(t time.Time) phase {
 			from := s.calendar.instant(date.Add(time.Duration(sp.from) * time.Minute))
 			to := s.calendar.instant(date.Add(time.Duration(sp.to) * time.Minute))
 			switch {
-			case !to.After(from): // skipped by the zone
+			case !to.After(from): // the period lies in a gap that the zone skips
 				continue
 			case open.open && !from.After(open.end):
 				open.end = to
@@ -273,7 +274,7 @@ func (s *schedule) find(t time.Time) phase {
 		return phase{start: closed}
 	case !t.Before(open.end):
 		return phase{start: open.end}
-	// Open until the horizon means without an end.
+	// A phase that is open until the horizon counts as open without an end.
 	case !open.end.Before(s.calendar.instant(today.AddDate(0, 0, days))):
 		open.end = time.Time{}
 	}
@@ -312,13 +313,14 @@ func (b Branch) OpensAt(t time.Time) time.Time {
 	return b.HoursChange(t)
 }
 
-// Closure is why a branch takes no orders by its switch or its hours.
+// Closure is the reason why a branch takes no orders: its switch or its hours.
 type Closure struct {
 	OpensAt time.Time // zero: not known
 }
 
-// Closed returns the closure at an instant, or nil while the branch takes orders. After closing it takes orders for
-// ClosingGrace. changes is the next instant at which its hours change the result; zero if there is none.
+// Closed returns the closure at an instant, or nil while the branch takes orders. After closing time the branch still
+// takes orders for ClosingGrace. changes is the next instant at which the hours change the result; zero if there is
+// none.
 func (b Branch) Closed(now time.Time) (c *Closure, changes time.Time) {
 	switch {
 	case !b.Open, b.Retired():

@@ -73,7 +73,7 @@ func (p Pause) check(now time.Time) error {
 	if p.Code != "" && !slices.Contains(PauseCodes, p.Code) {
 		return invalid("The reason code must be one of %v.", PauseCodes)
 	}
-	// Codes are translated by the phones; texts are stored in each locale by the staff.
+	// The app translates codes; the staff write texts in each locale.
 	if p.Code == "" {
 		if err := p.Texts.Check("A reason", maxReason); err != nil {
 			return err
@@ -96,7 +96,7 @@ const (
 	UntilDayEnd   = "END_OF_DAY" // the end of the branch's business day
 )
 
-// Until is an end as the staff enter it: an instant, the end of the business day, or none.
+// Until is an end as the staff enter it: an instant, the end of the business day, or no end.
 type Until struct {
 	At     time.Time // zero: see DayEnd
 	DayEnd bool      // at the end of the business day; if false, a zero At means no end
@@ -117,9 +117,9 @@ func ParseUntil(s string) (Until, error) {
 	return Until{At: at.UTC().Truncate(time.Millisecond)}, nil
 }
 
-// In returns the instant of the end by a branch's calendar, or the zero time for no end. It fails for an instant that
+// Instant returns the instant of the end by a branch's calendar, or the zero time for no end. It fails for an instant that
 // is past or more than MaxAhead away.
-func (u Until) In(c *Calendar, now time.Time) (time.Time, error) {
+func (u Until) Instant(c *Calendar, now time.Time) (time.Time, error) {
 	if u.DayEnd {
 		return c.At(now).End, nil
 	}

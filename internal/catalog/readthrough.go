@@ -12,16 +12,16 @@ import (
 	"comanda/internal/fault"
 )
 
-// cacheAges limits how old a cached value may be. Up to fresh it is returned as it is. Up to linger it is returned
-// while one goroutine reloads it. Up to stale it is returned only if the source is unavailable or takes longer than
-// maxLoadWait.
+// cacheAges limits how old a cached value may be. A value up to the age fresh is returned without a load. Up to linger
+// it is returned while one goroutine reloads it. Up to stale it is returned only if the source is unavailable or takes
+// longer than maxLoadWait.
 type cacheAges struct{ fresh, linger, stale time.Duration }
 
 const (
 	// A slow source delays a request by at most maxLoadWait if there is an older value. readTimeout bounds requests
 	// without one, and the time that a load may block its successors.
 	maxLoadWait = 300 * time.Millisecond
-	readTimeout = 3 * time.Second // of one reading of the source
+	readTimeout = 3 * time.Second // time limit of one read from the source
 )
 
 // readThrough caches values by id and loads them from a source, one load at a time per id. Ids that the source does not
@@ -39,7 +39,7 @@ type cacheEntry[V any] struct {
 
 	mu      sync.Mutex
 	changes int       // counts calls of invalidate
-	retryAt time.Time // after a failed load; no new one before it while the old value is not stale
+	retryAt time.Time // after a failed load; no new load before it while the old value is not stale
 }
 
 type cachedValue[V any] struct {
@@ -65,19 +65,20 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	}
 	usable := old != nil && now.Sub(old.at) <= k.stale
 	changes, retryAt := s.state()
-	// The last load failed a moment ago, so waiting for another one would not help.
+	// The last load has just failed, so waiting for another one would not help.
 	if usable && now.Before(retryAt) {
 		return old.v, nil
 	}
 	loaded := k.loads.DoChan(loadKey(id), func() (any, error) {
-		// The values of ctx stay, such as the request id of the log; its end and deadline do not apply.
+		// The load keeps the values of ctx, such as the request id for the log, but not its end and deadline.
 		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
 	})
-	// The load goes on without this caller. Its result is ready for the next one.
+	// The load continues without this caller. The next caller gets its result.
 	if old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
 		return old.v, nil
 	}
-	// Stays nil without an older value: a nil channel never receives, so the caller waits for the load.
+	// The channel stays nil if there is no older value. A nil channel never receives, so the caller waits for the
+	// load.
 	var limit <-chan time.Time
 	if usable {
 		t := time.NewTimer(maxLoadWait)
@@ -86,7 +87,7 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	}
 	select {
 	case r := <-loaded:
-		// Other errors are answers of the source, such as a branch that does not exist any more.
+		// Any other error is an answer of the source, for example that the branch does not exist any more.
 		if usable && fault.KindOf(r.Err) == fault.Unavailable {
 			return old.v, nil
 		}
@@ -115,7 +116,8 @@ func (k *readThrough[V]) load(
 ) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	// The age counts from before the read: a change that commits during it may be missing from the result.
+	// The age is counted from the start of the read: a change that commits during the read may be missing from the
+	// result.
 	at := k.now()
 	var last *V
 	if old != nil {
@@ -129,7 +131,7 @@ func (k *readThrough[V]) load(
 	case s.changes != changes:
 	case err == nil:
 		s.value.Store(&cachedValue[V]{v: v, at: at})
-	// Only the own entry is deleted: another caller may have stored a new one under the id.
+	// The entry is deleted only if it is still this one: another caller may have stored a new entry under the id.
 	case old == nil, fault.KindOf(err) == fault.NotFound:
 		k.entries.CompareAndDelete(id, s)
 	default:
@@ -151,7 +153,7 @@ func (k *readThrough[V]) invalidate(id int64) {
 	}
 }
 
-// entry returns the entry of an id. Concurrent callers get the same one, or one load per id would not hold.
+// entry returns the entry of an id. Concurrent callers must get the same entry, or there could be two loads of one id.
 func (k *readThrough[V]) entry(id int64) *cacheEntry[V] {
 	s, ok := k.entries.Load(id)
 	if !ok {

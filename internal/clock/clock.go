@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Step is the difference between two clocks from which one of them counts as set. NTP corrects clocks by far less at a
-// time.
+// Step is the difference between two clocks from which a clock is considered to have been set. NTP corrects clocks by
+// far less at a time.
 const Step = time.Second
 
 const (
@@ -26,9 +26,9 @@ var ErrVague = errors.New("clock: the answers took too long to measure the time 
 // Authority returns the time of the deciding clock.
 type Authority func(ctx context.Context) (time.Time, error)
 
-// Move moves open deadlines by as much as a deciding wall clock was set. It calls set as the last step before the
-// commit of its transaction: from then on Now returns the new time. If no other writer can run between the two, no
-// deadline is ever compared with a time from the other side of the step.
+// Move moves open deadlines by the amount that a deciding wall clock was set. It calls set as the last step before
+// the commit of its transaction: from then on Now returns the new time. If no other writer can run in between, a
+// deadline from before the step is never compared with a time from after it, nor the reverse.
 type Move func(ctx context.Context, by time.Duration, set func()) error
 
 // Clock is the deciding clock as one process derives it. It is safe for concurrent use.
@@ -59,19 +59,19 @@ type doubt struct{ over chan struct{} }
 
 // Steps counts the detected steps since the process began.
 type Steps struct {
-	Machine       int // wall and monotonic clock have parted: set, or suspended
+	Machine       int // wall and monotonic clock differ: the clock was set, or the machine suspended
 	Forward, Back int // the deciding clock itself was set
 }
 
 // OfMachine returns a clock whose authority is the wall clock of the machine.
 func OfMachine() *Clock { return start(nil, machine) }
 
-// Of returns a clock decided by an authority. Until the first measurement it returns the machine's time, and is in
-// doubt.
+// Of returns a clock decided by an authority. Until the first measurement it is in doubt, and Now returns the
+// machine's time.
 func Of(a Authority) *Clock { return start(a, machine) }
 
-// start returns a clock that takes the machine's time for the deciding one. With an authority it begins in doubt,
-// because that time may be wrong by any amount.
+// start returns a clock that initially assumes the machine's time to be the deciding one. With an authority it
+// begins in doubt, because that time may be wrong by any amount.
 func start(a Authority, machine func() reading) *Clock {
 	c := &Clock{authority: a, machine: machine, log: slog.New(slog.DiscardHandler), onDoubt: func() {}}
 	now := machine()
@@ -82,8 +82,8 @@ func start(a Authority, machine func() reading) *Clock {
 	return c
 }
 
-// Watch sets the log for steps, and a function to call when the time comes into doubt. onDoubt must not block; it
-// should cause a call of Measure.
+// Watch sets the log for steps, and a function to call when a doubt begins. onDoubt must not block; it should cause
+// a call of Measure.
 func (c *Clock) Watch(log *slog.Logger, onDoubt func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func (c *Clock) Settled() bool {
 func (c *Clock) Await(ctx context.Context) error {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
-	// A loop, because another step may follow before this goroutine runs again.
+	// Await loops, because another step may follow before this goroutine runs again.
 	for d := c.doubt.Load(); d != nil; d = c.doubt.Load() {
 		select {
 		case <-d.over:
@@ -130,8 +130,8 @@ func (c *Clock) Await(ctx context.Context) error {
 	return nil
 }
 
-// compare implements C2. The caller loads the anchor before it reads the machine. An anchor that was replaced since
-// causes no doubt.
+// compare implements C2. The caller loads the anchor before it reads the machine. If the anchor was replaced since, no
+// doubt begins.
 func (c *Clock) compare(a *anchor, now reading) {
 	parted := a.parted(now)
 	if parted.Abs() < Step || c.doubt.Load() != nil || c.anchor.Load() != a {

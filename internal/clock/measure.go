@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Measure reads the authority's time and ends a doubt. It takes half of the round trip as the reply's delay and as the
-// uncertainty. On an error nothing changes.
+// Measure reads the authority's time and ends a doubt. It assumes that the reply took half of the round trip, which is
+// also the uncertainty. After an error nothing has changed.
 func (c *Clock) Measure(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -20,12 +20,13 @@ func (c *Clock) Measure(ctx context.Context) error {
 		return err
 	}
 	c.judge(ctx, old, next)
-	// The doubt ends after the new anchor is stored, so that whatever waited for its end reads the new time.
+	// The doubt ends after the new anchor is stored, so that callers of Await read the new time.
 	c.anchor.Store(next)
 	if d := c.doubt.Swap(nil); d != nil {
 		close(d.over)
 	}
-	// A step after the sample was reported against the old anchor, and that doubt has just ended.
+	// A step that followed the sample was compared with the old anchor, and its doubt has just ended. So it is
+	// compared again.
 	c.compare(next, c.machine())
 	return nil
 }
@@ -72,7 +73,7 @@ func (c *Clock) follow(ctx context.Context, old, next *anchor) error {
 	return nil
 }
 
-// jump returns by how much a measurement differs from the time that the previous anchor derives.
+// jump returns the difference between a measurement and the time that the previous anchor derives.
 func (a *anchor) jump(next *anchor) time.Duration { return next.at.Sub(a.derive(next.machine)) }
 
 // judge counts and logs which clock was set according to a measurement, and by how much (C4).
@@ -82,15 +83,15 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	}
 	parted := old.parted(next.machine)
 	jump := old.jump(next)
-	// Both measurements may be wrong by their uncertainty, so a smaller jump proves nothing.
+	// Both measurements have an uncertainty, so a smaller jump proves nothing.
 	margin := Step + old.uncertainty + next.uncertainty
 	if parted.Abs() >= Step {
 		c.steps.Machine++
 		c.log.WarnContext(ctx, "the wall clock of this machine has jumped, and the time was measured", "wall_ahead", parted,
 			"deciding_moved", jump)
 	}
-	// After a suspension the deciding clock seems to have jumped by the time that the machine missed. A server on this
-	// machine whose clock is set forward looks the same; one set back does not.
+	// After a suspension the deciding clock seems to have jumped by the time that the machine has missed. A local
+	// server whose clock was set forward looks the same; one whose clock was set back does not.
 	missed := c.authority != nil && jump > 0 && (jump-parted).Abs() < margin
 	if jump.Abs() < margin || missed {
 		return

@@ -40,7 +40,8 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		if err != nil {
 			return err
 		}
-		// Some branches existed: either all are the demo's own and nothing is to do, or the ids belong to another restaurant.
+		// Some branches existed already: either all are the demo's own and nothing has to be done, or another
+		// restaurant has their ids.
 		if fresh < int64(len(r.branches)) {
 			return r.same(ctx, tx, fresh)
 		}

@@ -152,7 +152,7 @@ func (c *Cell) lookupValue(f Field) (string, bool) {
 	return strconv.FormatInt(n, 10), ok
 }
 
-// flagText returns a flag as queries and indexes name it.
+// flagText returns a flag as queries and indexes write it: yes or no.
 func flagText(v bool) string {
 	if v {
 		return "yes"

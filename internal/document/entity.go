@@ -10,8 +10,8 @@ import (
 	"comanda/internal/text"
 )
 
-// Entity declares one model: the content of its documents and how they are found. All else is derived from it. The id
-// is the first field and the version the last one; other code relies on both.
+// Entity declares one model: the content of its documents and how they are found. Documents, keys, imports and exports
+// are derived from it. The id is the first field and the version the last one; other code relies on both.
 type Entity struct {
 	Name       string // in keys and exports
 	Fields     []Field
@@ -23,7 +23,7 @@ type Entity struct {
 	UniqueTogether []string // fields whose combination is unique
 }
 
-// Field is one value of a row. Rows have their values in the order of declaration.
+// Field is one value of a row. The values of a row have the order in which the fields are declared.
 type Field struct {
 	Name     string // in the document
 	Kind     Kind
@@ -79,7 +79,7 @@ const (
 	Keep               // distinguished and kept: role names and payment references, as in the reference
 )
 
-// IsRelation reports whether the index lists what belongs to a document, rather than the documents with a value.
+// IsRelation reports whether the index lists the members of one document, rather than the documents with one value.
 func (x *Index) IsRelation() bool { return x.Keys[0].Own }
 
 // define completes a declaration. It panics on a mistake in it, at program start.
@@ -103,8 +103,8 @@ func (e *Entity) Index(name string) *Index {
 	return nil
 }
 
-// Sets returns the indexes by which Find selects, in the order of declaration. SQL statements take their arguments in
-// this order.
+// Sets returns the indexes that Find accepts as conditions, in the order of declaration. SQL statements take their
+// arguments in this order.
 func (e *Entity) Sets() []*Index {
 	return seq.Filter(e.Indexes, func(x *Index) bool { return !x.Unique && !x.IsRelation() })
 }
@@ -131,8 +131,8 @@ func (r Ref) String() string { return r.Entity.Name + ":" + r.ID }
 // Kind returns the kind of the values of an index.
 func (e *Entity) Kind(x *Index) Kind { return e.Fields[x.field].Kind }
 
-// PeekField returns a field of a document in lookup form: text as it is, numbers in digits, yes or no. ok is false if
-// there is none.
+// PeekField returns a field of a document in lookup form: text unchanged, numbers in digits, flags as yes or no. ok is
+// false if the document lacks the field.
 func PeekField(doc, name string) (value string, ok bool) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(doc), &fields); err != nil {
@@ -151,8 +151,8 @@ func PeekField(doc, name string) (value string, ok bool) {
 	}
 }
 
-// HasEntry reports whether a document has an index entry. Relations are not in documents and always match. Readers use
-// it to detect an index entry that is ahead of or behind its document.
+// HasEntry reports whether a document has an index entry. Relations are not part of documents, so their entries always
+// match. Readers detect with it that an index entry is newer or older than its document.
 func HasEntry(doc string, e IndexEntry) bool {
 	if e.Index.IsRelation() {
 		return true
@@ -170,7 +170,7 @@ const maxEncodedValue = 768
 
 // Encode returns a value as a segment of a key: trimmed, case-folded as the index declares, and percent-encoded in
 // lower case outside of a-z 0-9 @ . _ + -. ok is false for a value that is not indexed, because it is empty, too long
-// or not OnlyValue; SQL finds it.
+// or not OnlyValue; such values are looked up in SQL.
 func (x *Index) Encode(value string) (encoded string, ok bool) {
 	value = strings.TrimSpace(value)
 	if x.isEncoded(value) {
@@ -181,7 +181,7 @@ func (x *Index) Encode(value string) (encoded string, ok bool) {
 	return encoded, encoded != "" && len(encoded) <= maxEncodedValue && (x.OnlyValue == "" || x.OnlyValue == encoded)
 }
 
-// isEncoded reports whether a value is its own encoding, as nearly all are.
+// isEncoded reports whether a value equals its encoding, which is true for nearly all values.
 func (x *Index) isEncoded(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; !unreserved(c) && (x.Case != Keep || c < 'A' || c > 'Z') {
@@ -191,7 +191,8 @@ func (x *Index) isEncoded(value string) bool {
 	return true
 }
 
-// unreserved reports whether a byte stands for itself in a key. Capital letters do only in indexes that keep them.
+// unreserved reports whether a byte is written unchanged in a key. Capital letters are, only in indexes that keep
+// them.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("@._+-", c) >= 0
 }

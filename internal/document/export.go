@@ -17,15 +17,15 @@ type exportLine struct {
 	Relations json.RawMessage `json:"relations,omitempty"` // hidden values of the document
 }
 
-// Importable returns the entities that an import accepts, in import order. Orders are not among them: they are more
-// than their documents, and come back with a backup.
+// Importable returns the entities that an import accepts, in import order. Orders are not imported: their documents
+// contain only a part of an order, so orders are restored from a backup.
 func Importable() []*Entity {
 	return slices.DeleteFunc(slices.Clone(Entities), func(e *Entity) bool { return e.ExportOnly })
 }
 
-// Export writes the documents in SQL, one a line: entities in their order, documents by id. Equal rows produce equal
-// text. All are read in one snapshot: a later document could refer to one written after the end of its entity, and an
-// import would refuse it.
+// Export writes the documents in SQL, one per line: entities in their order, documents by id. Equal rows produce equal
+// text. All rows are read in one snapshot. Otherwise a document could refer to a row that was inserted after its
+// entity had been exported, and an import would refuse it.
 func Export(
 	ctx context.Context, from SnapshotSource, entities []*Entity, to io.Writer, report func(Progress),
 ) (total int, err error) {

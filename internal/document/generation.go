@@ -12,7 +12,7 @@ import (
 // GenerationState is the state of the documents in Redis as recorded in SQL.
 type GenerationState struct {
 	Epoch          string // epoch that every marker in Redis must have; empty: Redis is not used
-	Server         string // servers on which it was built
+	Server         string // servers on which the epoch was built
 	Building       string // the epoch of a rebuild, empty when none is under way
 	BuildingServer string
 	Entity         *Entity // position of the rebuild
@@ -86,8 +86,8 @@ func (p *Generation) setDamage(why error) {
 	p.damage = why
 }
 
-// Check returns the reason why documents are not read from Redis, for operators; nil while they are. It also returns
-// nil while Redis does not answer, which another check reports.
+// Check returns the reason why documents are not read from Redis, for operators; nil while they are read from Redis.
+// It also returns nil while Redis does not answer, because another check reports that.
 func (p *Generation) Check(context.Context) error {
 	if !p.Markers.Up() {
 		return nil
@@ -103,7 +103,8 @@ func (p *Generation) Check(context.Context) error {
 // Invalidate stops reading from Redis until the next check: the servers may have changed.
 func (p *Generation) Invalidate() { p.setEpoch("", p.currentRevision()+1) }
 
-// currentRevision is taken before a check, whose result setEpoch drops if Redis changed meanwhile.
+// currentRevision returns the revision at the start of a check. setEpoch drops the check's result if the revision
+// changed.
 func (p *Generation) currentRevision() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +121,7 @@ func (p *Generation) setEpoch(epoch string, look uint64) {
 	p.epoch, p.revision = epoch, look
 }
 
-// Reconcile checks the markers, every second or on an event, and rebuilds what is not complete.
+// Reconcile checks the markers, every second or on an event, and rebuilds the documents if they are not complete.
 func (p *Generation) Reconcile(ctx context.Context) error {
 	if !p.Markers.Up() {
 		p.Invalidate()
@@ -133,7 +134,7 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrRebuildRunning) {
 		return err
 	}
-	// The rebuild has ended, here or in another process; reads use Redis at once and not a second later.
+	// The rebuild has ended, here or in another process. This check lets readers use Redis now and not a second later.
 	_, err = p.verify(ctx)
 	return err
 }
@@ -142,7 +143,7 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
 	look := p.currentRevision()
 	epoch := ""
-	// Every early return clears the epoch: what could not be verified is not read.
+	// Every early return clears the epoch, because documents that could not be verified must not be read.
 	defer func() { p.setEpoch(epoch, look) }()
 	state, err := p.Store.Generation(ctx)
 	if err != nil || state.Epoch == "" {

@@ -15,10 +15,10 @@ import (
 	"comanda/internal/seq"
 )
 
-// OnConflict is the treatment of a line whose id, or one of whose unique values, exists.
+// OnConflict is what an import does with a line whose id, or one of whose unique values, exists.
 type OnConflict string
 
-// The treatments.
+// The values of OnConflict.
 const (
 	Refuse  OnConflict = "refuse"  // nothing is imported
 	Skip    OnConflict = "skip"    // the existing row stays
@@ -49,7 +49,7 @@ type Import struct {
 	DryRun     bool // validate only
 }
 
-// ImportResult is what an import has done, or with DryRun would do.
+// ImportResult is the result of an import; with DryRun, of one that would write.
 type ImportResult struct {
 	Lines   int            `json:"lines"`
 	Written map[string]int `json:"written"` // by entity
@@ -59,7 +59,7 @@ type ImportResult struct {
 // maxLineBytes bounds the memory that a line takes. The largest documents have some kilobytes.
 const maxLineBytes = 1 << 20
 
-// Run reads the lines twice: the first pass validates everything, the second writes some hundred lines per
+// Run reads the lines twice: the first pass validates them all, the second writes some hundred lines per
 // transaction. Every error names its line.
 func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, error) {
 	if im.OnConflict == "" {
@@ -126,12 +126,12 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 	return p.result, flush()
 }
 
-// refuseLine returns the fault of a line that no treatment of conflicts can save.
+// refuseLine returns the fault of a line that is refused whatever OnConflict is.
 func refuseLine(n int, err error) error {
 	return fault.Newf(fault.Invalid, "import_invalid", "Line %d: %v.", n, err)
 }
 
-// importPass is one pass with what it has read so far.
+// importPass is one pass over the lines, with the ids and unique values read so far.
 type importPass struct {
 	*Import
 	ids    map[Ref]bool        // ids of the lines so far; false if skipped and missing in SQL
@@ -251,7 +251,7 @@ func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Rec
 	return nil
 }
 
-// checkUnique finds unique values of another document, in SQL or in the file. They cannot be replaced.
+// checkUnique finds unique values that belong to another document, in SQL or in the file. They cannot be replaced.
 func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch []Record, found []conflict) error {
 	texts := make([]string, len(batch))
 	for i := range batch {
@@ -275,8 +275,8 @@ func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch
 	return nil
 }
 
-// checkValue refuses a value that an earlier line of the file has, and records that it belongs to another row. Only
-// omitting the record resolves that, so Replace refuses it.
+// checkValue refuses a unique value that an earlier line of the file has, and records values that belong to another
+// row. Only omitting the record resolves such a conflict, so Replace refuses it.
 func (p *importPass) checkValue(r Record, v uniqueValue, what, owner string, c *conflict) error {
 	if first, twice := p.values[v]; twice {
 		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))

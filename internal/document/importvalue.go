@@ -56,7 +56,7 @@ func (e *Entity) parse(l exportLine) (Record, error) {
 	return r, nil
 }
 
-// parseValue parses one value. A derived one is only validated.
+// parseValue parses one value. A derived value is validated and then ignored.
 func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) error {
 	f, c := e.Fields[i], &r.Row[i]
 	if f.Derived {
@@ -80,7 +80,7 @@ func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) e
 	if err := c.parse(f, raw); err != nil {
 		return err
 	}
-	for _, x := range e.Indexes { // as SQL compares it
+	for _, x := range e.Indexes { // compared as in SQL
 		if x.field == i && f.Kind == Text && x.Unique {
 			c.set(f, x.Lookup(c.T))
 		}
@@ -95,7 +95,7 @@ func (c *Cell) set(f Field, text string) {
 	}
 }
 
-// parse parses a value of a kind. The result is in T or N, also of a nullable field.
+// parse parses a JSON value of the field's kind. The result is in T or N, also if the field is nullable.
 func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	switch f.Kind {
 	case Text, Localised:
@@ -200,7 +200,7 @@ func cleanTexts(k text.Kind, raw json.RawMessage, object map[string]json.RawMess
 	return b.Bytes(), err
 }
 
-// errNUL refuses what PostgreSQL cannot hold.
+// errNUL refuses text that PostgreSQL cannot store.
 var errNUL = errors.New("it has a character of code 0")
 
 // parseID accepts the canonical form only. The largest integer is refused, because the next generated id would

@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// KeySet is a set of the keys that SQL implies, with the number of members of sets. Keys of Redis that are not in it
-// are examined more closely. It stores 64-bit hashes; a full set drops further keys, so that more is examined. Two keys
-// with one hash hide an orphan with a negligible probability; a new seed per set keeps that from recurring.
+// KeySet is a set of the keys that SQL implies, with the number of members of sets. Keys in Redis that are not in the
+// set are compared with SQL. The set stores 64-bit hashes. A full set drops further keys, so that more keys are
+// compared. Two keys with the same hash hide an orphan, which is very unlikely; each set has a new seed, so that the
+// next set finds it.
 type KeySet struct {
 	seed  maphash.Seed
 	limit int

@@ -19,7 +19,7 @@ type (
 var small = [2]int64{math.MinInt32, math.MaxInt32}
 
 // Limits of a cart line: cart.MaxQuantity and catalog.MaxPrice, which this package must not import; a test compares
-// them. Users of a line rely on the product and the sum of such numbers not overflowing.
+// them. Code that reads cart lines relies on products and sums of such numbers not overflowing.
 var (
 	lineQuantity = [2]int64{1, 20}
 	linePrice    = [2]int64{0, 1_000_000_000}
@@ -28,7 +28,7 @@ var (
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
 
-// trail returns the fields with which most models end.
+// trail appends the fields with which most models end.
 func trail(fs ...Field) fields {
 	return append(fs,
 		Field{Name: "createdAt", Kind: Instant}, Field{Name: "updatedAt", Kind: Instant},
@@ -107,9 +107,8 @@ var Category = define(Entity{
 		Field{Name: "descriptions", Kind: Object, Optional: true, Typed: text.Lines}),
 })
 
-// Dish is a dish of the restaurant. Its price is that of the published menu of the branch that comes first, in that
-// branch's currency. What is left of it depends on the branch and the day, so that stock and soldToday are always null
-// here.
+// Dish is a dish of the restaurant. Its price is that of the published menu of the first branch, in that branch's
+// currency. The remaining units depend on the branch and the day, so stock and soldToday are always null here.
 var Dish = define(Entity{
 	Name: "dish", Keys: keyspace.DishDocuments, Numeric: true,
 	Fields: trail(
@@ -128,7 +127,7 @@ var Dish = define(Entity{
 	},
 })
 
-// Cart is what a member is about to order.
+// Cart is a member's cart.
 var Cart = define(Entity{
 	Name: "cart", Keys: keyspace.CartDocuments, Numeric: true,
 	Fields: trail(Field{Name: "id", Kind: ID}, Field{Name: "userId", Kind: ID, Refers: "user"}),
@@ -148,7 +147,7 @@ var CartDetail = define(Entity{
 	},
 	UniqueTogether: []string{"cartId", "dishId"},
 	Indexes: indexes{
-		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.DetailsOfCart)},
+		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.CartDetailsByCart)},
 	},
 })
 
@@ -173,7 +172,7 @@ var Order = define(Entity{
 	},
 })
 
-// OrderDetail is a line of an order. Its id is the order's and the number of the line, as in 01j...-2.
+// OrderDetail is a line of an order. Its id is the order's id and the number of the line, as in 01j...-2.
 var OrderDetail = define(Entity{
 	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true,
 	Fields: fields{
@@ -182,6 +181,6 @@ var OrderDetail = define(Entity{
 		{Name: "version", Kind: Number},
 	},
 	Indexes: indexes{
-		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.DetailsOfOrder)},
+		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},
 	},
 })

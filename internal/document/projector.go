@@ -12,8 +12,8 @@ import (
 
 const (
 	claimBatch       = 50               // outbox rows in one claim; one row may stand for hundreds of documents
-	claimDuration    = 10 * time.Second // then another process may try; far longer than runBudget and a slow exchange
-	runBudget        = 2 * time.Second  // then RunOnce ends; the rest follows in the next run, so that shutdown waits briefly
+	claimDuration    = 10 * time.Second // then another process may claim the rows; far longer than runBudget
+	runBudget        = 2 * time.Second  // after that RunOnce ends, so that a shutdown waits briefly; the next run continues
 	maxTouchedPerRun = 2000             // touched documents in one run
 	batchSize        = 500              // documents that share round trips
 	maxProjectRounds = 4                // how often a document is projected again at once, before it waits for the next run
@@ -33,8 +33,8 @@ type Projector struct {
 	touched map[Ref]struct{}
 }
 
-// Touch queues documents for the next run, beside those in the outbox. It never blocks. A full set drops further ones:
-// the sampler finds what stays wrong.
+// Touch queues documents for the next run, in addition to those in the outbox. It never blocks. A full queue drops
+// further documents; the sampler finds those that stay wrong.
 func (p *Projector) Touch(refs ...Ref) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,18 +63,18 @@ func (p *Projector) takeTouched() []Ref {
 	return refs
 }
 
-// RunOnce projects what is due for up to two seconds. Without that limit, a run that goes on as long as changes
-// arrive would be cut off by the loop's deadline in the middle of a call and count as failed. While Redis is down it
-// does nothing: the rows stay.
+// RunOnce projects due documents for up to two seconds. Without that limit, a run could go on as long as changes
+// arrive, until the loop's deadline interrupts it in the middle of a call and counts it as failed. While Redis is down
+// RunOnce does nothing: the rows stay.
 func (p *Projector) RunOnce(ctx context.Context) error {
 	if !p.Writer.Up() {
 		return nil
 	}
 	begun := p.Now()
-	// Touched documents first: a reader has just missed them.
+	// Touched documents come first, because a reader has just missed them in Redis.
 	touched := p.takeTouched()
 	if err := p.Project(ctx, touched, nil); err != nil {
-		// They are in no table, so a failure must not lose them.
+		// Touched documents are in no table, so they are queued again after a failure.
 		p.Touch(touched...)
 		return err
 	}
@@ -93,8 +93,8 @@ func (p *Projector) withinBudget(begun time.Time) bool {
 	return took >= 0 && took < runBudget
 }
 
-// projectClaimed projects rows of the outbox batch by batch. It releases rows that it has no time for, well before
-// the claim ends: two processes that project the same rows under load would both be late.
+// projectClaimed projects rows of the outbox batch by batch. It releases rows for which no time is left, well before
+// the claim ends. Otherwise two processes could project the same rows under load, and both would be late.
 func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, error) {
 	now := p.Now()
 	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimDuration), claimBatch)
@@ -143,8 +143,8 @@ func projectableRows(claimed []Claimed) []string {
 	return rows
 }
 
-// release ends the claims of rows that were not projected, without counting an attempt. It has a limit of its own,
-// because ctx may be the reason for the end.
+// release ends the claims of rows that were not projected, without counting an attempt. It has its own time limit,
+// because ctx may have ended.
 func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -158,9 +158,9 @@ func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	_ = p.Outbox.RecordFailures(ctx, now, released...) // on failure they become free when the claim ends
 }
 
-// Project writes documents as they are now. dead is the known versions of deletions. A document without a row and
-// without a known version is deleted at the version after the one in Redis, and once more when the outbox row of its
-// deletion arrives.
+// Project writes documents in their current state. dead contains the known versions of deletions. A document without a
+// row and without a known version is deleted at the version after the one in Redis, and again when the outbox row of
+// its deletion arrives.
 func (p *Projector) Project(ctx context.Context, refs []Ref, dead map[Ref]int64) error {
 	return p.project(ctx, projection{refs: refs, deletedVersions: dead})
 }
@@ -169,10 +169,10 @@ func (p *Projector) Project(ctx context.Context, refs []Ref, dead map[Ref]int64)
 type projection struct {
 	refs            []Ref         // to be read from SQL
 	deletedVersions map[Ref]int64 // known versions of deletions
-	deleted         []Document    // only deleted, so that nothing is to be read
+	deleted         []Document    // deletions whose rows are not read
 }
 
-// newProjection collects the documents of outbox rows. A change after a deletion has a row of its own and a higher
+// newProjection collects the documents of outbox rows. A change after a deletion has its own outbox row and a higher
 // version.
 func newProjection(claimed []Claimed) projection {
 	w := projection{deletedVersions: map[Ref]int64{}}
@@ -199,8 +199,8 @@ func newProjection(claimed []Claimed) projection {
 	return w
 }
 
-// project writes documents and repeats those that lost against another writer. After a few rounds they wait for the
-// next run, so that two busy writers cannot keep a run from ending.
+// project writes documents, and again those that another writer wrote at the same time. After maxProjectRounds they
+// wait for the next run, so that two busy writers cannot keep a run from ending.
 func (p *Projector) project(ctx context.Context, w projection) error {
 	for n := 0; len(w.refs)+len(w.deleted) > 0; n++ {
 		lost, displaced, err := p.pass(ctx, w)
@@ -219,8 +219,8 @@ func (p *Projector) project(ctx context.Context, w projection) error {
 	return nil
 }
 
-// pass writes each document once, in batches. It returns the documents to project again. What was lost with an error is
-// touched, so that it does not depend on the caller.
+// pass writes each document once, in batches, and returns the documents to project again. After an error it touches
+// those that were not written, so that the caller need not.
 func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []Ref, err error) {
 	refs, docs := unique(w.refs), w.deleted // deletions are written with the first batch
 	for len(refs)+len(docs) > 0 {
@@ -286,7 +286,7 @@ func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string, dead m
 		return nil, err
 	}
 	have := make(map[string]bool, len(docs))
-	docs = slices.DeleteFunc(docs, func(d Document) bool { // a line requested both by its own id and by its order's
+	docs = slices.DeleteFunc(docs, func(d Document) bool { // a line may be requested both by its own id and by its order's
 		twice := have[d.ID]
 		have[d.ID] = true
 		return twice

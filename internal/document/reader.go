@@ -13,8 +13,8 @@ const (
 	maxSetMembers = 10_000
 )
 
-// Reader reads documents from Redis where they are complete, and from SQL otherwise. What Redis lacks or has wrong is
-// read from SQL and repaired. Results may be some hundred milliseconds behind a change.
+// Reader reads documents from Redis if they are complete there, and from SQL otherwise. Documents that are missing or
+// wrong in Redis are read from SQL and repaired. Results may be some hundred milliseconds behind a change.
 type Reader struct {
 	Source Source
 	Cache  Cache
@@ -22,7 +22,7 @@ type Reader struct {
 	Repair func(refs ...Ref) // projects documents again, normally Projector.Touch
 }
 
-// CacheState is how far Redis may be used.
+// CacheState reports whether documents may be read from Redis.
 type CacheState interface {
 	Epoch() string // epoch that markers must have; empty: read SQL
 	Damaged() bool // sets may lack members: read lists from SQL
@@ -39,7 +39,7 @@ func (r *Reader) Get(ctx context.Context, e *Entity, id string) (d Document, fou
 
 // GetMany returns documents in the order of their ids; missing ones are left out.
 func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
-	// Ids come from requests. One that cannot be in a key has no row either.
+	// Ids come from requests. An id that cannot be part of a key has no row either.
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Keys.Key(id).Valid() })
 	if len(ids) == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	}
 	bodies, err := r.Cache.Bodies(ctx, e, ids)
 	if err != nil {
-		return readInOrder(ctx, r.Source, e, ids) // SQL has them as well
+		return readInOrder(ctx, r.Source, e, ids) // SQL has all documents
 	}
 	docs := make([]Document, 0, len(ids))
 	var missing []string
@@ -99,8 +99,8 @@ func readInOrder(ctx context.Context, source Source, e *Entity, ids []string) ([
 	return docs, nil
 }
 
-// FindUnique returns the document with a unique value. The document itself is checked: the index entry is only a
-// hint.
+// FindUnique returns the document with a unique value. It checks the value in the document, because the index entry
+// may be outdated.
 func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string) (d Document, found bool, err error) {
 	x := e.Index(index)
 	if x == nil || !x.Unique {
@@ -129,7 +129,7 @@ func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string)
 	return docs[0], true, nil
 }
 
-// errIndex is a mistake in the program: requests do not name indexes.
+// errIndex reports a programming error: requests do not name indexes.
 func errIndex(e *Entity, index string) error {
 	return fault.Newf(fault.Internal, "no_index", "%s has no index %q.", e.Name, index)
 }
@@ -142,8 +142,8 @@ type Page struct{ Offset, Limit int }
 type Filter map[string]string
 
 // Find returns a page of the documents that have all values, in the order of ids, and their total number. Without
-// values it lists all. Each document is checked; one that does not match is left out and repaired. The total may exceed
-// what all pages return by documents that are left out.
+// values it lists all documents. Each document is checked; a document that does not match is left out and repaired.
+// The total may therefore exceed the number of documents on all pages.
 func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []Document, total int, err error) {
 	where, entries, indexed, err := e.filter(f)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 	return r.dropMismatches(e, docs, ids, entries), total, nil
 }
 
-// dropMismatches removes documents that do not have the values, and repairs all that was wrong.
+// dropMismatches removes documents that do not have the values, and repairs all documents that were wrong.
 func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entries []IndexEntry) []Document {
 	there := make(map[string]bool, len(docs))
 	docs = slices.DeleteFunc(docs, func(d Document) bool {
@@ -186,8 +186,8 @@ func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entrie
 	return docs
 }
 
-// findSource finds and reads documents in SQL. They are not read from Redis: it may be behind, with a document that
-// does not have the values yet.
+// findSource finds and reads documents in SQL. It does not read the found documents from Redis, which may have an
+// older version without the values.
 func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Page) ([]Document, int, error) {
 	ids, total, err := r.Source.Find(ctx, e, where, p.Offset, p.Limit)
 	if err != nil {
@@ -200,7 +200,8 @@ func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Pag
 	return docs, total, err
 }
 
-// filter converts values by name into conditions for SQL and Redis. indexed is false if a value is in no set.
+// filter converts values by name into conditions for SQL and Redis. indexed is false if no set contains one of the
+// values.
 func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed bool, err error) {
 	known := 0
 	indexed = true

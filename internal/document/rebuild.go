@@ -23,7 +23,7 @@ type Progress struct {
 	Done   int    `json:"done"` // documents, over all entities
 }
 
-// Sweeper finds keys in Redis that no row implies and removes index entries; documentredis.Store implements it.
+// Sweeper finds keys in Redis that no row implies, and removes index entries; documentredis.Store implements it.
 type Sweeper interface {
 	Walker
 	// RecordKeys adds the keys of documents to a set.
@@ -58,7 +58,7 @@ func (b *Builder) Build(ctx context.Context) error {
 		return err
 	}
 	err = b.run(ctx, state)
-	if err != nil && !errors.Is(err, ErrRebuildRunning) { // so that the next builder need not wait for the end of the claim
+	if err != nil && !errors.Is(err, ErrRebuildRunning) { // so that the next builder need not wait
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		b.release(ctx, state.Building)
@@ -67,7 +67,8 @@ func (b *Builder) Build(ctx context.Context) error {
 }
 
 // claim begins a rebuild or takes over one whose builder has died. The claim in SQL is conditional on the state that
-// was read, so of two processes one succeeds. The markers are set after it and before the first document is written.
+// was read, so only one of two processes succeeds. The markers are set after the claim and before the first document
+// is written.
 func (b *Builder) claim(ctx context.Context) (GenerationState, error) {
 	seen, err := b.Store.Generation(ctx)
 	if err != nil {
@@ -99,7 +100,7 @@ func (b *Builder) claim(ctx context.Context) (GenerationState, error) {
 	return next, b.Markers.MarkBuilding(ctx, next.Building)
 }
 
-// canResume reports whether everything that an interrupted rebuild has written still exists.
+// canResume reports whether Redis still has everything that an interrupted rebuild has written.
 func (b *Builder) canResume(ctx context.Context, seen GenerationState, server string) (bool, error) {
 	if seen.Building == "" || seen.BuildingServer != server || seen.Entity == nil {
 		return false, nil
@@ -121,8 +122,8 @@ func (b *Builder) release(ctx context.Context, building string) {
 	_, _ = b.Store.SaveProgress(ctx, state) // on failure the claim ends by itself
 }
 
-// run writes all documents from the saved position on, removes what no row implies, and makes the rebuild the epoch.
-// Markers in Redis are changed before SQL: until SQL names the epoch, no reader uses it.
+// run writes all documents from the saved position on, removes keys that no row implies, and makes the rebuild the
+// epoch. Markers in Redis are changed before SQL: until SQL names the epoch, no reader uses it.
 func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	c := &rebuildRun{Builder: b, state: state, lastProgress: b.Now(), seen: NewKeySet(maxKeys)}
 	began := false
@@ -145,7 +146,7 @@ func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	if err != nil {
 		return err
 	}
-	// A server that was replaced during the rebuild lacks what was written before.
+	// A server that was replaced during the rebuild lacks the documents written before.
 	built := server == state.BuildingServer
 	if built {
 		if built, err = b.Markers.MarkBuilt(ctx, state.Building); err != nil {
@@ -176,7 +177,7 @@ func (b *Builder) sweep(ctx context.Context, c *rebuildRun) error {
 	})
 }
 
-// remove deletes orphans from Redis. Their memos are reset too: after a restored backup, ids may be assigned again.
+// remove deletes orphans from Redis. It also resets their memos: after a restored backup, ids may be assigned again.
 func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 	if err := b.Sweeper.Remove(ctx, orphans); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 	if err := b.Projector.Writer.ResetVersions(ctx, documents); err != nil {
 		return err
 	}
-	// This deletes the documents, or writes them again if their row was written between the check and the removal.
+	// Project deletes the documents, or writes them again if their row was inserted between the check and the removal.
 	return b.Projector.Project(ctx, refs, nil)
 }
 
@@ -218,8 +219,8 @@ func (c *rebuildRun) entity(ctx context.Context, e *Entity) error {
 	})
 }
 
-// batch writes one batch and, under mu, advances the saved position. It does not use the projector, because
-// overwriteNewer must decide about documents that are newer in Redis than in SQL.
+// batch writes one batch and, under mu, advances the saved position. It does not use the projector, which
+// would drop documents that are newer in Redis than in SQL; overwriteNewer decides about them.
 func (c *rebuildRun) batch(ctx context.Context, e *Entity, b batch, line *watermark) error {
 	docs, err := c.Source.Read(ctx, e, b.ids)
 	if err != nil {
@@ -250,8 +251,8 @@ func (c *rebuildRun) batch(ctx context.Context, e *Entity, b batch, line *waterm
 	return nil
 }
 
-// overwriteNewer writes documents that are newer in Redis than in SQL, as after a restored backup. Redis only has
-// what SQL had once. If a row read afterwards is older, or exists although Redis remembers its deletion, SQL was
+// overwriteNewer writes documents that are newer in Redis than in SQL, as after a restored backup. Redis only ever
+// has rows that SQL had. So if a row read afterwards is older, or exists although Redis has its deletion, SQL was
 // rolled back.
 func (c *rebuildRun) overwriteNewer(ctx context.Context, e *Entity, dropped []Ref) error {
 	if len(dropped) == 0 {

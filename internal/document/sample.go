@@ -13,7 +13,7 @@ import (
 
 const (
 	sampledDocuments = 200         // documents of each entity compared in a pass
-	shortListBatches = 20          // as many times more batches where the list of all is too short
+	shortListBatches = 20          // multiplies the batches of a pass where the list of all documents is too short
 	sampledSets      = 5000        // sets of each index counted in a pass
 	sampledShortSets = 20          // sets of each index that are examined after too low a count
 	maxSampleIdle    = time.Minute // longest idle time
@@ -25,14 +25,14 @@ const (
 // Sampler detects keys that Redis has lost, as by eviction or a manual UNLINK, and restores them. Generation detects
 // the loss of markers or of a server.
 //
-// A pass compares some documents of each entity with all their keys, the next ones in each pass, and counts the
-// members of the lists and of some sets. Sizes are only a hint: documents decide. A document counts as lost if SQL
-// returns the same before and after the pending changes were read, it is not pending, and Redis lacks it twice. So a
-// slow projector is never mistaken for a loss.
+// A pass compares some documents of each entity with all their keys, continuing where the previous pass ended, and
+// counts the members of the lists and of some sets. A wrong count is only a hint; documents are compared before a key
+// counts as lost. A document counts as lost if SQL returns the same row before and after the pending changes were
+// read, the document is not pending, and Redis lacks it twice. So a slow projector is never mistaken for a loss.
 //
-// Losses are written again at once, and everything else by a rebuild: where some keys were lost, others were too, and
-// entries that only a lost memo listed can be found in no other way. Until a later pass finds nothing, the generation
-// is damaged.
+// Losses are written again at once, and a rebuild then writes all documents: other keys may be lost too, and only a
+// rebuild finds entries that were listed in a lost memo alone. The generation counts as damaged until a later pass
+// finds no loss.
 //
 // Every process runs a sampler, because each must protect its own readers. It is not safe for concurrent use.
 type Sampler struct {
@@ -78,7 +78,7 @@ func (s *Sampler) RunOnce(ctx context.Context) error {
 	p := samplePass{Sampler: s}
 	err := p.run(ctx)
 	p.Took = s.Now().Sub(begun)
-	// Also after an error, so that a slow database is not asked more often.
+	// The pause also follows an error, so that a slow database is not queried more often.
 	s.nextPass = s.Now().Add(min(time.Duration(s.IdleFactor)*max(p.Took, 0), maxSampleIdle))
 	if err != nil {
 		return err
@@ -92,13 +92,13 @@ func (s *Sampler) RunOnce(ctx context.Context) error {
 
 // respond restores losses, and clears the damage after a pass without any.
 func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
-	if s.rebuildOwed != epoch { // rebuilt meanwhile
+	if s.rebuildOwed != epoch { // another rebuild may have completed meanwhile
 		s.rebuildOwed = ""
 	}
 	switch {
 	case len(p.Lost) > 0:
 		s.rebuildOwed = epoch
-		// Before the repair, so that no list is read from the damaged sets meanwhile.
+		// The damage is recorded before the repair, so that meanwhile no list is read from the damaged sets.
 		s.Generation.setDamage(errLost(p.Lost))
 		n, err := s.restore(ctx, p.Lost)
 		p.Restored = n
@@ -117,8 +117,8 @@ func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
 	return s.rebuild(ctx)
 }
 
-// inFuture reports whether an instant is still ahead. One further away than most was set by another clock and does
-// not count.
+// inFuture reports whether an instant is in the future. It returns false for an instant further away than most, which
+// was stored before the clock was set back.
 func inFuture(now, until time.Time, most time.Duration) bool {
 	wait := until.Sub(now)
 	return wait > 0 && wait <= most
@@ -146,8 +146,8 @@ func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
 	return len(refs), s.Projector.Project(ctx, refs, nil)
 }
 
-// rebuild rebuilds everything. If another process is doing so, the new epoch ends the need for it. The pause after it
-// is limited, so that losses that continue are repaired again within minutes.
+// rebuild rebuilds all documents, unless another process is doing so; the new epoch then makes this rebuild
+// unnecessary. The pause afterwards is limited, so that continuing losses are repaired again within minutes.
 func (s *Sampler) rebuild(ctx context.Context) error {
 	begun := s.Now()
 	err := s.Generation.Build(ctx)

@@ -19,7 +19,8 @@ type samplePass struct {
 	position time.Time // position of the projector; zero if nothing is pending
 }
 
-// baseline is a number of rows in SQL. A later pass compares Redis with it, once the projector has passed its time.
+// baseline is a number of rows in SQL. A later pass compares Redis with it, after the projector has written all
+// changes from before the count.
 type baseline struct {
 	entity    *Entity
 	index     *Index    // nil for the list of all
@@ -28,7 +29,7 @@ type baseline struct {
 	sizes     []Size
 }
 
-// prepare creates the baselines without counts: the first pass counts, the second compares.
+// prepare creates baselines without counts. The first pass counts the rows in SQL, the second pass compares.
 func (s *Sampler) prepare() {
 	s.cursors = map[*Entity]string{}
 	for _, e := range Entities {
@@ -103,7 +104,7 @@ func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
 			return err
 		}
 		least = before[0].N
-		if sizes[0] < min(least, g.sizes[0].N) { // deletions in between make both smaller
+		if sizes[0] < min(least, g.sizes[0].N) { // deletions between the counts make both smaller
 			batches = shortListBatches
 		}
 	}
@@ -159,7 +160,7 @@ func (p *samplePass) checkSets(ctx context.Context, g *baseline) error {
 			}
 		}
 	} else if !g.countedAt.IsZero() {
-		return nil // the baseline stays until the projector has passed it
+		return nil // the baseline stays until the projector has written the changes from before it
 	}
 	sizes, err := p.Counts.Sizes(ctx, g.entity, g.index, g.after, sampledSets)
 	if err != nil {
@@ -229,7 +230,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 			again = append(again, d.Ref.ID)
 		}
 	}
-	// Read again after the outbox: a document that is the same and does not wait has been projected.
+	// SQL is read again after the outbox: a document that has not changed and is not pending has been projected.
 	if docs, err = p.Source.Read(ctx, e, again); err != nil {
 		return err
 	}

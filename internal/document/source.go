@@ -19,10 +19,10 @@ type Where struct {
 // Source reads documents from SQL; documentsql.Store implements it. Its methods may be called concurrently, but not
 // those of a snapshot.
 type Source interface {
-	// Read returns the documents of ids as their rows are now, in no particular order; ids without a row are left out.
-	// The id of an order stands for all of its lines.
+	// Read returns the documents of ids in their current state, in no particular order; ids without a row are left
+	// out. The id of an order selects all of its lines.
 	Read(ctx context.Context, e *Entity, ids []string) ([]Document, error)
-	// IDs returns up to limit ids after one, in their order; "" is before all.
+	// IDs returns up to limit ids that follow after, in order; "" precedes all ids.
 	IDs(ctx context.Context, e *Entity, after string, limit int) ([]string, error)
 	// Owners returns the ids of the rows that have unique values, by Lookup of the value.
 	Owners(ctx context.Context, e *Entity, x *Index, values []string) (map[string]string, error)
@@ -66,7 +66,7 @@ type Size struct {
 type Counts interface {
 	// Total returns the number of rows of an entity.
 	Total(ctx context.Context, e *Entity) (int64, error)
-	// Sizes returns up to limit values after one, in their order, with the number of rows of each.
+	// Sizes returns up to limit values that follow after, in order, with the number of rows of each.
 	Sizes(ctx context.Context, e *Entity, x *Index, after string, limit int) ([]Size, error)
 	// Position returns the time of the oldest pending transaction; the zero time if none is pending.
 	Position(ctx context.Context) (time.Time, error)
@@ -80,15 +80,15 @@ type Counts interface {
 type Writer interface {
 	// Up reports whether Redis is likely to answer.
 	Up() bool
-	// Apply writes documents, each at most once per call: the document, its memo, its index entries. It drops one that
-	// is older than the one in Redis; one of the same version is written again completely. The ApplyResult is valid
-	// also with an error.
+	// Apply writes documents, each at most once per call: the document, its memo, its index entries. It drops a
+	// document that is older than the one in Redis, and completely rewrites one of the same version. The ApplyResult
+	// is valid also with an error.
 	Apply(ctx context.Context, docs []Document) (ApplyResult, error)
 	// ResetVersions makes the remembered versions lower than every version, so that the next write wins.
 	ResetVersions(ctx context.Context, refs []Ref) error
 }
 
-// ApplyResult is what the caller of Apply must do next.
+// ApplyResult lists the documents that the caller of Apply must process further.
 type ApplyResult struct {
 	Lost      []Ref // a newer version was written at the same time: project again
 	Displaced []Ref // another document has taken their unique value: project again
@@ -100,7 +100,7 @@ type ApplyResult struct {
 type Cache interface {
 	// Bodies returns documents as JSON, "" for missing ones.
 	Bodies(ctx context.Context, e *Entity, ids []string) ([]string, error)
-	// Owner returns the id under a unique value, and that document, "" for missing ones.
+	// Owner returns the id stored under a unique value, and the document with this id; "" for missing ones.
 	Owner(ctx context.Context, e *Entity, x *Index, encoded string) (id, body string, err error)
 	// Members returns the ids of documents in all sets, in their order; without sets, all ids. known is false if the
 	// documents in Redis are not of the epoch, or if more than most ids would have to be read.
@@ -116,8 +116,8 @@ type batch struct {
 // defaultWorkers keeps SQL and Redis busy while other workers encode; more would take connections from requests.
 const defaultWorkers = 8
 
-// forEachBatch runs several workers on the ids of an entity after one, in batches. It ends with the first error.
-// Batches are numbered in order, and end in any order. Ids are read at most one batch ahead of the workers.
+// forEachBatch runs several workers on the ids of an entity that follow after, in batches. It ends with the first
+// error. Batches are numbered in order, and end in any order. Ids are read at most one batch ahead of the workers.
 func forEachBatch(
 	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
 ) error {
@@ -132,7 +132,7 @@ func forEachBatch(
 		group.Go(func() error { return run(ctx, batch{n, ids}) })
 		after, err = ids[len(ids)-1], context.Cause(ctx)
 	}
-	// After the failure of a worker, the others and IDs only report that the context has ended.
+	// After one worker has failed, the errors of the others and of IDs are only that the context has ended.
 	if failed := group.Wait(); failed != nil {
 		return failed
 	}

@@ -40,7 +40,8 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s (%s)", d.Kind, 
 
 // Walker reads everything in Redis.
 type Walker interface {
-	// Walk passes, in batches, what is in Redis but not in the set of keys. It may also pass keys in the set.
+	// Walk passes, in batches, keys and members that are in Redis but not in the set of keys. It may also pass some
+	// that are.
 	Walk(ctx context.Context, seen *KeySet, found func(context.Context, []Difference) error) error
 	// StillPresent returns the differences that still exist in Redis.
 	StillPresent(ctx context.Context, found []Difference) ([]Difference, error)
@@ -57,7 +58,7 @@ type Mirror interface {
 	Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error)
 }
 
-// Verifier compares everything, in both directions.
+// Verifier compares all documents in both directions: from SQL to Redis, and from Redis to SQL.
 type Verifier struct {
 	Source Source
 	Mirror Mirror
@@ -170,8 +171,8 @@ func (c *verifyRun) count(e *Entity, ids []string) {
 	}
 }
 
-// counters checks that no counter is below its documents: a program that takes the next number from it would use one
-// twice.
+// counters checks that no counter is below the highest id of its documents: a program that takes its next number from
+// such a counter would use an id twice.
 func (c *verifyRun) counters(ctx context.Context) error {
 	for _, e := range Entities {
 		n, err := c.Mirror.Counter(ctx, e)
@@ -262,7 +263,7 @@ func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Diff
 	return slices.DeleteFunc(found, func(d Difference) bool { return !slices.Contains(now, d) }), nil
 }
 
-// confirmOrphans removes differences that SQL implies after all, or that are gone from Redis meanwhile.
+// confirmOrphans removes differences that SQL implies by now, or that Redis does not have any more.
 func confirmOrphans(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
 	if len(found) == 0 {
 		return nil, nil

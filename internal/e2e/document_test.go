@@ -21,7 +21,7 @@ import (
 
 // Sizes of the write load.
 const (
-	clerks   = 16 // concurrent writers
+	writers  = 16 // concurrent writers
 	signedUp = 40 // accounts; each costs hashing a password
 )
 
@@ -133,7 +133,7 @@ func newDocumentWriters(s *installation) *documentWriters {
 	for _, r := range rights.Items {
 		o.rights = append(o.rights, r.ID)
 	}
-	o.guests = make([]guest, clerks)
+	o.guests = make([]guest, writers)
 	for i := range o.guests {
 		o.guests[i] = s.guest(i)
 	}
@@ -183,7 +183,7 @@ func (o *documentWriters) record(entities ...string) {
 // work runs the writers until enough writes are done. It calls each event when its number of writes is reached.
 func (o *documentWriters) work(events map[int]func()) {
 	var all sync.WaitGroup
-	for n := range clerks {
+	for n := range writers {
 		all.Go(func() { o.write(n) })
 	}
 	over := make(chan struct{})

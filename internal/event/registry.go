@@ -88,7 +88,7 @@ func defineStock[P any](name, aggregate, purpose string) Kind[P] {
 	return k
 }
 
-// defineExternal declares a command of other systems. Their messages name a reservation, whatever they call it.
+// defineExternal declares a command of other systems. The aggregate of such a message is always a reservation.
 func defineExternal[P any](name, purpose string) Kind[P] {
 	k := defineStock[P](name, "reservation", purpose)
 	k.External = true
@@ -217,7 +217,7 @@ func members(t reflect.Type) *schema {
 			s.Required = append(s.Required, name)
 		}
 	}
-	// Its two forms cannot be expressed by tags of single fields.
+	// Tags of single fields cannot express the two forms of a StockRequest.
 	if t == reflect.TypeFor[StockRequest]() {
 		s.AnyOf = []*schema{{Required: []string{"items"}}, {Required: []string{"itemId", "quantity"}}}
 	}

@@ -52,8 +52,8 @@ type Error struct {
 	RetryAfter time.Duration  // earliest useful retry; zero means unspecified
 }
 
-// New returns a fault of a kind with a stable code and a sentence for the user. The code is part of the API: clients
-// compare it, so it never changes.
+// New returns a fault of a kind with a stable code and a sentence for the user. The code never changes, because it is
+// part of the API: clients compare it.
 func New(kind Kind, code, detail string) *Error {
 	return &Error{Kind: kind, Code: code, Detail: detail}
 }
@@ -63,9 +63,9 @@ func Newf(kind Kind, code, format string, args ...any) *Error {
 	return New(kind, code, fmt.Sprintf(format, args...))
 }
 
-// Wrap returns an unexpected error as an internal fault of op. If err already is a fault, its kind and code are kept.
-// Wrap returns nil for nil. The text of err is for the log only; a client reads the sentence of the fault, or of an
-// internal error.
+// Wrap returns an unexpected error as an internal fault of op. If err is a fault already, its kind and code are kept.
+// Wrap returns nil for nil. The text of err is for the log only; a client receives the sentence of the fault, or that
+// of an internal error.
 func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
@@ -127,8 +127,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Kind == e.Kind && t.PublicCode() == e.PublicCode()
 }
 
-// KindOf returns the kind of any error; Internal if it is not a fault. It finds a fault below other errors, too. For
-// nil it is Internal as well, so callers check the error first.
+// KindOf returns the kind of any error; Internal if it is not a fault. It also finds a fault that other errors wrap.
+// For nil it returns Internal too, so callers check the error first.
 func KindOf(err error) Kind {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Kind

@@ -54,7 +54,8 @@ type Config struct {
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
-		// The default does not listen to the network. WriteTimeout leaves a slow client 22 s after the longest handler.
+		// By default the server does not listen on the network. WriteTimeout leaves a slow client 22 s after the
+		// longest handler.
 		Listen: "127.0.0.1:8080", Title: "Comanda", Version: "devel", AccessLog: true,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 60 * time.Second, RequestTimeout: 8 * time.Second,

@@ -27,17 +27,18 @@ var (
 
 // ServeHTTP is the outermost handler of every request (H2, H4).
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Before anything can fail: every response carries the request id and the security headers, also a refusal.
+	// The exchange is created first, because every response carries the request id and the security headers, even a
+	// refusal.
 	x := newExchange(w, r)
 	x.client = clientOf(r, s.conf.TrustedProxies)
 	s.secure(w.Header(), x.id)
-	// The client opens its next connection to another instance, see Stop.
+	// The server is stopping; closing the connection makes the client open its next one to another instance.
 	if s.ready.draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
 	s.inFlight.Add(1)
 	defer s.finish(x, r)
-	// Ahead of the mux, so that no handler receives text that cannot be stored.
+	// The URL is checked before the mux, so that no handler receives text that cannot be stored.
 	if p := checkURL(r, s.conf.MaxURLBytes); p != nil {
 		s.reject(x, p)
 		return
@@ -116,7 +117,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	if x.status == 0 { // nothing written, no error: net/http sends 200
 		x.status = http.StatusOK
 	}
-	// Here and not where the request is refused, because handlers refuse too.
+	// Denied is called here and not where a request is refused, because handlers refuse requests too.
 	if x.status == http.StatusForbidden && s.Denied != nil {
 		s.Denied(Denial{x.actor, x.client.String(), x.code, &x.route.RouteInfo})
 	}
@@ -132,7 +133,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 // record logs the request (H4). Paths are logged as patterns, so that neither query tokens nor ids in paths appear
 // (H3).
 func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
-	// 503 is a warning: the server refuses on purpose under load. Other 5xx are errors of ours.
+	// 503 is a warning, because the server refuses on purpose under load. Other 5xx are errors of the server.
 	level := slog.LevelInfo
 	switch {
 	case x.status >= 500 && x.status != http.StatusServiceUnavailable:

@@ -52,8 +52,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// newExchange accepts the request id of a proxy or client, so that its logs and ours can be joined, and otherwise
-// creates one.
+// newExchange accepts the request id of a proxy or client, so that its logs and the server's can be joined. Without
+// one it creates an id.
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, begun: clock.Start()}
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && plausibleID(given[0]) {
@@ -96,7 +96,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write discards the body of the mux's own 404 or 405. Otherwise it writes through, with status 200 if none was set.
+// Write discards the body of the mux's own 404 or 405. Otherwise it writes the body, with status 200 if none was set.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.muted {
 		return len(p), nil

@@ -59,8 +59,8 @@ func fromHuma(ctx huma.Context, status int, message string, errs []error) *Probl
 // unreadable is huma's message for a body that could not be read.
 const unreadable = "cannot read request body"
 
-// invalid returns a problem with the errors in parameters and body. Huma reports our decoder's errors as one text, so
-// the body is checked again; only refused requests pay for that.
+// invalid returns a problem with the errors in parameters and body. Huma reports the errors of package jsonbody as one
+// text, so the body is checked again; only refused requests cost this.
 func invalid(ctx huma.Context, errs []error) *Problem {
 	p := newInvalid()
 	for _, err := range errs {

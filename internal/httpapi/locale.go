@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// Browsers send far less. The limits bound the work that a header of the maximum size can cause.
+	// The headers of browsers are far shorter. The limits bound the work that a header of the maximum size can cause.
 	maxAcceptLanguage = 512 // bytes of the header that are read
 	maxLanguages      = 16  // languages of the header that are considered
 )

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// ByID is the input of an operation on the object of a number.
+// ByID is the input of an operation on one object, identified by a number.
 type ByID struct {
 	ID int64 `path:"id"`
 }
@@ -28,7 +28,7 @@ type BodyByID[B any] struct {
 	Body B
 }
 
-// ByText is the input of an operation on the object of a text id.
+// ByText is the input of an operation on one object, identified by a text.
 type ByText struct {
 	ID string `path:"id" maxLength:"64"`
 }
@@ -105,13 +105,13 @@ func (p LongPaging) Offset() int { return Paging(p).Offset() }
 // Offset returns the number of items before the page.
 func (p ShortPaging) Offset() int { return Paging(p).Offset() }
 
-// List is a whole list.
+// List is a complete list.
 type List[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
 }
 
-// ListOf returns a list of total items, those of one page or all of them, each as view shows it.
+// ListOf returns a list of total items, complete or one page of it; view converts each item.
 func ListOf[V, T any](items []V, total int, view func(V) T) List[T] {
 	return List[T]{seq.Map(items, view), total}
 }
@@ -124,12 +124,12 @@ type Listed[T any] struct {
 	Total int64 `json:"total"`
 }
 
-// ListedOf returns a page of a list that has total items, each as view shows it.
+// ListedOf returns a page of a list that has total items; view converts each item.
 func ListedOf[V, T any](p Paging, page []V, total int64, view func(V) T) Listed[T] {
 	return Listed[T]{seq.Map(page, view), p.Page, p.Size, total}
 }
 
-// PageOf returns the requested page of a whole list.
+// PageOf returns the requested page of a complete list.
 func PageOf[T any](p Paging, all []T) []T {
 	all = all[min(p.Offset(), len(all)):]
 	return all[:min(p.Size, len(all))]
@@ -191,7 +191,7 @@ func ETag(content []byte) string {
 // Fresh reports whether an If-None-Match header matches an entity tag, by the weak comparison of RFC 9110, section
 // 13.1.2.
 func Fresh(ifNoneMatch, etag string) bool {
-	// The usual case, a client that repeats the one tag it received, without parsing.
+	// Usually a client repeats the one tag that it received, which needs no parsing.
 	if ifNoneMatch == etag {
 		return etag != ""
 	}

@@ -68,7 +68,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 	if x, ok := w.(*exchange); ok && p.House == "" {
 		p.House = x.route.s.houseName()
 	}
-	// Executed into memory first: an error of the template must not leave half a page with status 200.
+	// The template is executed into memory first, because an error must not leave an incomplete page with status 200.
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, p); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", pageCSP)
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	// The same URL is a problem for programs and a page in another language for other browsers.
+	// The response to the URL depends on these headers: a problem for programs, a page in the browser's language.
 	h.Set("Vary", "Accept, Accept-Language")
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)

@@ -120,7 +120,8 @@ func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (
 	case Staff, Admin, Member:
 		return g.known(ctx, l, r)
 	case Guest:
-		// Only a label for the log: the handler verifies the token, because only it needs the guest.
+		// The actor is only a label for the log. The handler verifies the token, because only the handler needs the
+		// guest.
 		if r.Header[CustomerTokenHeader] != nil {
 			return ctx, "guest", nil
 		}

@@ -43,47 +43,47 @@ func TestStaff_IsClosedWithoutAConfiguredToken(t *testing.T) {
 	}
 }
 
-// keeper authenticates the token "good" as an account that may use every route except those of administrators.
-type keeper struct{}
+// fakeAuthenticator authenticates the token "good" as an account that may use every route except those of administrators.
+type fakeAuthenticator struct{}
 
-type keptKey struct{}
+type actorKey struct{}
 
-func (keeper) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
+func (fakeAuthenticator) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
 	switch {
 	case token != "good":
 		return ctx, "", errBearer
 	case l.Policy == Admin:
 		return ctx, "user:7", fault.New(fault.Forbidden, "forbidden", "No.")
 	}
-	return context.WithValue(ctx, keptKey{}, "user:7 "+l.Module+" "+RequestID(ctx)), "user:7", nil
+	return context.WithValue(ctx, actorKey{}, "user:7 "+l.Module+" "+RequestID(ctx)), "user:7", nil
 }
 
-func (keeper) Service(ctx context.Context) context.Context {
-	return context.WithValue(ctx, keptKey{}, "service "+RequestID(ctx))
+func (fakeAuthenticator) Service(ctx context.Context) context.Context {
+	return context.WithValue(ctx, actorKey{}, "service "+RequestID(ctx))
 }
 
-type keptOut struct {
+type actorOut struct {
 	Body struct {
 		Kept string `json:"kept"`
 	}
 }
 
-func registerKept(a *API) {
+func registerActorRoutes(a *API) {
 	for path, p := range map[string]Policy{"/k/staff": Staff, "/k/admin": Admin, "/k/member": Member} {
 		op := huma.Operation{Method: http.MethodGet, Path: path, OperationID: path, Tags: []string{"kept"}, Summary: path}
-		register(a, op, p, func(ctx context.Context, _ *struct{}) (*keptOut, error) {
-			out := &keptOut{}
-			out.Body.Kept, _ = ctx.Value(keptKey{}).(string)
+		register(a, op, p, func(ctx context.Context, _ *struct{}) (*actorOut, error) {
+			out := &actorOut{}
+			out.Body.Kept, _ = ctx.Value(actorKey{}).(string)
 			return out, nil
 		})
 	}
-	a.s.SetAuthenticator(keeper{})
+	a.s.SetAuthenticator(fakeAuthenticator{})
 }
 
 // An account may use the routes of its role. The service token belongs to no account and is accepted for staff routes
 // only.
 func TestServer_callsTheAuthenticator(t *testing.T) {
-	h := newHarness(t, nil, registerKept)
+	h := newHarness(t, nil, registerActorRoutes)
 	const service, good = "Bearer " + serviceToken, "Bearer good"
 	for _, c := range []struct {
 		path, bearer string

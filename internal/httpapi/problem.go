@@ -85,7 +85,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 	// Any error other than a fault is internal: it was not foreseen, so its text may contain anything.
 	f := &fault.Error{Kind: fault.Internal}
 	errors.As(err, &f)
-	// Other kinds are decisions of a handler and stand, even if the client has disconnected since.
+	// Faults of other kinds are decisions of a handler and are returned even if the client has disconnected since.
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
@@ -155,7 +155,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(own, &members); err != nil {
 		return nil, err
 	}
-	// Written last, so that an extra member named like a standard one loses.
+	// Standard members are written last, so that an extra member of the same name cannot replace them.
 	for name, v := range members {
 		all[name] = v
 	}

@@ -28,12 +28,12 @@ func Allow(ctx context.Context, policy, subject string) error {
 	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Reserve(ctx, policy, subject) })
 }
 
-// Peek is Allow without taking: for actions that count only when they fail.
+// Peek is Allow without counting the request: for actions that count only if they fail.
 func Peek(ctx context.Context, policy, subject string) error {
 	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Peek(ctx, policy, subject) })
 }
 
-// decide asks the limiter on behalf of the request in ctx and puts the result into its response headers.
+// decide queries the limiter for the request in ctx and writes the result into the response headers.
 func decide(ctx context.Context, ask func(*limit.Limiter) limit.Result) error {
 	x := exchangeOf(ctx)
 	if x == nil || x.route == nil || x.route.s.limits == nil {
@@ -57,7 +57,8 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *RouteInfo, r *ht
 	if given := r.Header[CustomerTokenHeader]; !ok && len(given) == 1 {
 		token = given[0]
 	}
-	// The network first: a client that invents tokens must not create a counter per token once its network is exhausted.
+	// The network is counted first: once its budget is exhausted, a client that invents tokens creates no counters for
+	// them.
 	v := s.limits.Reserve(ctx, limitNetwork, networkOf(x.client))
 	if v.OK && token != "" {
 		sum := sha256.Sum256([]byte(token)) // do not keep the secret itself
@@ -71,7 +72,7 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *RouteInfo, r *ht
 // the most specific one.
 func setHeaders(h http.Header, v limit.Result) {
 	h["Ratelimit-Policy"] = quotas[v.Policy.Name]
-	// Built by hand, because every response carries this header. 48 bytes hold it without growing.
+	// The value is built without fmt, because every response carries it. 48 bytes are enough for every value.
 	line := make([]byte, 0, 48)
 	line = append(line, '"')
 	line = append(line, v.Policy.Name...)

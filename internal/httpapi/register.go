@@ -231,7 +231,7 @@ type Operations struct {
 	policy Policy
 }
 
-// Operations returns what Register needs besides the operation itself.
+// Operations returns the arguments of Register that are the same for all operations of a tag.
 func (a *API) Operations(tag string, p Policy) Operations { return Operations{a, tag, p} }
 
 // Option changes an operation before it is registered.

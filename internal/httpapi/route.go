@@ -50,7 +50,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := w.(*exchange) //nolint:forcetypeassert // Server.ServeHTTP is the only caller
 	x.route = rt
 	ctx, actor := telemetry.WithCarrier(r.Context(), x), anonymousActor
-	// Before authentication: guesses at tokens must count, and a refusal must not cost a query.
+	// Limits are checked before authentication: guesses at tokens must count, and a refusal must not cost a query.
 	err := rt.s.limitRate(ctx, x, &rt.RouteInfo, r)
 	if err == nil {
 		ctx, actor, err = rt.s.auth.admit(ctx, &rt.RouteInfo, r)
@@ -63,10 +63,11 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rt.s.reject(x, problemOf(r.Context(), err))
 		return
 	}
-	// Only requests that were admitted take a place, so that refusals stay cheap while the server is busy.
+	// Only admitted requests count in MaxInFlight, so that refusals stay cheap while the server is busy.
 	if rt.counted() {
 		defer rt.s.working.Add(-1)
-		// Refused at once instead of queued: a queue would answer after the clients have stopped waiting.
+		// A request beyond the limit is refused at once: queued, it would be answered after its client has stopped
+		// waiting.
 		if rt.s.working.Add(1) > rt.s.conf.MaxInFlight {
 			rt.s.reject(x, problemOf(r.Context(), errOverloaded))
 			return

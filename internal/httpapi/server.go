@@ -26,7 +26,7 @@ type Server struct {
 	auth      authorizer
 	limits    *limit.Limiter // nil limits nothing
 	settle    func(context.Context)
-	refuse    func() error // see Refuse
+	refuse    func() error // see RefuseWhen
 	hsts      atomic.Bool  // see SetPublicURL
 	mux       *http.ServeMux
 	api       *API
@@ -41,7 +41,7 @@ type Server struct {
 	house   atomic.Pointer[string] // see SetHouse
 
 	inFlight atomic.Int64 // all requests
-	working  atomic.Int64 // those that take one of MaxInFlight places
+	working  atomic.Int64 // requests that count in MaxInFlight
 
 	life    sync.Mutex    // held by Start and Stop
 	http    *http.Server  // nil while stopped
@@ -97,9 +97,9 @@ func (s *Server) Check(name string, critical bool, probe func(ctx context.Contex
 	s.ready.add(name, critical, probe)
 }
 
-// Refuse sets a function, before Start, that runs ahead of every request except probes and metrics. If it returns an
-// error, the request is refused with it.
-func (s *Server) Refuse(why func() error) { s.refuse = why }
+// RefuseWhen sets a function, before Start, that runs before every request except probes and metrics. If it returns an
+// error, the request is refused with that error.
+func (s *Server) RefuseWhen(why func() error) { s.refuse = why }
 
 // BeforeChanges sets a function, before Start, that runs ahead of every request that may change state.
 func (s *Server) BeforeChanges(settle func(ctx context.Context)) { s.settle = settle }
@@ -148,7 +148,7 @@ func (s *Server) Start(ctx context.Context) error {
 		ReadHeaderTimeout: s.conf.ReadHeaderTimeout, ReadTimeout: s.conf.ReadTimeout, WriteTimeout: s.conf.WriteTimeout,
 		IdleTimeout: s.conf.IdleTimeout, MaxHeaderBytes: s.conf.MaxHeaderBytes,
 	}
-	// Captured in variables: a later Stop clears the fields while the goroutine still runs.
+	// The values are captured in variables, because a later Stop clears the fields while the goroutine still runs.
 	addr, serving := l.Addr(), make(chan struct{})
 	s.http, s.serving = server, serving
 	s.addr.Store(&addr)

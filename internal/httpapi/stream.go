@@ -64,7 +64,8 @@ func RegisterStream[I, T any](
 		if err != nil {
 			return nil, err
 		}
-		// After open, because only it knows the key. A refused feed must still release what open took.
+		// The stream is counted after open, because only open knows the key. A refused feed must still release what
+		// open took.
 		if err := a.s.streams.enter(feed.Key); err != nil {
 			feed.end()
 			return nil, err
@@ -100,7 +101,7 @@ func (s *Server) run(hc huma.Context, f Feed) {
 			return ctx, err
 		},
 	}
-	// The first write also sends the header, so that the client sees the stream open before its first event.
+	// The first write also sends the header, so that the client's stream is open before its first event.
 	if st.write([]byte("retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n")) == nil {
 		f.Run(ctx, st)
 	}
@@ -162,7 +163,7 @@ func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Dur
 	}
 }
 
-// write sends text at once: Flush, because net/http would keep small events in its buffer.
+// write sends text at once. It flushes, because net/http would keep small events in its buffer.
 func (s *Stream) write(text []byte) error {
 	s.last = clock.Start()
 	_ = s.ctl.SetWriteDeadline(clock.In(streamWrite))

@@ -15,29 +15,29 @@ import (
 	"comanda/internal/testenv"
 )
 
-// news is a feed whose events the test sends.
-type news struct {
-	tell  chan Event
-	ended chan string // keys of feeds that are over
+// eventFeed is a feed whose events the test sends.
+type eventFeed struct {
+	events chan Event
+	ended  chan string // keys of feeds that are over
 }
 
-type newsIn struct {
+type eventFeedIn struct {
 	LastEvent
 	Who string `query:"who" text:"exact" maxLength:"20"`
 }
 
-type newsItem struct {
+type eventItem struct {
 	Text string `json:"text"`
 }
 
-func (n *news) register(a *API) {
+func (n *eventFeed) register(a *API) {
 	ops := a.Operations("News", Public)
-	RegisterStream[newsIn, newsItem](ops, "news", "GET /news", "News", func(_ context.Context, in *newsIn) (Feed, error) {
+	RegisterStream[eventFeedIn, eventItem](ops, "eventFeed", "GET /eventFeed", "News", func(_ context.Context, in *eventFeedIn) (Feed, error) {
 		if in.Who == "" {
 			return Feed{}, fault.New(fault.NotFound, "nobody", "Nobody.")
 		}
 		return Feed{Key: in.Who, End: func() { n.ended <- in.Who }, Run: func(ctx context.Context, s *Stream) {
-			if s.Send(Event{ID: "0", Name: "hello", Data: newsItem{"after " + in.LastEventID}}) != nil {
+			if s.Send(Event{ID: "0", Name: "hello", Data: eventItem{"after " + in.LastEventID}}) != nil {
 				return
 			}
 			for {
@@ -46,7 +46,7 @@ func (n *news) register(a *API) {
 				go func() {
 					defer close(wake)
 					select {
-					case next = <-n.tell:
+					case next = <-n.events:
 					case <-ctx.Done():
 					}
 				}()
@@ -68,7 +68,7 @@ type listener struct {
 func (h *harness) listen(who, last string) *listener {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet,
-		"http://"+h.Addr().String()+"/news?who="+who, nil))(h.t)
+		"http://"+h.Addr().String()+"/eventFeed?who="+who, nil))(h.t)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -108,7 +108,7 @@ func (l *listener) want(blocks ...string) {
 const streamHead = "retry: 2000\n"
 
 func TestStream(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)
 	l := h.listen("ann", "7")
 	if l.res.StatusCode != http.StatusOK || l.res.Header.Get("Content-Type") != "text/event-stream" ||
@@ -116,7 +116,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%d %v", l.res.StatusCode, l.res.Header)
 	}
 	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after 7\"}\n")
-	n.tell <- Event{ID: "8", Name: "item", Data: newsItem{"two\nlines"}}
+	n.events <- Event{ID: "8", Name: "item", Data: eventItem{"two\nlines"}}
 	l.want("id: 8\nevent: item\ndata: {\"text\":\"two\\nlines\"}\n")
 	_ = l.res.Body.Close()
 	if key := <-n.ended; key != "ann" {
@@ -126,7 +126,7 @@ func TestStream(t *testing.T) {
 
 // A stream that is refused is a problem like any other.
 func TestStream_refused(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, func(c *Config) { c.MaxStreams, c.MaxStreamsPerKey = 3, 2 }, n.register)
 	for _, who := range []string{"ann", "ann", "bob"} {
 		h.listen(who, "").want(streamHead)
@@ -140,7 +140,7 @@ func TestStream_refused(t *testing.T) {
 }
 
 func TestStream_refused_of_one_key(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, func(c *Config) { c.MaxStreamsPerKey = 1 }, n.register)
 	first := h.listen("ann", "")
 	first.want(streamHead)
@@ -164,7 +164,7 @@ func (h *harness) refuses(who, code string) {
 
 // A stream without events sends keep-alives.
 func TestStream_heartbeat(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, func(c *Config) { c.StreamBeat = time.Millisecond }, n.register)
 	l := h.listen("ann", "")
 	l.want(streamHead)
@@ -177,7 +177,7 @@ func TestStream_heartbeat(t *testing.T) {
 
 // A server that stops ends its streams immediately, so that clients connect to another one.
 func TestStream_ends_with_the_server(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)
 	l := h.listen("ann", "")
 	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after \"}\n")
@@ -190,7 +190,7 @@ func TestStream_ends_with_the_server(t *testing.T) {
 
 // The duration of a stream is not a latency, and the contract describes its events.
 func TestStream_metrics_and_contract(t *testing.T) {
-	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)
 	l := h.listen("ann", "")
 	l.want(streamHead)
@@ -200,10 +200,10 @@ func TestStream_metrics_and_contract(t *testing.T) {
 	}
 	_ = l.res.Body.Close()
 	<-n.ended
-	if strings.Contains(h.get(t, "/metrics"), `route="/news"`) {
+	if strings.Contains(h.get(t, "/metrics"), `route="/eventFeed"`) {
 		t.Error("a stream stands in the histogram of latencies")
 	}
-	if doc := h.get(t, "/openapi.json"); !strings.Contains(doc, `"text/event-stream"`) || !strings.Contains(doc, "NewsItem") {
+	if doc := h.get(t, "/openapi.json"); !strings.Contains(doc, `"text/event-stream"`) || !strings.Contains(doc, "EventItem") {
 		t.Error("the contract does not describe the stream")
 	}
 }
@@ -221,7 +221,7 @@ func (h *harness) get(t *testing.T, path string) string {
 
 // tenant is authorized until the test revokes it.
 type tenant struct {
-	keeper
+	fakeAuthenticator
 	evicted *atomic.Bool
 }
 
@@ -229,7 +229,7 @@ func (k tenant) Account(ctx context.Context, token string, l *RouteInfo) (contex
 	if k.evicted.Load() {
 		return ctx, "", errBearer
 	}
-	return k.keeper.Account(ctx, token, l)
+	return k.fakeAuthenticator.Account(ctx, token, l)
 }
 
 // A stream can check whether it is still authorized, and as whom.
@@ -238,11 +238,11 @@ func TestStream_asksAgain(t *testing.T) {
 	ask, asked := make(chan struct{}), make(chan error)
 	h := newHarness(t, nil, func(a *API) {
 		ops := a.Operations("kept", Staff)
-		RegisterStream[struct{}, newsItem](ops, "flat", "GET /flat", "Flat", func(context.Context, *struct{}) (Feed, error) {
+		RegisterStream[struct{}, eventItem](ops, "flat", "GET /flat", "Flat", func(context.Context, *struct{}) (Feed, error) {
 			return Feed{Key: "flat", Run: func(ctx context.Context, s *Stream) {
 				for range ask {
 					now, err := s.Admitted(ctx)
-					if who, _ := now.Value(keptKey{}).(string); err == nil && !strings.HasPrefix(who, "user:7 KEPT ") {
+					if who, _ := now.Value(actorKey{}).(string); err == nil && !strings.HasPrefix(who, "user:7 KEPT ") {
 						err = fault.Newf(fault.Internal, "wrong", "It is %q.", who)
 					}
 					asked <- err

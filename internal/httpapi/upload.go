@@ -50,7 +50,8 @@ func (a *API) HandleImages(rt Route, status int, use func(r *http.Request, raw [
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
-		// Refused at once: a waiting upload would occupy a connection that is not read.
+		// An upload beyond the limit is refused at once, because a waiting one would occupy a connection that is not
+		// read.
 		default:
 			Fail(w, r, errTooManyUploads)
 			return
@@ -101,7 +102,7 @@ func (u Upload) Read(r *http.Request) ([]byte, error) {
 		}
 		from = part
 	}
-	// One byte more than allowed, to distinguish a file of the maximum size from a longer one.
+	// One byte more than allowed is read, to distinguish a file of the maximum size from a longer one.
 	raw, err := io.ReadAll(io.LimitReader(from, u.Limit+1))
 	if int64(len(raw)) > u.Limit {
 		return nil, u.TooLarge
@@ -125,7 +126,7 @@ func (u Upload) part(form *multipart.Reader) (*multipart.Part, error) {
 	}
 }
 
-// failed keeps the error of a body above the limit and returns any other as incomplete.
+// failed returns the error for a body above the limit unchanged, and any other error as an incomplete upload.
 func (u Upload) failed(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil {
 		return err

@@ -17,7 +17,7 @@ const (
 	SortedSet Type = "zset"
 )
 
-// Class is the consequence of losing a key.
+// Class is the kind of data in a key, by the consequence of losing it.
 type Class string
 
 // The classes.
@@ -49,7 +49,7 @@ const (
 	hashChars Alphabet = "27az"
 	nameChars Alphabet = "09AZaz..__--" // for reservation and item ids of other systems
 
-	// Indexed values are percent-encoded, in lower case, outside of these.
+	// Characters of indexed values. All other characters are percent-encoded, in lower case.
 	valueChars Alphabet = "09az%%++..@@__--"
 	exactChars Alphabet = "09AZaz%%++..@@__--"
 )
@@ -63,7 +63,7 @@ func (a Alphabet) has(c byte) bool {
 	return false
 }
 
-// String returns the alphabet as a regular-expression class. If it contains -, that comes last.
+// String returns the alphabet as a regular-expression class. A hyphen is written last.
 func (a Alphabet) String() string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -77,21 +77,21 @@ func (a Alphabet) String() string {
 	return b.String()
 }
 
-// Decl declares a family of keys. Lint checks it, Markdown documents it, and the audit compares live keys with it. Its
-// JSON is that of the command line.
+// Decl declares a family of keys. Lint checks it, Markdown documents it, and the audit compares live keys with it. The
+// command line prints it as JSON.
 type Decl struct {
 	Pattern  string    `json:"pattern"` // the key, with %name% for each segment
 	Segments []Segment `json:"-"`       // in the order of the pattern
 	Type     Type      `json:"type"`
 	TTL      TTL       `json:"ttl"`
 	Class    Class     `json:"class"`
-	Owner    string    `json:"owner"`                // the package that writes it
-	Source   string    `json:"source,omitempty"`     // the SQL tables that it is computed from, or that guard it
+	Owner    string    `json:"owner"`                // the package that writes the keys
+	Source   string    `json:"source,omitempty"`     // the SQL tables that the key is computed from, or that protect it
 	Tag      string    `json:"-"`                    // the hash tag with its braces, as in the pattern; empty if the node does not matter
 	Also     string    `json:"-"`                    // literal characters beyond those of K3, required by the reference documents
 	Exact    bool      `json:"-"`                    // every segment has exactly Max characters
 	Long     bool      `json:"-"`                    // contains external values or ids, so it may exceed the limit of K2
-	Rebuild  string    `json:"restoredBy,omitempty"` // the function that restores it after a loss
+	Rebuild  string    `json:"restoredBy,omitempty"` // the function that restores the keys after a loss
 	Purpose  string    `json:"holds"`
 }
 
@@ -186,7 +186,7 @@ func (d Decl) lint() []string {
 	return found
 }
 
-// strange returns the characters of a literal that are neither allowed nor declared.
+// strange returns the characters of a literal that neither K3 nor the declaration allows.
 func (d Decl) strange(literal string) string {
 	var b strings.Builder
 	for i := range len(literal) {
@@ -208,8 +208,8 @@ func (a Alphabet) strange() string {
 	return b.String()
 }
 
-// step is a position in a pattern: one character of an alphabet, repeatable in a segment. A pattern becomes a list of
-// steps, which is an automaton without branches.
+// step is a position in a pattern: one character of an alphabet, which may repeat in a segment. A list of steps is an
+// automaton without branches.
 type step struct {
 	of     Alphabet
 	repeat bool
@@ -232,8 +232,8 @@ func steps(ps []part) []step {
 	return ss
 }
 
-// overlap reports whether some text matches both patterns, as the product of two automata. It treats segments without
-// an exact length as unbounded, so it may report an overlap that a length prevents, but never misses one.
+// overlap reports whether some text matches both patterns, using the product of their two automata. It treats segments
+// without an exact length as unbounded. So it may report an overlap that lengths prevent, but never misses one.
 func overlap(a, b []part) bool {
 	sa, sb := steps(a), steps(b)
 	type place struct{ i, j int }

@@ -40,8 +40,8 @@ var (
 		[]Segment{{"order", uidChars, 26}, {"line", digits, 4}}, false)
 )
 
-// documents declares the keys of an entity. also contains the capital letters in its name, which the reference
-// documents require.
+// documents declares the keys of an entity. also contains the capital letters of the entity's name, which the
+// reference documents require.
 func documents(entity, id, source, also string, of []Segment, exact bool) *Documents {
 	d := Decl{
 		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
@@ -76,7 +76,7 @@ func (f *Documents) Memo(id string) Key { return f.build(f.memo, id) }
 // List returns the key of the set of all ids.
 func (f *Documents) List() Key { return f.list.key() }
 
-// Counter returns the key of the highest number.
+// Counter returns the key of the highest number assigned to a document.
 func (f *Documents) Counter() Key { return f.counter.key() }
 
 func (f *Documents) build(d *declared, id string) Key {
@@ -122,16 +122,16 @@ var (
 	CategoryDishes   = DishDocuments.setIndex("category:%id%:dishes", "dish", digits, "")
 	DishesByCategory = DishDocuments.setIndex("dish:index:category:%id%", "dish", digits, "")
 
-	CartByUser    = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
-	UserCart      = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
-	CartItems     = CartDetailDocuments.setIndex("cart:%id%:items", "cart_detail", digits, "")
-	DetailsOfCart = CartDetailDocuments.setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
+	CartByUser        = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
+	UserCart          = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
+	CartItems         = CartDetailDocuments.setIndex("cart:%id%:items", "cart_detail", digits, "")
+	CartDetailsByCart = CartDetailDocuments.setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
 
-	OrdersByUser      = OrderDocuments.setIndex("order:index:user:%id%", "order_info", digits, "")
-	UserOrders        = OrderDocuments.setIndex("user:%id%:orders", "order_info", digits, "")
-	OrderByPaymentRef = OrderDocuments.uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
-	OrderDetails      = OrderDetailDocuments.setIndex("order:%id%:details", "order_item", uidChars, "")
-	DetailsOfOrder    = OrderDetailDocuments.setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
+	OrdersByUser        = OrderDocuments.setIndex("order:index:user:%id%", "order_info", digits, "")
+	UserOrders          = OrderDocuments.setIndex("user:%id%:orders", "order_info", digits, "")
+	OrderByPaymentRef   = OrderDocuments.uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
+	OrderDetails        = OrderDetailDocuments.setIndex("order:%id%:details", "order_item", uidChars, "")
+	OrderDetailsByOrder = OrderDetailDocuments.setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
 )
 
 // index declares an index that contains ids of the documents.
@@ -168,9 +168,9 @@ func (f *Documents) relation(pattern, source string) *DocumentIndex {
 	return x
 }
 
-// EpochMarks is the number of epoch marks, which show that the documents in Redis are complete. There are enough that
-// every node of a Cluster holds some, so no node can lose its keys unnoticed.
-const EpochMarks = 64
+// MarkerCount is the number of markers, which prove that the documents in Redis are complete. With this many, every
+// node of a Cluster holds some, so no node can lose its keys unnoticed.
+const MarkerCount = 64
 
 var epochMark = declare(Decl{
 	Pattern: "document:epoch:%mark%", Segments: []Segment{{"mark", digits, 2}}, Exact: true,
@@ -178,8 +178,8 @@ var epochMark = declare(Decl{
 	Purpose: "epoch of complete documents | running rebuild",
 })
 
-// EpochMark returns the key of the n-th mark, from 0.
-func EpochMark(n int) Key {
+// Marker returns the key of the n-th marker, from 0.
+func Marker(n int) Key {
 	if n < 10 {
 		return epochMark.key("0" + decimal(int64(n)))
 	}
@@ -204,7 +204,7 @@ const (
 	DocumentMemo
 	DocumentList
 	DocumentCounter
-	DocumentEntry // of an index
+	DocumentEntry // an entry of an index
 )
 
 // ParseDocument parses a raw document key without its namespace; ok is false for all other keys.

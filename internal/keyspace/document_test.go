@@ -36,16 +36,16 @@ var indexes = []struct {
 	{CartByUser, "123", "cart:index:user:123"},
 	{UserCart, "123", "user:123:cart"},
 	{CartItems, "123", "cart:123:items"},
-	{DetailsOfCart, "123", "cartDetail:index:cart:123"},
+	{CartDetailsByCart, "123", "cartDetail:index:cart:123"},
 	{OrdersByUser, "123", "order:index:user:123"},
 	{UserOrders, "123", "user:123:orders"},
 	{OrderByPaymentRef, "VNPAY123", "order:index:paymentRef:VNPAY123"},
 	{OrderDetails, aUID, "order:" + aUID + ":details"},
-	{DetailsOfOrder, aUID, "orderDetail:index:order:" + aUID},
+	{OrderDetailsByOrder, aUID, "orderDetail:index:order:" + aUID},
 }
 
 func everyDocument() []Key {
-	keys := []Key{EpochMark(0), EpochMark(63)}
+	keys := []Key{Marker(0), Marker(63)}
 	for _, f := range families {
 		keys = append(keys, f.of.Key(f.id), f.of.Memo(f.id), f.of.List(), f.of.Counter())
 	}
@@ -70,7 +70,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%q instead of %q", k, x.want)
 		}
 	}
-	if got := EpochMark(7).String() + " " + EpochMark(63).String(); got != "document:epoch:07 document:epoch:63" {
+	if got := Marker(7).String() + " " + Marker(63).String(); got != "document:epoch:07 document:epoch:63" {
 		t.Error(got)
 	}
 }
@@ -85,7 +85,7 @@ func TestDocuments_refuse(t *testing.T) {
 		"a value with a colon":   UserByEmail.Key("a:b"),
 		"a value that is long":   UsersByCity.Key(strings.Repeat("x", maxValue+1)),
 		"an empty value":         RoleByName.Key(""),
-		"a mark too many":        EpochMark(100),
+		"a mark too many":        Marker(100),
 	} {
 		if k.Valid() {
 			t.Errorf("%s returned the key %s", name, k)

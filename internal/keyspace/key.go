@@ -32,8 +32,8 @@ func (k Key) Decl() Decl {
 // Slot returns the key's hash slot in a Redis Cluster.
 func (k Key) Slot() uint16 { return Slot(k.text) }
 
-// key builds a key from one text per segment. A segment that does not fit makes the key invalid instead of changing it:
-// a shortened id could be that of another entity.
+// key builds a key from one text per segment. A text that does not fit its segment makes the key invalid and is not
+// shortened: a shortened id could be the id of another entity.
 func (d *declared) key(segments ...string) Key {
 	size := len(d.Pattern)
 	for _, s := range segments {
@@ -69,7 +69,8 @@ func (p part) fits(s string) bool {
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// secretLen characters of base32 are 130 bits of the hash: finding a second secret with the same segment is infeasible.
+// secretLen is the length of a hashed secret: 26 characters of base32 are 130 bits, so no second secret with the same
+// hash can be found.
 const secretLen = 26
 
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -129,9 +130,9 @@ func (n Namespace) Strip(raw string) (key string, ok bool) {
 	return key, ok
 }
 
-// Find returns the index in Declarations of a raw key without its namespace; ok is false for an undeclared key. The
-// first match is the only one, because no string can be a key of two declarations (K1). It takes about
-// a microsecond, because the literals at the beginning rule out nearly all declarations.
+// Find returns the index in Declarations of a raw key without its namespace; ok is false for an undeclared key. At
+// most one declaration matches, because no string can be a key of two declarations (K1). A call takes about a
+// microsecond, because the first literals rule out nearly all declarations.
 func Find(raw string) (family int, ok bool) {
 	for i, d := range registry {
 		// Every pattern begins with a literal.
@@ -151,8 +152,8 @@ func Parse(raw string) (k Key, ok bool) {
 	return Key{raw, registry[family]}, true
 }
 
-// match reports whether the parts match all of s. A segment is tried with its longest run first, because the next
-// literal mostly begins with a character that it cannot have.
+// match reports whether the parts match all of s. For a segment the longest run is tried first, because the next
+// literal mostly begins with a character that the segment cannot contain.
 func match(parts []part, s string) bool {
 	if len(parts) == 0 {
 		return s == ""
@@ -178,8 +179,8 @@ const slots = 16384
 
 // Slot returns the hash slot of a raw key: CRC16 of the hash tag, or of the whole key if it has none, modulo 16384
 // (Redis Cluster specification, "Hash tags"). The tag is the text between the first { and the next }, if it is not
-// empty. It is computed here so that a call whose keys are in different slots is refused before it is sent, on every
-// kind of server. Otherwise only a Cluster would reveal the mistake.
+// empty. With it, a call whose keys are in different slots is refused before it is sent, on every kind of server.
+// Otherwise only a Cluster would reveal the mistake.
 func Slot(key string) uint16 {
 	if _, rest, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {

@@ -47,7 +47,7 @@ func (t TTL) String() string {
 	return short(t.Min) + " to " + short(t.Max)
 }
 
-// MarshalText returns the same text for JSON.
+// MarshalText returns the text of String, for JSON.
 func (t TTL) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // short omits the zero minutes and seconds that time.Duration prints.

@@ -6,7 +6,7 @@ import "time"
 type declared struct {
 	Decl
 	cut      []part
-	document DocumentKey // what ParseDocument returns besides key and text; zero for other keys
+	document DocumentKey // result of ParseDocument without key and text; zero for other keys
 	holding  Holding
 }
 
@@ -36,12 +36,13 @@ var (
 const (
 	branchTag = "{b%branch%}"
 
-	// The maximum TTL of admission keys: a business day is opened at most two days before it begins, lasts up to 25
-	// hours, and its counters are kept for 36 more.
+	// The maximum TTL of admission keys. A business day is opened at most two days before it begins and lasts up to 25
+	// hours, and its counters are kept for 36 hours afterwards.
 	scopeLife = (48 + 25 + 36) * time.Hour
 )
 
-// admission declares a key of the admission cache, which is rebuilt from SQL: a hash of a scope, unless d has a type.
+// admission declares a key of the admission cache, which is rebuilt from SQL. The key is a hash of a scope, unless d
+// has a type.
 func admission(d Decl) *declared {
 	d.Class, d.Owner, d.Tag, d.Rebuild = Derived, admissionOwner, branchTag, "stock.rebuild"
 	if d.Type == "" {
@@ -92,7 +93,7 @@ var leasesDue = admission(Decl{
 func LeasesDue(branch int64) Key { return leasesDue.key(decimal(branch)) }
 
 // RefusedSpan is the time span that one key of refused ids covers; an id is kept for one to two spans. That is
-// longer than a request may take, so no late attempt of a refused request finds its refusal forgotten.
+// longer than any request takes, so a late repetition of a refused request still finds its refusal.
 const RefusedSpan = 10 * time.Second
 
 var refusedIDs = declare(Decl{
@@ -155,7 +156,7 @@ func Reservation(branch int64, hold string) Key { return reservation.key(decimal
 // ReservationsDue returns the key of a branch's provisional stock reservations, ordered by expiry.
 func ReservationsDue(branch int64) Key { return reservationsDue.key(decimal(branch)) }
 
-// byReference is a capital letter that K3 forbids and the reference documents require: they write byCustomer.
+// byReference is a capital letter that K3 forbids. The reference documents require it in byCustomer.
 const byReference = "C"
 
 var visitByCustomer = declare(Decl{
@@ -201,7 +202,7 @@ var menuActiveLock = declare(Decl{
 // MenuActiveLock returns the key of the lock that guards filling the cached menu.
 func MenuActiveLock(branch int64) Key { return menuActiveLock.key(decimal(branch)) }
 
-// Holding is the relation of a declaration to documents.
+// Holding describes how the keys of a declaration relate to documents.
 type Holding struct {
 	Entity   string // entity of the key's document or of the ids in it; empty for unrelated keys
 	Document bool   // the key is a document, named by entity, colon and id

@@ -23,8 +23,8 @@ type Limiter struct {
 	Rejected func(policy string) // counts refusals; may be nil
 }
 
-// Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is allowed.
-// The subject is an address, a token hash or an id; Redis stores only its hash.
+// Allow counts one request of a subject under a policy. If ok is false, retry is the time until the next request is
+// allowed. The subject is an address, a token hash or an id; Redis stores only its hash.
 func (l *Limiter) Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool) {
 	v := l.Reserve(ctx, policy, subject)
 	return v.Retry, v.OK
@@ -35,16 +35,16 @@ func (l *Limiter) Reserve(ctx context.Context, policy, subject string) Result {
 	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Reserve(ctx, p, subject, l.Now()) })
 }
 
-// Peek reports whether Reserve would succeed, without taking anything. It serves limits that count failures only. A
-// failed Peek counts in Rejected like a failed Reserve, because its caller refuses the request. Between Peek and a
-// later Reserve other requests may take the rest, so the two together are not exact.
+// Peek reports whether Reserve would succeed, without counting a request. It serves limits that count failures only. A
+// failed Peek counts in Rejected like a failed Reserve, because its caller refuses the request. Other requests may
+// come between Peek and a later Reserve, so the two together are not exact.
 func (l *Limiter) Peek(ctx context.Context, policy, subject string) Result {
 	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Peek(ctx, p, subject, l.Now()) })
 }
 
-// decide asks the local store first and Redis only about requests that it allows (L4). The local count goes up also for
-// requests that Redis then refuses. A subject that keeps trying is therefore soon refused here, without a call of
-// Redis.
+// decide queries the local store first, and Redis only for requests that the local store allows (L4). The local count
+// also includes requests that Redis then refuses. So a subject that keeps trying is soon refused locally, without a
+// call of Redis.
 func (l *Limiter) decide(policy string, ask func(Store, *Policy) (Result, error)) Result {
 	p := mustPolicy(policy)
 	if l == nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // Memory is a Store in this process. Its size is bounded: when a shard is full, expired subjects are dropped first,
-// then arbitrary ones, which grants those another burst. It is safe for concurrent use. The burst holds in this process
-// only: for a shared policy the count in Redis remains.
+// then arbitrary ones, which get another burst. For a shared policy that burst is limited by the count in Redis. It is
+// safe for concurrent use.
 type Memory struct {
 	seed   maphash.Seed
 	shards [memoryShards]shard
@@ -44,8 +44,8 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Reserve implements Store. It never fails. The time of a refused request is stored too. It is the clamped one, so a
-// clock that went back is corrected at once.
+// Reserve implements Store. It never fails. The time of a refused request is stored too, after clamping, so that a
+// clock that was set back is corrected at once.
 func (m *Memory) Reserve(_ context.Context, p *Policy, subject string, now time.Time) (Result, error) {
 	s, k := m.shard(subject), subjectKey{p, subject}
 	s.mu.Lock()
@@ -84,7 +84,7 @@ func (m *Memory) shard(subject string) *shard {
 
 // makeRoom drops at least a quarter of the shard, so that a full shard is not scanned for every new subject.
 func (s *shard) makeRoom(now int64) {
-	// A time that has passed means a full burst, the same as no entry at all, so dropping it changes no decision.
+	// A time in the past means a full burst, like a missing entry, so dropping it changes no decision.
 	for k, tat := range s.tat {
 		if tat <= now {
 			delete(s.tat, k)
@@ -122,7 +122,7 @@ func (p *Policy) Reserve(tat, now int64) (next int64, v Result) {
 	return tat + every, p.result(tat+every, now, true)
 }
 
-// Peek is Reserve without taking anything.
+// Peek is Reserve without counting a request.
 func (p *Policy) Peek(tat, now int64) Result {
 	tat = p.clamp(tat, now)
 	return p.result(tat, now, tat+p.Interval.Milliseconds()-now <= p.Window().Milliseconds())

@@ -2,8 +2,8 @@ package limit
 
 import "time"
 
-// Policy is a named rate limit. Names are part of metrics, Actions of Redis keys: a renamed Action starts with empty
-// counts, a changed Interval or Burst applies to stored times at once.
+// Policy is a named rate limit. Metrics contain the Name and Redis keys the Action: a renamed Action starts with empty
+// counts. A changed Interval or Burst applies to stored times at once.
 type Policy struct {
 	Name     string
 	Interval time.Duration // time per replenished request; whole milliseconds
@@ -23,7 +23,7 @@ var policies = []Policy{
 	{Name: "login_account", Interval: time.Minute, Burst: 20, Action: "login_account"},
 	// PINs are short: five wrong ones at once and then one in three minutes. The limit of ten in a row is in SQL.
 	{Name: "pin_account", Interval: 3 * time.Minute, Burst: 5, Action: "pin_account"},
-	// A dining room shares one address: sixty logins at once.
+	// A dining room shares one address, so sixty logins at once are allowed.
 	{Name: "login_ip", Interval: time.Second, Burst: 60, Action: "login_ip"},
 	// A hash keeps a core busy for milliseconds: more logins than these would only queue.
 	{Name: "login_instance", Interval: time.Second / 20, Burst: 40, Local: true},
@@ -31,18 +31,19 @@ var policies = []Policy{
 	{Name: "otp_verify_ip", Interval: 2 * time.Minute, Burst: 30, Action: "otp_verify_ip"},
 	// Guests who register share the restaurant's address; a script must not fill the database.
 	{Name: "register_ip", Interval: 2 * time.Minute, Burst: 30, Action: "register_ip"},
-	// A coach arrives: sixty scans at once from the restaurant's address. A wrong QR code is a misprint or a guess;
-	// twenty guesses do not find one of 2^128.
+	// When a coach arrives, sixty scans may come at once from the restaurant's address. A wrong QR code is a misprint
+	// or a guess; twenty guesses do not find one of 2^128 codes.
 	{Name: "qr_ip", Interval: time.Second / 2, Burst: 60, Action: "qr_ip"},
 	{Name: "qr_fail_ip", Interval: 10 * time.Second, Burst: 20, Action: "qr_fail_ip"},
 	// A guest orders, forgets the drinks and orders again; a table orders at most thirty times in ten minutes.
 	{Name: "order_guest", Interval: 3 * time.Second, Burst: 3, Action: "order_guest"},
 	{Name: "order_visit", Interval: 20 * time.Second, Burst: 30, Action: "order_visit"},
-	// Everybody taps plus at once; each tap is a change of the table's cart.
+	// The guests of a table may change quantities at once; each tap is a change of the table's cart.
 	{Name: "cart_visit", Interval: time.Second / 4, Burst: 80, Action: "cart_visit"},
 	// A table calls for water, for service and to pay. Calling more often does not help.
 	{Name: "call_visit", Interval: 20 * time.Second, Burst: 6, Action: "call_visit"},
-	// Someone corrects a setting and tests again. Each test waits seconds for another company's server, or sends a message.
+	// Staff correct a setting and test again. Each test waits seconds for another company's server, or sends a
+	// message.
 	{Name: "settings_test", Interval: 10 * time.Second, Burst: 6, Action: "settings_test"},
 	// Unsigned payment notifications are stored for inspection, but not a flood of them.
 	{Name: "odd_notice_ip", Interval: 10 * time.Second, Burst: 30, Local: true},
@@ -54,8 +55,7 @@ var policies = []Policy{
 // Policies returns all policies.
 func Policies() []Policy { return append([]Policy(nil), policies...) }
 
-// byName finds a policy by its name. The pointers in it are the identities of the policies, which Memory uses in its
-// keys.
+// byName finds a policy by its name. Memory uses these pointers in its keys as the identities of policies.
 var byName = func() map[string]*Policy {
 	m := map[string]*Policy{}
 	for i := range policies {

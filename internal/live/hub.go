@@ -135,7 +135,7 @@ func (h *Hub) Send(ctx context.Context) error {
 // flush publishes all collected changes. Messages that fail are counted and dropped (W1).
 func (h *Hub) flush(ctx context.Context) {
 	h.mu.Lock()
-	// The map is taken as a whole, so that notify goes on with an empty one while the messages are being sent.
+	// The whole map is taken, so that notify can add changes to an empty one while the messages are being sent.
 	waiting := h.waiting
 	h.waiting = map[int64]*Change{}
 	h.mu.Unlock()
@@ -166,22 +166,23 @@ func (h *Hub) Receive(ctx context.Context) error {
 	defer h.m.subscribed.Set(0)
 	err := h.pubsub.Subscribe(ctx, keyspace.LiveUpdates(), h.subscribed, h.received)
 	if fault.KindOf(err) == fault.Unavailable {
-		// The metric live_hearing shows it. An error would be logged at every attempt, and would make the pauses longer.
+		// The metric live_hearing shows the failure. An error would be logged at every attempt and would make the
+		// pauses longer.
 		return nil
 	}
 	return err
 }
 
-// subscribed makes all streams of this process reload. It runs when the server has confirmed the subscription. What was
-// sent before is lost, hence the reload (W3).
+// subscribed makes all streams of this process reload. It is called when the server has confirmed the subscription:
+// earlier messages are lost, so streams may have missed changes (W3).
 func (h *Hub) subscribed() {
 	h.m.subscriptions.Inc()
 	h.m.subscribed.Set(1)
 	h.handlers.Missed()
 }
 
-// received passes the changes of one message to the handlers. A message that cannot be read is dropped: it is only a
-// hint, and streams poll anyway.
+// received passes the changes of one message to the handlers. A message that cannot be read is dropped, because
+// streams poll anyway.
 func (h *Hub) received(text string) {
 	m, ok := read(text, h.self)
 	if !ok {

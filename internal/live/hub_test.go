@@ -26,16 +26,16 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 // process is a hub with running loops, and what it receives.
 type process struct {
 	*live.Hub
-	heard  chan live.Change
-	missed chan struct{}
-	reg    *prometheus.Registry
+	received chan live.Change
+	missed   chan struct{}
+	reg      *prometheus.Registry
 }
 
 func run(t *testing.T, wire live.PubSub) *process {
 	t.Helper()
-	p := &process{heard: make(chan live.Change, 1024), missed: make(chan struct{}, 64), reg: prometheus.NewRegistry()}
+	p := &process{received: make(chan live.Change, 1024), missed: make(chan struct{}, 64), reg: prometheus.NewRegistry()}
 	p.Hub = live.New(wire, live.Handlers{
-		Changed: func(c live.Change) { p.heard <- c },
+		Changed: func(c live.Change) { p.received <- c },
 		Missed:  func() { p.missed <- struct{}{} },
 	}, p.reg)
 	jobs, log := worker.NewMetrics(p.reg), slog.New(slog.DiscardHandler)
@@ -51,12 +51,12 @@ func run(t *testing.T, wire live.PubSub) *process {
 	return p
 }
 
-// hears merges received changes until they equal want, since changes may arrive in two messages.
-func (p *process) hears(t *testing.T, want live.Change) {
+// receives merges received changes until they equal want, since changes may arrive in two messages.
+func (p *process) receives(t *testing.T, want live.Change) {
 	t.Helper()
 	got := live.Change{Branch: want.Branch}
 	for !cmp.Equal(got, want) {
-		c := <-p.heard
+		c := <-p.received
 		if c.Branch != want.Branch {
 			t.Fatalf("received %+v", c)
 		}
@@ -99,18 +99,18 @@ func TestHub(t *testing.T) {
 			<-north.missed // W3
 			<-south.missed
 			north.NotifyOrders(1, []string{"a", "b"})
-			south.hears(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
+			south.receives(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
 			north.NotifyAvailability(2)
 			north.NotifyMenu(2)
 			north.NotifyFloor(2)
-			south.hears(t, live.Change{Branch: 2, Left: true, Menu: true, Floor: true})
+			south.receives(t, live.Change{Branch: 2, Left: true, Menu: true, Floor: true})
 			north.NotifyCart(3, "v")
 			north.NotifyCart(3, "w")
-			south.hears(t, live.Change{Branch: 3, Carts: []string{"v", "w"}})
+			south.receives(t, live.Change{Branch: 3, Carts: []string{"v", "w"}})
 			south.NotifyFloor(1)
-			north.hears(t, live.Change{Branch: 1, Floor: true})
-			if len(south.heard) > 0 {
-				t.Errorf("received its own notification: %+v", <-south.heard)
+			north.receives(t, live.Change{Branch: 1, Floor: true})
+			if len(south.received) > 0 {
+				t.Errorf("received its own notification: %+v", <-south.received)
 			}
 			if north.figure(t, "live_hearing", "") != 1 || north.figure(t, "live_subscriptions_total", "") < 1 {
 				t.Error("live_hearing is not 1")
@@ -138,7 +138,7 @@ func TestHub_resubscribes(t *testing.T) {
 		<-far.missed
 	}
 	near.NotifyMenu(7)
-	far.hears(t, live.Change{Branch: 7, Menu: true})
+	far.receives(t, live.Change{Branch: 7, Menu: true})
 }
 
 // A server that hangs is detected even without calls, and the subscription moves to a connection that responds.
@@ -154,7 +154,7 @@ func TestHub_hangs(t *testing.T) {
 	proxy.Mute(false)
 	<-far.missed
 	near.NotifyMenu(7)
-	far.hears(t, live.Change{Branch: 7, Menu: true})
+	far.receives(t, live.Change{Branch: 7, Menu: true})
 }
 
 // fake is an in-process PubSub: publishing waits at the gate, if there is one, and messages come out of sent.
@@ -175,7 +175,7 @@ func (f *fake) Publish(_ context.Context, _ keyspace.Channel, message string) er
 	return f.fail
 }
 
-func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), heard func(string)) error {
+func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), received func(string)) error {
 	begun()
 	for {
 		select {
@@ -185,7 +185,7 @@ func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), 
 			if m == "panic" {
 				panic(m)
 			}
-			heard(m)
+			received(m)
 		}
 	}
 }
@@ -256,8 +256,8 @@ func TestHub_ignores_invalid_messages(t *testing.T) {
 	}
 	<-p.missed
 	f.say <- `{"from":"other","changes":[{"b":5,"left":true,"new":1}]}`
-	p.hears(t, live.Change{Branch: 5, Left: true})
-	if len(p.heard) > 0 {
-		t.Errorf("received %+v", <-p.heard)
+	p.receives(t, live.Change{Branch: 5, Left: true})
+	if len(p.received) > 0 {
+		t.Errorf("received %+v", <-p.received)
 	}
 }

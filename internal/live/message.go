@@ -27,7 +27,7 @@ type message struct {
 
 // Limits. Changes beyond them are not collected; longer messages are ignored.
 const (
-	maxOrders  = 256      // ids per branch; with more, telling streams apart saves less than reloading all of them costs
+	maxOrders  = 256      // ids per branch; with more, reloading all streams costs less than selecting some
 	maxCarts   = 64       // ids of visits per branch, for the same reason
 	maxMessage = 64 << 10 // bytes; Redis drops a subscriber that is too far behind, so messages stay small
 	maxWaiting = 1024     // branches with collected changes; bounds the memory while Redis is unreachable

@@ -39,14 +39,15 @@ func (t *Topic[K]) Join(key K, c chan struct{}) (leave func()) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.subscribers[key], c)
-		// Otherwise the map would keep a key for every order that a guest has ever watched.
+		// Without this, the map would keep a key for every order that a guest has ever watched.
 		if len(t.subscribers[key]) == 0 {
 			delete(t.subscribers, key)
 		}
 	}
 }
 
-// Notify notifies the subscribers of keys. A key without subscribers costs a map access, so callers need not ask first.
+// Notify notifies the subscribers of keys. A key without subscribers costs a map access, so callers need not check
+// first.
 func (t *Topic[K]) Notify(keys ...K) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 	"comanda/internal/text"
 )
 
-// QueuedMessage is a message in the outbox. Its fields are sealed where they are codes (E3); Template and Locale select
-// the text when it is sent, so a waiting message follows a corrected template.
+// QueuedMessage is a message in the outbox. Fields that contain codes are sealed (E3). Template and Locale select the
+// text when the message is sent, so that a correction of a template applies to waiting messages too.
 type QueuedMessage struct {
 	ID        string
 	Recipient string // an e-mail address
 	Template  string
 	Locale    string
 	Fields    map[string]string
-	Branch    int64 // that it is about; 0 for none, as for letters about an account
+	Branch    int64 // branch that it is about; 0 for none, as for e-mails about an account
 	Created   time.Time
 	Expires   time.Time
 	Attempts  int // including the current one
@@ -47,7 +47,8 @@ type Transport interface {
 var (
 	ErrRefused     = errors.New("mail: the server will never accept this message")
 	ErrUnreachable = errors.New("mail: the server is out of reach")
-	// ErrLogin is joined to one of the others when the server refuses the user name or the password, or requires them.
+	// ErrLogin is joined to one of the other errors if the server refuses the user name or the password, or requires
+	// them.
 	ErrLogin = errors.New("mail: the server refuses the login")
 )
 

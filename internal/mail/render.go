@@ -18,7 +18,7 @@ func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 func Templates() []string { return []string{"verify", "reset", "welcome", "test"} }
 
 // A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs separated by empty
-// lines. The HTML part is rendered from the same paragraphs, so that both say the same.
+// lines. The HTML part is rendered from the same paragraphs, so that both parts have the same content.
 //
 //go:embed templates
 var files embed.FS

@@ -21,10 +21,10 @@ const (
 	SendTimeout = 30 * time.Second
 
 	claimBatch = 10              // messages per claim
-	claimLease = 2 * time.Minute // a crashed process's messages wait that long
+	claimLease = 2 * time.Minute // delay of the messages of a crashed process
 
-	// minLease is the least rest of a claim with which a message is sent: the time that sending it and recording the
-	// result may take. After the claim another process sends the message too.
+	// minLease is the minimum time until the end of a claim with which a message is sent: sending it and recording the
+	// result may take that long. After the end of the claim another process sends the message too.
 	minLease = SendTimeout + settleTimeout + 10*time.Second
 )
 
@@ -38,8 +38,8 @@ var retries = queue.Policy{
 type Sender struct {
 	Store     Store
 	Transport Transport
-	// From returns the sender of a letter about a branch, or with 0 of any other; nil leaves it to the transport. An error
-	// delays all letters.
+	// From returns the sender of an e-mail about a branch, or for branch 0 of any other e-mail. If it is nil, the
+	// transport's sender is used. If it returns an error, all e-mails are delayed.
 	From   func(ctx context.Context, branch int64) (text.Mailbox, error)
 	Unseal func(fields map[string]string) (map[string]string, error) // unseals sealed fields; nil if there are none
 	Now    func() time.Time
@@ -58,7 +58,7 @@ func (s *Sender) RunOnce(ctx context.Context) error {
 		}
 		whole := len(messages) < claimBatch
 		for i, m := range messages {
-			// A slow server may take the whole claim for some of the batch. The rest is claimed again.
+			// A slow server may use up the claim for a part of the batch. The other messages are claimed again.
 			if until.Sub(s.Now()) < minLease {
 				if err := s.release(ctx, messages[i:]); err != nil {
 					return err
@@ -99,7 +99,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	case err == nil:
 		s.report(ctx, "sent", q, nil)
 		return s.Store.DeleteQueued(settled, []string{q.ID})
-	// Neither says anything about the message, so no attempt is counted (E2).
+	// The cause is not the message, so no attempt is counted (E2).
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
 		return errors.Join(err, s.release(settled, []QueuedMessage{q}))
 	}
@@ -119,7 +119,7 @@ func (s *Sender) send(ctx context.Context, m Message) error {
 	return s.Transport.Send(ctx, m)
 }
 
-// sender returns the sender of a letter.
+// sender returns the sender of an e-mail.
 func (s *Sender) sender(ctx context.Context, branch int64) (text.Mailbox, error) {
 	if s.From == nil {
 		return text.Mailbox{}, nil

@@ -22,7 +22,7 @@ func readCSV(raw []byte, r *report) []sheetRow {
 	from := csv.NewReader(bytes.NewReader(raw))
 	from.Comma, from.FieldsPerRecord = separator(raw), -1
 	var rows []sheetRow
-	inside := 0 // line feeds inside cells so far: a spreadsheet program does not number them
+	inside := 0 // line feeds inside cells so far: spreadsheet programs do not count them as rows
 	for {
 		record, err := from.Read()
 		if errors.Is(err, io.EOF) {
@@ -39,8 +39,8 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		line, _ := from.FieldPos(0)
 		row := sheetRow{number: line - inside, cells: make([]cell, len(record))}
 		for i, text := range record {
-			// Spreadsheet programs run such a cell, so it is not the text that the owner sees. Write puts an apostrophe in
-			// front of texts that begin like one.
+			// Spreadsheet programs execute such a cell, so the owner does not see its text. Write puts an apostrophe
+			// before such texts.
 			row.cells[i] = cell{text: text, formula: strings.HasPrefix(text, "=")}
 			inside += strings.Count(text, "\n")
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The columns of exports stand in testdata/README.md, with their sources.
+// The columns of exports are listed in testdata/README.md, with their sources.
 
 // isSquare reports whether a header is that of Square's item library.
 func isSquare(names []string) bool {
@@ -35,7 +35,7 @@ func newExport(head sheetRow) *export {
 	return &export{head, header(head), layout{labels: map[string]string{}, plain: true}}
 }
 
-// column returns the place of the first column that match accepts, and uses its name in problems of a field.
+// column returns the index of the first column that match accepts. Problems of the field name that column.
 func (e *export) column(field string, match func(string) bool) int {
 	i := slices.IndexFunc(e.names, match)
 	if i >= 0 {
@@ -44,7 +44,8 @@ func (e *export) column(field string, match func(string) bool) int {
 	return i
 }
 
-// named is column for the first of several names that the header has.
+// named returns the index of the first of several column names that the header has. Problems of the field name that
+// column.
 func (e *export) named(field string, names ...string) int {
 	for _, name := range names {
 		if i := e.column(field, func(s string) bool { return s == name }); i >= 0 {
@@ -54,7 +55,7 @@ func (e *export) named(field string, names ...string) int {
 	return -1
 }
 
-// find returns the place of a column that no problem names, or -1.
+// find returns the index of a column, or -1. Problems do not name the column.
 func (e *export) find(name string) int { return slices.Index(e.names, name) }
 
 // assignSquare assigns the columns of Square's item library. Square has a row for each variation of an item; here each
@@ -80,7 +81,8 @@ func assignSquare(head sheetRow, rows []sheetRow, _ Options, _ *report) layout {
 		if trimSpace(d.cells["name"].text) == "" {
 			d.cells["name"] = row.at(item)
 		}
-		// The one for reports, which may be empty, or the first of several that are separated by commas.
+		// Square has a category for reports, which may be empty, and a list of categories separated by commas; the
+		// first is used.
 		for _, i := range categories {
 			if first, _, _ := strings.Cut(row.at(i).text, ","); trimSpace(d.cells["category"].text) == "" {
 				d.cells["category"] = withText(row.at(i), first)
@@ -134,7 +136,7 @@ func assignLoyverse(head sheetRow, rows []sheetRow, _ Options, _ *report) layout
 		}
 		component := lead.number != row.number && len(chosen) == 0 && trimSpace(row.at(included).text) != ""
 		if component || strings.EqualFold(trimSpace(row.at(sold).text), "n") {
-			continue // a part of a composite item, or not sold
+			continue // the row is a part of a composite item, or is not sold
 		}
 		d := dish{row.number, map[string]cell{
 			"key": row.at(handle), "name": lead.at(name), "category": lead.at(category), "description": lead.at(description),

@@ -17,7 +17,8 @@ import (
 // headerSearch is how many rows may stand above the header. Square's spreadsheets begin with instructions.
 const headerSearch = 10
 
-// fields are the columns of the template. Those of texts exist once more per further language, such as name:en.
+// fields are the columns of the template. A column of texts exists once more for each further language, such as
+// name:en.
 var fields = []string{"key", "category", "name", "description", "price", "quota", "image"}
 
 // translated are the columns that have languages.
@@ -34,9 +35,9 @@ type dish struct {
 
 // layout is how a file's columns are assigned to fields.
 type layout struct {
-	labels map[string]string // how problems name a field: as the file does
+	labels map[string]string // names of fields in problems: those of the file's columns
 	dishes []dish
-	plain  bool // not written by this package: nothing is escaped, and no cell means Clear
+	plain  bool // not written by this package: no cell is escaped, and no cell means Clear
 }
 
 // label returns the name of a field's column in the file.
@@ -58,7 +59,7 @@ func interpret(rows []sheetRow, o Options, pictures map[string][]byte, r *report
 	}
 	l := assign(head, rows, o, r)
 	if slices.ContainsFunc(r.problems, func(p CellProblem) bool { return p.Code == ColumnMissing }) {
-		return nil // every row would lack it
+		return nil // every row would lack the column
 	}
 	if len(l.dishes) == 0 && r.ok() {
 		r.filef(NoRows, "The file has a header and no dishes.")
@@ -67,8 +68,8 @@ func interpret(rows []sheetRow, o Options, pictures map[string][]byte, r *report
 	return seq.Map(l.dishes, in.read)
 }
 
-// headerOf returns the place of the header, and how to assign its columns. A file without a known header is read as a
-// template, so that its problems are reported.
+// headerOf returns the index of the header row, and the function that assigns its columns. A file without a known
+// header is read as a template, so that its problems are reported.
 func headerOf(rows []sheetRow) (int, func(sheetRow, []sheetRow, Options, *report) layout) {
 	for i, row := range rows[:min(len(rows), headerSearch)] {
 		names := header(row)
@@ -147,7 +148,7 @@ func assignTemplate(head sheetRow, rows []sheetRow, o Options, r *report) layout
 // several countries can share a file.
 const otherCurrency = "other currency"
 
-// fieldOf returns the field of a column. A column in the branch's first language is the one without a language.
+// fieldOf returns the field of a column. A column in the branch's first language is the field without a language.
 func fieldOf(name string, o Options) (field string, problem ProblemCode) {
 	base, locale, has := strings.Cut(name, ":")
 	base, locale = trimSpace(base), trimSpace(locale)
@@ -220,7 +221,7 @@ func (in *reader) addf(d dish, field string, code ProblemCode, format string, ar
 // read reads a dish.
 func (in *reader) read(d dish) DishRow {
 	row := DishRow{Number: d.number}
-	// In the order of columns, so that equal files have equal reports.
+	// Fields are read in sorted order, so that equal files have equal reports.
 	for _, field := range slices.Sorted(maps.Keys(d.cells)) {
 		if d.cells[field].formula {
 			in.addf(d, field, Formula, "This cell has a formula. Replace it by its value.")
@@ -257,7 +258,7 @@ const (
 	absent outcome = iota
 	given
 	cleared
-	rejected // and reported
+	rejected // refused, and the problem is reported
 )
 
 // text reads a cell of text.
@@ -358,7 +359,7 @@ func (in *reader) key(d dish, row *DishRow) {
 	if made {
 		key = KeyOf(row.Name[in.base()])
 	}
-	if key == "" { // reported
+	if key == "" { // refused; the problem is reported already
 		return
 	}
 	row.Key = key
@@ -448,7 +449,7 @@ func (in *reader) image(d dish, row *DishRow) {
 	case whole:
 	case base && !strings.Contains(s, "://"):
 		row.Image = path.Base(s)
-	// An image that is stored already has a path or a URL, and only the store can verify it.
+	// An image that is stored already is given as a path or a URL. Only the store can verify it.
 	case !strings.Contains(s, "/"):
 		in.addf(d, "image", ImageMissing,
 			"There is no picture %q in the archive. Send the file and its pictures in one .zip file.", clip(s))

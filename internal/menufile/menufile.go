@@ -33,7 +33,7 @@ type Options struct {
 
 // DishRow is one dish of a file.
 type DishRow struct {
-	Number int    // as a spreadsheet program numbers it
+	Number int    // row number as a spreadsheet program shows it
 	Key    string // identifies the dish in later files
 	// Texts by locale. A locale that is missing was empty in the file. An empty text means that it is to be removed.
 	Category, Name, Description map[string]string

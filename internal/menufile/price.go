@@ -12,8 +12,8 @@ import (
 	"comanda/internal/money"
 )
 
-// symbols are the ways to write a currency beside an amount, in lower case and Unicode NFKC. Of two symbols that begin
-// or end alike, the longer stands first. A symbol of several currencies stands for each of them.
+// symbols are the ways to write a currency beside an amount, in lower case and Unicode NFKC. If two symbols begin or
+// end alike, the longer one comes first. A symbol that several currencies share is accepted for each of them.
 var symbols = []struct {
 	texts string
 	of    []money.Currency
@@ -121,7 +121,7 @@ func splitAmount(s string, decimals int, short bool) (whole, fraction string, p 
 			return "", "", unreadable
 		}
 		return digits(s), "", p
-	case others: // 1,234.50: the second kind is for decimals
+	case others: // 1,234.50: the second kind of separator is the decimal point
 		if !grouped(before) || len(after) > 2 && strings.Trim(after, "0") != "" {
 			return "", "", unreadable
 		}
@@ -142,7 +142,7 @@ func splitAmount(s string, decimals int, short bool) (whole, fraction string, p 
 	case len(after) > 2:
 		return "", "", unreadable
 	case decimals == 0 && len(before) <= 3 && strings.Trim(after, "0") == "":
-		return "", "", ambiguous // 65.00 may be sixty-five or the beginning of 65.000
+		return "", "", ambiguous // 65.00 may mean sixty-five, or be the beginning of 65.000
 	}
 	return before, after, p
 }
@@ -195,7 +195,7 @@ func places(decimals int) string {
 	return "two decimals"
 }
 
-// parseNumber reads the number of a spreadsheet's cell. It has at most one point, which is for decimals.
+// parseNumber parses the number of a spreadsheet's cell. It has at most one point: the decimal point.
 func parseNumber(s string, c money.Currency) (int64, priceProblem) {
 	s, ok := plainNumber(s)
 	if !ok {
@@ -215,7 +215,7 @@ func plainNumber(s string) (plain string, ok bool) {
 	if err != nil || f != f || f > 1e15 || f < -1e15 {
 		return "", false
 	}
-	// Fifteen digits are those that spreadsheet programs show.
+	// Spreadsheet programs show fifteen digits.
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', 14, 64))
 	if !ok {
 		return "", false

@@ -61,7 +61,7 @@ const (
 	LineBreak        ProblemCode = "line_break"
 	Direction        ProblemCode = "direction_character"
 	Invisible        ProblemCode = "invisible_text"
-	Shared           ProblemCode = "shared_with_others" // found by the import: also on the menu of a branch of others
+	Shared           ProblemCode = "shared_with_others" // found by the import: a branch of others has the dish too
 )
 
 // report collects problems.
@@ -72,8 +72,7 @@ type report struct {
 
 func (r *report) ok() bool { return len(r.problems) == 0 }
 
-// addf reports a problem of a cell. The message is completed with its arguments. Problems beyond MaxProblems are only
-// mentioned.
+// addf reports a problem of a cell. args complete the message. After MaxProblems it only records that there are more.
 func (r *report) addf(row int, column string, code ProblemCode, format string, args ...any) {
 	switch {
 	case r.full:

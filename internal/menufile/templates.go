@@ -16,7 +16,7 @@ var templates embed.FS
 // TemplateLocales are the languages of the embedded templates.
 var TemplateLocales = []string{fallback, "vi", "zh-TW", "ja"}
 
-// fallback is the language that stands in for one that a template does not have.
+// fallback is the language that is used if a template lacks a language.
 const fallback = "en"
 
 // TemplateNames returns the names of the embedded templates: menus that a restaurant can start with.
@@ -26,7 +26,7 @@ func TemplateNames() []string {
 }
 
 // TemplateRows returns the dishes of an embedded template in a branch's currency and languages. Dishes without a price
-// in the currency are left out: they are not sold where it is used, such as wine in Saudi Arabia.
+// in the currency are left out, because countries with this currency do not sell them, such as wine in Saudi Arabia.
 func TemplateRows(name string, o Options) ([]DishRow, error) {
 	raw, err := templates.ReadFile("templates/" + name + ".csv")
 	if err != nil {
@@ -47,7 +47,7 @@ func TemplateRows(name string, o Options) ([]DishRow, error) {
 	return rows, nil
 }
 
-// Choose returns texts in the branch's languages. English stands in for a text that its first language lacks.
+// Choose returns texts in the branch's languages. If the first language lacks a text, the English one is used.
 func (o Options) Choose(texts map[string]string) map[string]string {
 	out := map[string]string{}
 	for i, l := range o.Locales {

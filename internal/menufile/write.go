@@ -31,10 +31,11 @@ func (f Format) ContentType() string {
 }
 
 // dangerous are the first characters of texts that spreadsheet programs execute as a formula, also as full-width forms
-// (OWASP, CSV injection). A text that is Clear begins with one too, so it is never mistaken for it.
+// (OWASP, CSV injection). Clear begins with one of them, so a text that equals Clear is escaped and cannot be
+// mistaken.
 const dangerous = "=+-@\t\r\n＝＋－＠"
 
-// escape returns a text as it is written. unescape reverts it.
+// escape returns a text with a leading apostrophe if a spreadsheet program would execute it. unescape is the inverse.
 func escape(s string) string {
 	if s != "" && (strings.ContainsRune(dangerous, []rune(s)[0]) || unescape(s) != s) {
 		return "'" + s
@@ -42,7 +43,7 @@ func escape(s string) string {
 	return s
 }
 
-// unescape returns a text without the apostrophe of escape. Another apostrophe at the beginning stays.
+// unescape removes the apostrophe that escape has added. Any other leading apostrophe stays.
 func unescape(s string) string {
 	rest, ok := strings.CutPrefix(s, "'")
 	if !ok || rest == "" {

@@ -23,7 +23,7 @@ func readXLSX(raw []byte, r *report) (rows []sheetRow) {
 	if !r.ok() {
 		return nil
 	}
-	// The library is written for files of spreadsheet programs. A file made to break it must not end the server.
+	// The library expects files of spreadsheet programs. A file that makes it panic must not end the server.
 	defer func() {
 		if recover() != nil {
 			rows = nil
@@ -38,7 +38,7 @@ func readXLSX(raw []byte, r *report) (rows []sheetRow) {
 		return nil
 	}
 	defer func() { _ = book.Close() }()
-	// A workbook without sheets has no first name, under which nothing is found.
+	// A workbook without sheets has no first sheet name, so no cells are found.
 	if rows, err = readCells(book, book.GetSheetName(0), formulas, r); err != nil {
 		r.filef(Damaged, sayDamaged)
 		return nil
@@ -126,15 +126,15 @@ type scan struct {
 	formulas    bool
 }
 
-// part reads a part up to its end or the first problem. A part other than XML, such as a picture, ends the scan; the
-// library refuses it where it is not allowed.
+// part reads a part up to its end or the first problem. A part that is not XML, such as a picture, ends the scan
+// without a problem; the library refuses it if it is not allowed there.
 func (s *scan) part(content io.Reader) error {
 	d := xml.NewDecoder(content)
 	d.Strict = false
 	for s.report.ok() {
 		t, err := d.RawToken()
 		if err != nil {
-			return nil //nolint:nilerr // the rest is only counted
+			return nil //nolint:nilerr // the rest of the part is only counted
 		}
 		if e, ok := t.(xml.StartElement); ok {
 			s.element(e)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxRatio is how many times its packed size a large part of an archive may have. Spreadsheets have 5 to 30; a ZIP bomb
-// has up to a thousand.
+// maxRatio is the maximum ratio of the unpacked to the packed size of a large part. Spreadsheets reach 5 to 30, a ZIP
+// bomb up to a thousand.
 const (
 	maxRatio  = 200
-	ratioFrom = 1 << 20 // parts below it are harmless
+	ratioFrom = 1 << 20 // parts below this size are harmless
 	maxParts  = 1000    // entries of an archive
 )
 
@@ -56,8 +56,8 @@ func (a *archive) open(raw []byte) []*zip.File {
 	return z.File
 }
 
-// unsafeName reports whether a name would leave the folder into which an archive is unpacked. Nothing is ever unpacked
-// to a disk; such an archive was made to do harm.
+// unsafeName reports whether a name would leave the folder into which an archive is unpacked. Nothing is unpacked to a
+// disk, but such an archive was made to do harm.
 func unsafeName(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
 	return strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\x00:") ||
@@ -74,8 +74,8 @@ func (a *archive) read(f *zip.File, limit int64) (content []byte, ok bool) {
 	return content, ok
 }
 
-// stream passes the unpacked content of an entry to use, and then counts what use has left. ok is false if it or use
-// has reported a problem.
+// stream passes the unpacked content of an entry to use, and then counts the bytes that use has not read. ok is false
+// if stream or use has reported a problem.
 func (a *archive) stream(f *zip.File, limit int64, use func(io.Reader) error) (ok bool) {
 	from, err := f.Open()
 	if err != nil {
@@ -124,7 +124,7 @@ func unpack(raw []byte, r *report) (menu []byte, pictures map[string][]byte) {
 	for _, f := range a.open(raw) {
 		name := path.Base(strings.ReplaceAll(f.Name, `\`, "/"))
 		if strings.HasSuffix(f.Name, "/") || strings.HasPrefix(name, ".") || strings.HasPrefix(f.Name, "__MACOSX/") {
-			continue // folders, and what operating systems add
+			continue // folders, and files that operating systems add
 		}
 		extension := strings.ToLower(path.Ext(name))
 		isMenu := extension == ".csv" || extension == ".xlsx"

@@ -82,7 +82,7 @@ func Times(price, qty int64) (product int64, ok bool) {
 	if price < 0 || qty < 0 {
 		return 0, false
 	}
-	// A division cannot overflow, as the product could.
+	// The comparison uses a division, because the product could overflow.
 	if price != 0 && qty > Max/price {
 		return 0, false
 	}

@@ -86,8 +86,8 @@ func boardQuery(b catalog.Branch, now time.Time) BoardQuery {
 	return q
 }
 
-// newBoard sorts rows, cuts each list at MaxTickets and returns the board. It changes the slices of r. A board with
-// more rows than the limit sets More, so that screens can say so.
+// newBoard sorts rows, cuts each list at MaxTickets and returns the board. It sorts the slices of r in place. More is
+// set if a list was cut, so that screens can say so.
 func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Board {
 	b := &Board{
 		Branch: q.Branch, Date: q.Date, At: now, Tickets: r.Tickets, Served: r.Served, Awaiting: r.Awaiting,
@@ -297,7 +297,7 @@ func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*S
 		if err != nil {
 			return nil, nil, err
 		}
-		if w = b.feeds[branch]; w == nil { // another screen may have been first
+		if w = b.feeds[branch]; w == nil { // another screen may have started the feed meanwhile
 			w = b.startFeed(ctx, branch, board)
 		}
 	}
@@ -309,8 +309,8 @@ func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*S
 	return s, func() { b.unsubscribe(branch, s) }, nil
 }
 
-// startFeed starts the reading goroutine of a branch for its first screen. The last screen to leave stops it. It needs
-// b.mu.
+// startFeed starts the reading goroutine of a branch for its first screen. The last screen that ends stops the
+// goroutine. The caller holds b.mu.
 func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *boardFeed {
 	// The feed outlives the request of its first screen.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -321,7 +321,7 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 	b.feeds[branch] = w
 	changed, end := b.Changes.SubscribeBranch(branch)
 	go func() {
-		// Runs last, also after a panic, so that no screen waits for a goroutine that has ended.
+		// The deferred call runs last, also after a panic, so that no screen waits for a goroutine that has ended.
 		defer b.closeFeed(branch, w)
 		defer end()
 		defer b.logPanic(ctx)
@@ -417,7 +417,7 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool
 	return true
 }
 
-// notify signals all screens. It needs w.mu and never blocks.
+// notify signals all screens. The caller holds w.mu. It never blocks.
 func (w *boardFeed) notify() {
 	for s := range w.screens {
 		select {

@@ -14,7 +14,7 @@ import (
 
 // Carts returns members' carts priced by the current menu; cart.Service implements it.
 type Carts interface {
-	// Get reads the stored cart. Branch 0 stands for the cart's own, or else the first.
+	// Get reads the stored cart. Branch 0 means the cart's branch or, if it has none, the first branch.
 	Get(ctx context.Context, who authz.Actor, branch int64) (cart.View, error)
 	// GetCached is Get with a cached cart, which may be outdated; false if there is none.
 	GetCached(ctx context.Context, who authz.Actor, branch int64) (cart.View, bool)
@@ -41,7 +41,7 @@ const (
 	MaxReceiverNote = 200
 )
 
-// ErrUnavailable reports that dishes of the cart have left the menu. It names their cart lines.
+// ErrUnavailable reports that dishes of the cart are no longer on the menu. The error names their cart lines.
 var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some dishes in the cart are no longer on the menu.")
 
 // normal returns the checkout with its receiver normalized, or an error about the first invalid field. The digest is of
@@ -113,7 +113,7 @@ func (s *Service) CheckOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 		return s.checkOut(ctx, who, c)
 	})
 	if err == nil {
-		// The order has emptied the stored cart; a cached copy would show its dishes again.
+		// The order has emptied the stored cart, but the cached copy still contains the dishes.
 		s.Carts.Evict(who)
 	}
 	return receipt, err
@@ -169,7 +169,7 @@ func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Recei
 	return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, digestOf(c))
 }
 
-// priceCart returns the cart as a priced order. The branch is that of the view: the request may have left it open.
+// priceCart returns the cart as a priced order. Its branch is the view's branch, because the request may not name one.
 func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
 	items, err := cartLines(v)
 	if err == nil {

@@ -13,14 +13,14 @@ import (
 // DaybookConsumer is the name of the consumer that maintains the daybook.
 const DaybookConsumer = "daybook"
 
-// DaybookTypes returns the event types that the daybook consumes. Refunds are not among them: Revenue is what was paid,
-// not what was kept.
+// DaybookTypes returns the event types that the daybook consumes. Refund events are not included, because Revenue is
+// the amount paid and not the amount kept.
 func DaybookTypes() []string {
 	return []string{event.OrderPlaced.Name, event.OrderPaid.Name, event.OrderCanceled.Name}
 }
 
-// Day is the totals of a business date, or the increments that some events add to them. Increments may be negative, and
-// events may arrive in any order; the sums are right once all have arrived.
+// Day is the totals of a business date, or the increments that events add to them. Increments may be negative, and
+// events may arrive in any order; the sums are right after all events have arrived.
 type Day struct {
 	Scope    stock.Scope
 	Placed   int64

@@ -12,8 +12,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// End cancels or expires an unpaid order and releases its units. The hold decides between it and a payment: one of them
-// changes the hold's row (I4).
+// End cancels or expires an unpaid order and releases its units. If a payment arrives at the same time, the
+// transaction that changes the hold's row first succeeds and the other one fails (I4).
 type End struct {
 	OrderID string
 	Reason  CancelReason
@@ -135,7 +135,7 @@ var ErrNoExtensionLeft = fault.New(fault.Conflict, "no_more_time",
 // ExtendDeadline extends the deadline of an unpaid order.
 type ExtendDeadline struct {
 	OrderID string
-	PayBy   time.Time // the deadline that the client saw; if the order's differs, it has moved already
+	PayBy   time.Time // the deadline that the client saw; if the order's differs, it was extended already
 }
 
 // ExtensionsLeft returns how often the deadline can still be extended.

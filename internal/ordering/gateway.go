@@ -13,7 +13,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// Payments stores attempts and refunds as gateways refer to them.
+// Payments stores attempts and refunds, and finds them by the references that gateways use.
 type Payments interface {
 	// Owner returns the order and the branch of an attempt. It takes no lock: attempts never change their order.
 	Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error)
@@ -72,7 +72,7 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 		return "", err
 	}
 	p, err := gateway.Start(ctx, payment.Purchase{
-		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayDeadline(&o),
+		Attempt: a, OrderNumber: ShortNumber(o.Number), BranchName: branch.Name, ExpiresAt: gatewayDeadline(&o),
 		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.Settings().ReturnTo,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
 	order, branch, err := s.owner(ctx, ref)
-	if errors.Is(err, payment.ErrAttempt) { // for the staff to look at
+	if errors.Is(err, payment.ErrAttempt) { // the staff can look at the stored message
 		e := payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"}
 		err = cmp.Or(s.RecordRejectedNotification(ctx, e), err)
 	}
@@ -131,7 +131,7 @@ func (s *Service) ConfirmApproved(ctx context.Context, ref, transaction, headers
 	if err != nil {
 		return Order{}, err
 	}
-	// The redirect is not signed. Another transaction id shows that it is not about this attempt.
+	// The redirect carries no signature, so its transaction id is compared with the stored one.
 	if a.GatewayRef != transaction {
 		return Order{}, payment.ErrAttempt
 	}
@@ -210,7 +210,8 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was 
 		s.logGatewayError(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
 	}
-	// Even a failure is reported: the attempt must leave CONFIRMING, so that the guest can pay in another way.
+	// A failed capture is reported too: the attempt must leave CONFIRMING, so that the guest can pay with another
+	// method.
 	report.Headers = headers
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -270,8 +271,8 @@ type Redirect struct {
 // Target implements Command.
 func (r *Redirect) Target() string { return r.OrderID }
 
-// decide stores the payment page of an attempt. The first page stays, because the guest may already have opened it. A
-// caller that was second receives the first page in Result.Attempt.
+// decide stores the payment page of an attempt. A page that is stored already stays, because the guest may have opened
+// it. Result.Attempt then contains that page.
 func (r *Redirect) decide(b *Batch) Result {
 	o, i := b.attempt(r.OrderID, r.AttemptID)
 	if i < 0 {
@@ -292,15 +293,15 @@ func (r *Redirect) decide(b *Batch) Result {
 type Confirm struct {
 	OrderID   string
 	AttemptID string
-	Was       payment.State // the state seen by the caller; in any other state another caller was first
+	Was       payment.State // the state that the caller read; if it has changed, another caller has claimed the capture
 }
 
 // Target implements Command.
 func (c *Confirm) Target() string { return c.OrderID }
 
 // decide moves an attempt to CONFIRMING, so that exactly one caller captures its payment. It leaves the attempt
-// unchanged if the order has ended or another attempt may be capturing: then no money moves and none must be
-// refunded.
+// unchanged if the order has ended or another attempt may be capturing: no money is captured then, and none has to
+// be refunded.
 func (c *Confirm) decide(b *Batch) Result {
 	o, i := b.attempt(c.OrderID, c.AttemptID)
 	if i < 0 {

@@ -35,8 +35,8 @@ type IdempotencyKey struct {
 	ClientTxnID string
 }
 
-// memberPrefix begins the stored clientTxnId of every member's order. A guest's must not begin with it, see
-// CheckRequest.
+// memberPrefix is the prefix of the stored clientTxnId of every member's order. CheckRequest refuses a guest's
+// clientTxnId that begins with it.
 const memberPrefix = "user:"
 
 // MemberKey returns the key that a member's unpaid orders are counted under. It also prefixes the ids of a member's
@@ -53,8 +53,8 @@ func (o *Order) Key() IdempotencyKey {
 	return IdempotencyKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
 }
 
-// key returns the idempotency key of the request. The prefix keeps its ids apart from those of guests, which are stored
-// in the same column.
+// key returns the idempotency key of the request. Guests' and members' ids are stored in one column; the prefix keeps
+// them from being equal.
 func (c Checkout) key() IdempotencyKey {
 	return IdempotencyKey{User: c.UserID, ClientTxnID: MemberKey(c.UserID) + ":" + c.ClientTxnID}
 }
@@ -71,7 +71,7 @@ func checkClientTxnID(id string) error {
 // the cart, and a repetition must still have the same digest.
 func digestOf(request any) string {
 	text, _ := json.Marshal(request) // strings and integers always marshal
-	// 12 bytes are enough: a digest is only compared with that of the same key.
+	// 12 bytes are enough: a digest is only compared with the digest of a request that has the same key.
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
@@ -81,7 +81,8 @@ func digestOf(request any) string {
 const placeTimeout = 8 * time.Second
 
 // once runs place for all requests with the same key and content that arrive while it runs, and returns its result to
-// each. A retry thus never competes with its own original for the last unit. The order is new to the first only.
+// each. A repeated request thus never competes with the first one for the last unit. Only the first request receives
+// isNew.
 func (s *Service) once(
 	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
 ) (receipt Receipt, err error) {
@@ -91,10 +92,11 @@ func (s *Service) once(
 	// goes to the ledger, which refuses it.
 	id := digest + " " + formatID(k.Branch) + " " + formatID(k.User) + " " + k.ClientTxnID
 	flight := s.placing.DoChan(id, func() (_ any, err error) {
-		// Only the caller whose function runs sets its own first; the others receive the result as a repetition.
+		// Only the first request runs this function and so sets its own variable. The others receive the result as a
+		// repetition.
 		first.Store(true)
-		// A panic belongs to the first request. Without this it would end the process, because it has a goroutine of its
-		// own. The others repeat theirs.
+		// A panic is passed on to the goroutine of the first request. In this one, which belongs to no request, it
+		// would end the process. The other requests receive ErrRetry.
 		defer func() {
 			if p := recover(); p != nil {
 				crash = fmt.Errorf("%v\n%s", p, debug.Stack())
@@ -110,7 +112,7 @@ func (s *Service) once(
 	select {
 	case done = <-flight:
 	case <-ctx.Done():
-		if !first.Load() { // the phone has left, and its original goes on without it
+		if !first.Load() { // the guest's phone has disconnected; the first request continues
 			s.Metrics.placed(ctx.Err(), false)
 			return Receipt{}, ctx.Err()
 		}
@@ -143,7 +145,7 @@ func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, 
 	return Receipt{Order: *prior}, nil
 }
 
-// placement is the result of an idempotency key first used in this batch.
+// placement is the result of the first command in this batch with an idempotency key.
 type placement struct {
 	digest string
 	result Result
@@ -174,7 +176,8 @@ func (p *Place) decide(b *Batch) Result {
 		return Result{Order: *prior}
 	}
 	r := b.enter(p)
-	// Refusals are kept for the batch, so that equal requests get equal results. They are not stored (decision 10).
+	// The batch remembers refusals, so that equal requests get equal results. They are not stored in SQL (decision
+	// 10).
 	b.placed[key] = placement{p.Order.Digest, r}
 	return r
 }

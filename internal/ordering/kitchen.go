@@ -15,7 +15,7 @@ type StepKind string
 
 // Kinds of steps.
 const (
-	Accept StepKind = "ACCEPT" // the kitchen has seen it
+	Accept StepKind = "ACCEPT" // the kitchen has seen the order
 	Start  StepKind = "START"  // cooking; from PLACED it also passes ACCEPTED, so that it takes one tap
 	Done   StepKind = "READY"  // ready to be served or picked up
 	Serve  StepKind = "SERVE"  // served or handed over: the last step
@@ -26,14 +26,15 @@ const (
 // keeps its status.
 const Voided Status = "VOIDED"
 
-// Limits of recalling a served order: recallFor on its business date, and shownServed on any date, because boards
-// show it that long. Later than that, guests no longer ask for a missing dish.
+// Time limits for recalling a served order: recallFor on its business date, and shownServed on any date, because
+// boards show served orders that long. After that, guests no longer ask for a missing dish.
 const (
 	recallFor   = 12 * time.Hour
 	shownServed = 30 * time.Minute
 )
 
-// Step moves an order one step in the kitchen. A Version protects against a tap on a ticket that has changed meanwhile.
+// Step moves an order one step in the kitchen. Version refuses a tap on a ticket that has changed since the screen
+// read it.
 type Step struct {
 	OrderID string
 	Kind    StepKind
@@ -50,8 +51,8 @@ type MarkItem struct {
 	Version int64 // as in Step
 }
 
-// StepTaken is a recorded step. There is one for each stage, also if one tap passes two. The rows never change: a
-// recall adds another.
+// StepTaken is a recorded step. Each stage has its own row, even if one tap passes two stages. Rows never change: a
+// recall adds another row.
 type StepTaken struct {
 	OrderID  string
 	Version  int64 // of the order after the step
@@ -114,7 +115,7 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	// Any step but a recall clears a voided ticket; it is recorded as Voided, and the status stays.
 	case o.Voided() && !stale:
 		return []Status{Voided}, nil
-	// Another screen was first. Its result is what this one wanted.
+	// Another screen has already taken this step, so the order has the requested status.
 	case !o.Voided() && at >= aim.to:
 		return nil, nil
 	case stale:
@@ -157,13 +158,13 @@ func (o *Order) markable(m *MarkItem) error {
 	return nil
 }
 
-// refuse returns f with the order's current status and version. They show the screen what the order is now.
+// refuse returns f with the order's current status and version, so that the screen can show them.
 func (o *Order) refuse(f *fault.Error) error {
 	return f.With("orderStatus", o.Status).With("version", o.Version)
 }
 
-// Standing returns the steps that have not been recalled. It omits Voided, which is not a step. A recall removes the
-// step that it takes back. Timelines show the result.
+// Standing returns the steps that have not been recalled, as timelines show them. A recall removes the step that it
+// reverses. Voided is omitted, because it is not a step.
 func Standing(steps []StepTaken) []StepTaken {
 	var all []StepTaken
 	for _, s := range steps {
@@ -220,8 +221,8 @@ func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 // Target implements Command.
 func (m *MarkItem) Target() string { return m.OrderID }
 
-// decide sets or removes the mark of one line. A mark that is set already is not an error, even with an old version:
-// another screen was first.
+// decide sets or removes the mark of one line. Setting a mark that is already set is no error, even with an old
+// version: another screen has set it.
 func (m *MarkItem) decide(b *Batch) Result {
 	o := b.Orders[m.OrderID]
 	if o == nil {
@@ -263,7 +264,7 @@ func (s *Service) Step(ctx context.Context, by authz.Actor, st Step) (Order, err
 	if err != nil {
 		return Order{}, err
 	}
-	// The ledger has no calendar, so the business date comes with the command.
+	// The ledger has no calendar, so the command carries the business date.
 	st.By, st.Today = by, branch.Calendar().BizDate(s.Now())
 	r, err := s.Ledger.Do(ctx, &st)
 	if err == nil && r.Changed {
@@ -283,18 +284,20 @@ func (s *Service) MarkItem(ctx context.Context, by authz.Actor, m MarkItem) (Ord
 }
 
 const (
-	// recentTickets and recentKitchen select the orders that show a kitchen's speed: the last ones, while they were cooked
-	// under today's load. Yesterday's rush says nothing about this evening.
+	// recentTickets and recentKitchen select the orders from which the kitchen's speed is estimated: the latest ones,
+	// because the kitchen's load differs from hour to hour.
 	recentTickets = 30
 	recentKitchen = 2 * time.Hour
-	// fewestTickets is how many orders must have become ready for an estimate. With fewer, one forgotten ticket decides.
+	// fewestTickets is the minimum number of ready orders for an estimate. With fewer, one forgotten ticket would
+	// distort it.
 	fewestTickets = 5
-	// cookingTimeTTL is how long an estimate is used. A branch costs one statement in this time, however many guests wait.
+	// cookingTimeTTL is how long an estimate is reused. It limits a branch to one statement in this time, for any
+	// number of guests.
 	cookingTimeTTL = 30 * time.Second
 )
 
-// cookingTime estimates the time from payment to ready: four of five recent orders took at most as long. The average
-// would disappoint every second guest. It returns false without enough orders.
+// cookingTime estimates the time from payment to ready: 80 % of the recent orders took at most this long. With the
+// average, half of the guests would wait longer than announced. It returns false if there are too few orders.
 func cookingTime(took []time.Duration) (time.Duration, bool) {
 	if len(took) < fewestTickets {
 		return 0, false
@@ -303,9 +306,9 @@ func cookingTime(took []time.Duration) (time.Duration, bool) {
 	return sorted[(len(sorted)*4-1)/5], true
 }
 
-// expect sets when the kitchen will likely have a paid order ready. It leaves the zero time for an order that the
-// kitchen does not cook, or no longer, and if the kitchen has too few recent orders. The estimate is a courtesy: after
-// an error the order is answered without it.
+// expect sets when the kitchen will likely have a paid order ready. The time stays zero if the kitchen does not cook
+// the order, has finished it, or has too few recent orders. The estimate is optional: after an error the order is
+// returned without it.
 func (s *Service) expect(ctx context.Context, d *Detail) {
 	if d.PaymentStatus != Paid || d.Status != Placed && d.Status != Accepted && d.Status != Preparing {
 		return

@@ -94,14 +94,14 @@ type Order struct {
 	UserID        int64  // the member; 0 with DINE_IN
 	Receiver      Receiver
 	MenuVersionID int64
-	HoldID        string // the current hold
+	HoldID        string // id of the current hold
 	ClientTxnID   string
 	Digest        string // of the request that placed it, see digestOf
 	Number        int64  // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus
-	Method        payment.Method // of the newest attempt
-	PaymentRef    string         // id of the newest attempt with a gateway, which the gateway knows it by; or empty
+	Method        payment.Method // method of the newest attempt
+	PaymentRef    string         // id of the newest attempt at a remote gateway, used as its merchant reference; or empty
 	CancelReason  CancelReason   // empty unless canceled
 	Total         int64
 	Refunded      int64 // part of Total that is refunded or being refunded
@@ -155,7 +155,7 @@ func (o *Order) setCanceled(reason CancelReason, now time.Time) {
 	o.touch(now)
 }
 
-// setRefundDue records that captured money must go back. Status stays: the order ended before, and remains ended.
+// setRefundDue records that captured money must be refunded. Status does not change: the order had ended already.
 func (o *Order) setRefundDue(now time.Time) {
 	o.PaymentStatus = RefundDue
 	o.touch(now)
@@ -184,8 +184,8 @@ func (o *Order) setConfirming(now time.Time) (extended bool) {
 	return extended
 }
 
-// touch raises the version. Streams and documents detect changes by it, and order_update writes higher versions only,
-// so every change of an order must pass through here, once at least.
+// touch raises the version. Streams and documents detect changes by it, and order_update writes only higher versions,
+// so every change of an order must call touch at least once.
 func (o *Order) touch(now time.Time) {
 	o.UpdatedAt = now
 	o.Version++
@@ -223,7 +223,7 @@ func NamesOf(names catalog.Texts, locales []catalog.Locale) string {
 	return string(text)
 }
 
-// NameIn returns the name of the dish at the time of the order, in the locale that choose picks from those available.
+// NameIn returns the dish's name at the time of the order, in the locale that choose selects from the available ones.
 // If there is no such name, it returns Name.
 func (it Item) NameIn(choose func(have []catalog.Locale) catalog.Locale) string {
 	var names catalog.Texts

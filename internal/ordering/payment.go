@@ -57,7 +57,7 @@ func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, 
 		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
 		By: by, Raw: `{"method":"COUNTER"}`,
 	}
-	// Recipes are read only where a refusal may have to name dishes that are short.
+	// Only a refusal of a late payment names the dishes that are short, so recipes are read for late payments only.
 	if late {
 		recipes, err := s.recipes(ctx, d.Scope.Branch)
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, 
 }
 
 // settle runs a Settle command with the branch's current business date, which the ledger does not know. Every report
-// passes through here, so that metrics count each once.
+// passes through settle, so that metrics count each report once.
 func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
 	at, err := s.Catalog.Branch(ctx, branch)
 	if err != nil {
@@ -128,8 +128,8 @@ func (o *Order) extendWindow(window time.Duration, now time.Time) bool {
 	return true
 }
 
-// setAttempt stores the method and the reference of the newest attempt. PaymentRef is kept when the newest attempt has
-// no gateway, because the earlier one may still be paid.
+// setAttempt stores the method and the reference of the newest attempt. PaymentRef is kept if the newest attempt has
+// no gateway, because the guest may still pay the earlier attempt.
 func (o *Order) setAttempt(a payment.Attempt) {
 	o.Method = a.Method
 	if a.Method.Remote() {
@@ -141,9 +141,9 @@ func (o *Order) setAttempt(a payment.Attempt) {
 // with the verdict.
 type Settle struct {
 	OrderID   string
-	AttemptID string         // empty: the newest attempt with Method, or a new one
-	NewID     string         // id of the attempt if a new one is created
-	Method    payment.Method // with an empty AttemptID
+	AttemptID string         // empty: the newest attempt with Method; a new attempt if there is none
+	NewID     string         // id of the new attempt, if one is created
+	Method    payment.Method // used if AttemptID is empty
 	State     payment.State  // what the gateway reports
 	Amount    int64          // captured; 0 if the gateway does not report it
 	Currency  money.Currency // of Amount; empty if the gateway does not report it
@@ -171,7 +171,7 @@ func (s *Settle) decide(b *Batch) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
-	// It is true once the units of an expired order are reserved again for cash.
+	// retaken is true once the units of an expired order are reserved again for a cash payment.
 	retaken := false
 	if s.Source == SourceStaff { // cash can be refused: nothing is captured yet
 		err := b.checkCounterPayment(o, s)
@@ -189,7 +189,7 @@ func (s *Settle) decide(b *Batch) Result {
 	}
 	a := b.Attempts[o.ID][i]
 	b.recordMismatch(s, a)
-	if s.State != payment.Review && s.differsFrom(a) { // a payment under review needs the staff whatever its amount
+	if s.State != payment.Review && s.differsFrom(a) { // the staff decide about payments under review
 		b.keepAttempt(a)
 		b.recordEvent(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
@@ -206,10 +206,10 @@ func (s *Settle) decide(b *Batch) Result {
 	b.updateAttempt(a)
 	b.recordEvent(s, a, string(a.State))
 	switch {
-	// The units are reserved and the money is taken: no refund can follow.
+	// The units are reserved again and the staff have the cash, so no refund can follow.
 	case retaken:
 		b.paid(o)
-	// Money has moved, whatever has become of the order since.
+	// Captured money must be applied or refunded, whatever the order's state is by now.
 	case a.State == payment.Paid:
 		b.captured(o, a, s.Today)
 	default:
@@ -249,7 +249,7 @@ const (
 // the staff looked up at a gateway is not refused: that money has moved already.
 func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 	switch {
-	case s.AttemptID != "": // the staff looked it up at the gateway
+	case s.AttemptID != "": // the staff have looked up the result at the gateway
 		return nil
 	case o.PaymentStatus != Unpaid:
 		return o.PaymentStatus.refusal()
@@ -264,7 +264,7 @@ func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 // guest has tried.
 func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
-	// The newest one first: a method may have several attempts, and cash is about the last.
+	// The newest attempt comes first: a method may have several attempts, and cash belongs to the last one.
 	for i, a := range slices.Backward(all) {
 		if s.AttemptID == "" && a.Method == s.Method || s.AttemptID != "" && a.ID == s.AttemptID {
 			return i
@@ -281,9 +281,9 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	return len(all)
 }
 
-// firstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or another
-// one follows, because most orders are paid with it or never: until then the order has all of it. Statements that read
-// attempts return it as this method does.
+// firstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or a second
+// attempt is added, because most orders have only this attempt; until then it is derived from the order's row. The
+// statements that read attempts derive it in the same way.
 func (o *Order) firstAttempt() payment.Attempt {
 	return payment.Attempt{
 		ID: cmp.Or(o.PaymentRef, o.ID), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency,
@@ -291,7 +291,8 @@ func (o *Order) firstAttempt() payment.Attempt {
 	}
 }
 
-// addAttempt adds an attempt to an order. The first one gets its row now: from here on the order names the newest.
+// addAttempt adds an attempt to an order. The first attempt is stored now, because the order's row describes the
+// newest one.
 func (b *Batch) addAttempt(o *Order, a payment.Attempt) {
 	if all := b.Attempts[o.ID]; len(all) == 1 {
 		b.keepAttempt(all[0])
@@ -300,7 +301,7 @@ func (b *Batch) addAttempt(o *Order, a payment.Attempt) {
 	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
 }
 
-// keepAttempt makes sure that an attempt has a row, see firstAttempt. Attempts in another state have one.
+// keepAttempt makes sure that an attempt has a row, see firstAttempt. An attempt in any other state has a row already.
 func (b *Batch) keepAttempt(a payment.Attempt) {
 	if a.State == payment.Created {
 		b.updateAttempt(a)
@@ -310,8 +311,8 @@ func (b *Batch) keepAttempt(a payment.Attempt) {
 // updateAttempt marks an attempt to be written with its new state. Each is written once, with its last state.
 func (b *Batch) updateAttempt(a payment.Attempt) { b.ChangedAttempts[a.ID] = a }
 
-// captured decides whether captured money pays its order, revives it, or is refunded. Every branch ends in a PAID order
-// or a refund: that is I6.
+// captured decides whether captured money pays its order, revives it, or is refunded. Every branch of the code ends
+// with a PAID order or a refund (I6).
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
 	case o.PaymentStatus.payable():
@@ -323,7 +324,7 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 		b.createRefund(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
 	case o.PaymentStatus == Paid, o.Status != Canceled:
 		b.createRefund(o, a, payment.PaidTwice)
-	// An earlier capture of this ended order goes back, and so does every later one.
+	// An earlier capture of this ended order is being refunded, so every later one is refunded too.
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
 		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
@@ -335,9 +336,9 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	}
 }
 
-// lateReason returns the reason to refund money for an ended order, or "" if the order may be revived. Only an order
-// that expired and could be placed now is revived. The order of the cases decides which reason the staff sees (decision
-// 33).
+// lateReason returns the reason to refund money for an ended order, or "" if the order may be revived. It may be
+// revived only if it expired and could be placed now. The order of the cases decides which reason the staff see
+// (decision 33).
 func (b *Batch) lateReason(o *Order, today string) payment.RefundReason {
 	switch {
 	case o.CancelReason != Expired:
@@ -368,7 +369,7 @@ func (b *Batch) reserveAgain(o *Order) (stock.Outcome, []stock.Shortage) {
 	if !ok {
 		return stock.NotFound, nil
 	}
-	// Its lines stay those of the old hold, so counters, order and hold agree.
+	// The lines are those of the old hold, so that counters, order and hold agree.
 	h.ID = b.NewID()
 	outcome, short := b.Balances.Reserve(h, stock.Confirmed)
 	if outcome == stock.Applied {
@@ -400,7 +401,7 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	case stock.Applied:
 		return nil
 	case stock.Insufficient:
-		// HoldID is still the old hold, whose lines are those of the order.
+		// HoldID is still the id of the old hold, which has the order's lines.
 		h, _ := b.Balances.Hold(o.HoldID)
 		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
 	default: // an item has left the menu since
@@ -424,8 +425,8 @@ func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundRe
 	b.changed(o)
 }
 
-// paid marks an order as PAID and publishes it. Its hold is CONFIRMED already. Revived corrects the daybook, which has
-// counted the cancellation.
+// paid marks an order as PAID and publishes the event. Its hold is CONFIRMED already. The daybook has counted an
+// expired order as cancelled; Revived makes it correct that count.
 func (b *Batch) paid(o *Order) {
 	revived := o.Status == Canceled
 	o.setPaid(b.Now)

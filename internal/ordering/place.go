@@ -42,7 +42,7 @@ type RequestItem struct {
 	ItemID int64  `json:"i"`
 	Qty    int64  `json:"q"`
 	Notes  string `json:"n"`
-	Line   string `json:"l,omitempty"` // of the table's shared cart, which the order takes; empty: of none
+	Line   string `json:"l,omitempty"` // line of the shared cart that the order takes; empty for none
 }
 
 // Receipt is the result of a request to place an order.
@@ -69,16 +69,16 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
 		receipt, err := s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
 		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
-			s.CartOrdered(g.Branch, g.VisitID) // also after an unknown outcome: the order may exist
+			s.CartOrdered(g.Branch, g.VisitID) // also if the outcome is unknown: the order may exist
 		}
 		return receipt, err
 	})
 }
 
-// source is the cart whose lines become an order. It is empty for a guest who has one on the phone.
+// source is the cart whose lines become an order. It is empty if the cart is stored on the guest's phone.
 type source struct {
-	cart  *cart.Cart        // a member's, which the order takes as a whole
-	lines []cart.SharedLine // of the cart that the guests of the table share
+	cart  *cart.Cart        // a member's cart; the order takes all of it
+	lines []cart.SharedLine // lines of the shared cart of a visit
 }
 
 // sharedLines returns the lines of the shared cart among the items of a request, as the guest saw them.
@@ -94,8 +94,8 @@ func sharedLines(items []RequestItem) (lines []cart.SharedLine) {
 // reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses
 // early when the units are gone; the ledger decides.
 func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, digest string) (Receipt, error) {
-	// The first hold has the id of its order. Statements that have only one of the two rely on this (drift_orphans,
-	// order_deadline_move).
+	// The id of the first hold is the order's id. Statements that read only one of the two rows rely on this
+	// (drift_orphans, order_deadline_move).
 	h, err := o.Hold(o.ID)
 	if err != nil {
 		return Receipt{}, err
@@ -109,8 +109,8 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, dig
 	if h.Stock, err = stock.Consumption(recipes, h.Lines); err != nil {
 		return Receipt{}, err
 	}
-	// Most refusals of a storm on the last units end here and never reach the ledger. They are verified
-	// against SQL (decision 12).
+	// If many guests order the last units at once, most refusals are made here and never reach the ledger.
+	// They are verified against SQL (decision 12).
 	verdict := s.Admission.Reserve(ctx, h)
 	if verdict.Status == stock.Refused {
 		return s.priorOr(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
@@ -129,15 +129,16 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, dig
 			s.Admission.DropProvisional(h)
 		}
 	}
-	// The ledger reads only that the branch is paused or retired. The reason and the end are in the catalog.
+	// The ledger reads only that the branch is paused or retired. The catalog also has the reason and the end of the
+	// pause.
 	if errors.Is(err, catalog.ErrPaused) {
 		err = s.paused(ctx, o.Scope.Branch)
 	}
 	return Receipt{Order: result.Order, New: result.Changed}, err
 }
 
-// paused returns the refusal for a paused or retired branch. It includes the reason if this process's catalog has it
-// already. It may be older than the ledger's state; without it the refusal names no reason.
+// paused returns the refusal for a paused or retired branch. It includes the reason if this process's copy of the
+// catalog has it; that copy may be older than the ledger's state.
 func (s *Service) paused(ctx context.Context, branch int64) error {
 	b, err := s.Catalog.Branch(ctx, branch)
 	if err == nil && b.Retired() {
@@ -176,8 +177,8 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	return s.Settings().Methods.Check(r.Method)
 }
 
-// checkItems refuses lines beyond the limits above. They apply to checkouts too, whose lines come from a
-// cart and not from the request.
+// checkItems refuses lines that exceed MaxLines, MaxQty, MaxUnits or MaxNotes. Checkouts are checked too:
+// their lines come from a cart and not from the request.
 func checkItems(items []RequestItem) error {
 	if len(items) == 0 || len(items) > MaxLines {
 		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
@@ -201,7 +202,7 @@ func checkItems(items []RequestItem) error {
 // price returns the order for a request, with the names and prices of the menu version it was made from (I13).
 func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) {
 	menu, err := s.Catalog.Version(ctx, g.Branch, r.MenuVersionID)
-	// An id that was never a version gets the same refusal as an old one: the app reloads the menu in both cases.
+	// An id that was never a version is refused like an old version: in both cases the app reloads the menu.
 	if errors.Is(err, catalog.ErrVersion) {
 		return Order{}, ErrVersionClosed
 	}
@@ -222,7 +223,8 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	if err != nil {
 		return Order{}, err
 	}
-	// Prices come from the pinned version only. This catches an app that shows its guest another total.
+	// Prices come only from the menu version of the request. This check detects an app that shows its guest another
+	// total.
 	if r.ExpectedTotal != nil && *r.ExpectedTotal != total {
 		return Order{}, fault.New(fault.Conflict, "price_changed", "The total of the order has changed.").
 			With("currentTotal", total)
@@ -267,12 +269,12 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 	return items, total, nil
 }
 
-// Place creates an order. The order is complete except for its number.
+// Place creates an order. All fields of the order except its number are set.
 type Place struct {
 	Order   Order
-	Priced  time.Time // when the order's deadlines were computed; zero: they are not shifted
+	Priced  time.Time // when the order's deadlines were computed; zero: do not shift them
 	Hold    stock.Hold
-	Recipes map[int64][]stock.Line // stock items that each menu item consumes
+	Recipes map[int64][]stock.Line // consumed stock items by menu item
 	Cart    *cart.Cart             // the cart that the order was made from; nil for guests
 	// SharedLines are taken from the cart that the guests of the visit share.
 	SharedLines []cart.SharedLine
@@ -312,7 +314,7 @@ func (b *Batch) enter(p *Place) Result {
 	default: // a released hold id, or an item that left the menu after pricing
 		return Result{Err: ErrRetry}
 	}
-	// From here on nothing fails, so a refused order leaves no gap in the numbers.
+	// Nothing after this point can fail, so a refused order leaves no gap in the numbers.
 	b.Numbers[o.Scope]++
 	o.Number = b.Numbers[o.Scope]
 	// Later orders of this batch count against the same limits.

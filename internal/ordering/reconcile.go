@@ -21,7 +21,7 @@ const (
 	gatewayConcurrency = 8  // concurrent requests
 )
 
-// CheckPayments checks attempts that no report has arrived for: the report was lost, the browser was closed, or the
+// CheckPayments checks attempts for which no report has arrived: the report was lost, the browser was closed, or the
 // process ended while it waited. Any number of processes may run it. A capture that it starts continues after ctx
 // ends.
 func (s *Service) CheckPayments(ctx context.Context) error {
@@ -31,7 +31,8 @@ func (s *Service) CheckPayments(ctx context.Context) error {
 	}
 	s.parallel(ctx, len(due), func(i int) {
 		a := due[i]
-		// One failure must not keep the others from being checked: it is logged, and the claim has scheduled the next check.
+		// A failed check must not prevent the other checks: the error is logged, and the claim has scheduled the next
+		// check.
 		err := s.check(ctx, a, true)
 		s.logGatewayError(ctx, "the gateway could not be asked", a, err)
 	})
@@ -109,14 +110,14 @@ type Exception struct {
 	Currency money.Currency
 	State    string
 	Reason   string // of a refund
-	Ref      string // the gateway's reference or last answer
+	Ref      string // the gateway's reference or its last response
 	At       time.Time
 
-	Captured   int64 // of a mismatch, as the gateway reports it; Amount is the requested one
+	Captured   int64 // captured amount of a mismatch, as the gateway reports it; Amount is the requested one
 	CapturedIn money.Currency
 }
 
-// maxExceptions is the maximum number listed of each kind. A branch with more needs another remedy than a list.
+// maxExceptions is the maximum length of each list. A branch with more exceptions has a problem that no list solves.
 const maxExceptions = 200
 
 // Exceptions returns what the staff must look at in a branch that the actor may see, oldest first. For other branches

@@ -51,13 +51,13 @@ func openWithSlowGateway(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.S
 	r.Currency = money.TWD
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, clock)
-	t.Cleanup(led.Stop)
+	ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, clock)
+	t.Cleanup(ledger.Stop)
 	s := &ordering.Service{
 		Settings: func() ordering.Settings {
 			return ordering.Settings{Config: ordering.Defaults(), Methods: payment.NewMethods(payment.LINEPay), Gateways: map[payment.Method]payment.Gateway{payment.LINEPay: g}}
 		},
-		Ledger: led, Admission: &admission{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Payments: led, Log: slog.New(slog.DiscardHandler), Now: clock,
+		Ledger: ledger, Admission: &admission{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Payments: ledger, Log: slog.New(slog.DiscardHandler), Now: clock,
 	}
 	req := request("k")
 	req.Method = payment.LINEPay

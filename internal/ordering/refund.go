@@ -21,8 +21,8 @@ import (
 type Refund struct {
 	OrderID   string
 	NewID     string
-	Amount    int64  // 0 means all that is left
-	ByHand    bool   // made in the gateway's portal already: nothing is sent
+	Amount    int64  // 0 means the amount that is not refunded yet
+	ByHand    bool   // already made in the gateway's portal: nothing is sent
 	Reference string // the portal's reference; with ByHand only
 	Note      string
 	By        authz.Actor
@@ -35,7 +35,7 @@ type Refund struct {
 type RecordRefundResult struct {
 	OrderID  string
 	RefundID string
-	State    payment.RefundState // SENDING sends it; the others are results
+	State    payment.RefundState // SENDING: send the refund; the other states are results
 	Ref      string
 	Code     string
 	Note     string      // of the staff
@@ -137,12 +137,12 @@ func (c *Refund) decide(b *Batch) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
-	// An earlier result comes first: after the first refund, the checks below may fail.
+	// The prior result is returned first, because after the first refund the checks below may fail.
 	if r, found, err := b.priorRefund(o.ID, c); found {
 		return Result{Order: *o, Refund: r, Err: err}
 	}
 	a, ok := b.paidAttempt(o)
-	// The remaining amount bounds the sum of all refunds by the staff, not only each of them.
+	// The amount is compared with the remaining money, which limits the sum of all refunds by the staff.
 	left := o.Total - o.Refunded
 	amount := cmp.Or(c.Amount, left)
 	if o.PaymentStatus != Paid || !ok || amount <= 0 || amount > left {
@@ -158,12 +158,13 @@ func (c *Refund) decide(b *Batch) Result {
 		r.Approve(c.By.String(), c.Note, b.Now)
 	case a.Method.Remote():
 		r.RecordManual(c.By.String(), c.Note, c.Reference, b.Now)
-	// Cash has no portal in which it could have been refunded.
+	// Cash has no portal, so no refund of cash can have been made there.
 	default:
 		return Result{Order: *o, Err: payment.ErrMethod}
 	}
 	b.newRefund(r)
-	// The amount counts from now on, not when the gateway has paid it out: two refunds must not share it.
+	// The amount is subtracted now and not when the gateway has paid it out, so that two refunds cannot use the same
+	// money.
 	o.Refunded += amount
 	if o.Refunded == o.Total {
 		o.PaymentStatus = RefundDue
@@ -173,8 +174,9 @@ func (c *Refund) decide(b *Batch) Result {
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// priorRefund returns the prior refund under the same idempotency key or the same portal reference. Money is refunded
-// once for each (I11). Without an Amount the request matches any amount: by now less is left than at the first request.
+// priorRefund returns the prior refund under the same idempotency key or the same portal reference, because money is
+// refunded once for each (I11). A request without an Amount matches any amount: less may remain than at the first
+// request.
 func (b *Batch) priorRefund(order string, c *Refund) (r payment.Refund, found bool, err error) {
 	all := b.RefundsByOrder[order]
 	if i := slices.IndexFunc(all, c.hasKeyOf); i >= 0 {
@@ -197,8 +199,8 @@ func (c *Refund) hasKeyOf(r payment.Refund) bool {
 	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
 }
 
-// hasReferenceOf reports whether r has the same portal reference. GatewayRef counts too: the staff may enter a refund
-// that was sent from here and that the portal lists.
+// hasReferenceOf reports whether r has the same portal reference. GatewayRef is compared too: the staff may record a
+// refund that this installation has sent and that the portal lists.
 func (c *Refund) hasReferenceOf(r payment.Refund) bool {
 	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
@@ -234,7 +236,7 @@ func (f *RecordRefundResult) decide(b *Batch) Result {
 	byStaff := f.By.Kind != authz.Anonymous
 	switch {
 	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
-		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would discard the gateway's result
+		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would overwrite the gateway's result
 	case f.State == payment.RefundSending && !r.Method.Remote():
 		return Result{Order: *o, Refund: r, Err: payment.ErrMethod}
 	case f.State == payment.RefundSending && r.State != payment.RefundDone && r.State != payment.RefundSending:
@@ -295,9 +297,8 @@ func (b *Batch) auditRefund(by authz.Actor, action string, o *Order, r payment.R
 	}))
 }
 
-// sendingTimeout is the time limit of one SendRefunds call. A claimed refund may be claimed again after a minute. By
-// then this process must have stopped sending it, including the 20 s that a gateway may take for a request sent at
-// the last moment.
+// sendingTimeout is the time limit of one SendRefunds call. Another process may claim a refund again a minute after
+// the first claim. By then this process must have stopped sending it; a request sent at the last moment may take 20 s.
 const sendingTimeout = 40 * time.Second
 
 // SendRefunds sends due refunds to their gateways. Any number of processes may run it: a refund sent twice is paid

@@ -59,8 +59,8 @@ type NumberFilter struct {
 // ErrInvalidNumber reports a text that is not a short number or its digits.
 var ErrInvalidNumber = fault.New(fault.Invalid, "invalid_number", "An order number is written like A-042 or 42.")
 
-// shortNumber matches a short number or its digits. Four letters are more than any day needs. Zeros before
-// the digits are optional, because people leave them out.
+// shortNumber matches a short number or its digits. Four letters are more than one business date ever needs.
+// Leading zeros are optional, because people often omit them.
 var shortNumber = regexp.MustCompile(`^([A-Za-z]{0,4})[-\s]?0{0,2}([1-9][0-9]{0,2})$`)
 
 // ParseNumber parses a short number as ShortNumber writes it, or its digits alone. Empty text selects all orders.
@@ -110,7 +110,7 @@ func ParseSearch(typed string) Search {
 	if n, err := ParseNumber(typed); err == nil {
 		s.Numbers = n.all()
 	}
-	// Digits are never a name, so the index of words is not searched for them.
+	// Names contain no digits, so a text of digits is not searched in the index of words.
 	if s.Phone = phoneIn(typed); s.Phone == "" && s.Numbers == nil {
 		s.Words = slices.DeleteFunc(distinct(words(typed)), func(w string) bool { return len(w) < 2 }) // "a" matches too many
 	}
@@ -124,11 +124,11 @@ func (s Search) WithoutReceiver() Search {
 	return s
 }
 
-// PhoneEnd returns the last phoneEnd digits of Phone, which telephone numbers are indexed by.
+// PhoneEnd returns the last phoneEnd digits of Phone. The index of telephone numbers contains these digits.
 func (s Search) PhoneEnd() string { return s.Phone[max(0, len(s.Phone)-phoneEnd):] }
 
-// all returns the numbers that the filter selects. Digits alone match every series. The index is on whole numbers, so
-// digits alone are looked up as one number per series.
+// all returns the order numbers that the filter selects. Digits alone match every series. The index contains whole
+// numbers only, so digits alone are searched as one number per series.
 func (n NumberFilter) all() []int64 {
 	switch {
 	case n.Whole != 0:

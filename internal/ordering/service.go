@@ -38,7 +38,7 @@ func Defaults() Config {
 	}
 }
 
-// maxWindow refuses a configuration that would keep units of unpaid orders from other guests for days.
+// maxWindow is the largest payment window. A longer one would reserve units for unpaid orders for days.
 const maxWindow = 24 * time.Hour
 
 // Validate returns an error if a value is out of range. A grace of zero is valid: orders then expire at the deadline
@@ -59,7 +59,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// window returns the payment window of a method. The zero CounterWindow keeps the counter on the common window.
+// window returns the payment window of a method. If CounterWindow is zero, the counter uses PaymentWindow.
 func (c Config) window(m payment.Method) time.Duration {
 	if m == payment.Counter && c.CounterWindow != 0 {
 		return c.CounterWindow
@@ -67,7 +67,7 @@ func (c Config) window(m payment.Method) time.Duration {
 	return c.PaymentWindow
 }
 
-// Settings are what the owner may change while orders are placed. A value is not changed after it was returned.
+// Settings are the values that the owner may change at run time. A returned value is never modified.
 type Settings struct {
 	Config
 
@@ -87,13 +87,14 @@ type Catalog interface {
 
 // Recipes returns the stock items that one portion of each menu item consumes.
 type Recipes interface {
-	// ForBranch returns them by menu item. Concurrent calls may share the map, so callers must not change it.
+	// ForBranch returns the recipes of a branch by menu item. Concurrent calls may share the map, so callers must not
+	// change it.
 	ForBranch(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
 }
 
 // Reader reads committed orders from SQL.
 type Reader interface {
-	// Order returns one order; false if there is none. It checks no access: that is up to the use case.
+	// Order returns one order; false if there is none. It checks no access: the caller does.
 	Order(ctx context.Context, id string) (Detail, bool, error)
 	// OfMember and OfVisit return a page, newest first, and the number of all orders.
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
@@ -120,13 +121,14 @@ type Detail struct {
 	Refunds  []payment.Refund
 	Steps    []StepTaken // in the kitchen, oldest first
 
-	// ExpectedAt is when a paid order will likely be ready; zero if it is, or if the kitchen has too few recent orders.
+	// ExpectedAt is the estimated time at which a paid order will be ready; zero if it is ready, or if there is no
+	// estimate.
 	ExpectedAt time.Time
 }
 
 // Service implements the use cases of ordering. It is safe for concurrent use.
 type Service struct {
-	Settings  func() Settings // returns those in force; they may change between two calls
+	Settings  func() Settings // returns the current settings; they may change between two calls
 	Ledger    Executor
 	Admission stock.Admission
 	Reader    Reader
@@ -137,13 +139,13 @@ type Service struct {
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by
 	Metrics   *Metrics
-	// CartOrdered is called after an order of lines of the cart that guests share, to notify the phones of the visit. It
+	// CartOrdered is called after an order has taken lines of a shared cart, to notify the phones of the visit. It
 	// must not block; it may be nil.
 	CartOrdered func(branch int64, visit string)
 
-	placing      singleflight.Group                // requests by key and digest, see once
+	placing      singleflight.Group                // requests in progress by key and digest, see once
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
-	captures     sync.WaitGroup                    // captures, which may outlive their requests
+	captures     sync.WaitGroup                    // running captures, which may outlive their requests
 }
 
 // Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by CheckPayments
@@ -170,7 +172,7 @@ type Guest struct {
 	Hash    string // of the customer token
 }
 
-// Member is a member who acts on an own order.
+// Member is a member who acts on one of their own orders.
 type Member authz.Actor
 
 // Staff is a member of the staff who acts on an order of a branch.
@@ -191,8 +193,8 @@ func (m Member) sees(o *Order) bool { return o.UserID != 0 && o.UserID == m.User
 // sees implements Requester.
 func (s Staff) sees(o *Order) bool { return authz.Actor(s).Sees(o.Scope.Branch) }
 
-// Order returns an order that the requester may see. Any other is answered with ErrNotFound like a missing one, so that
-// ids reveal nothing.
+// Order returns an order that the requester may see. For any other order it returns ErrNotFound, as for a missing one,
+// so that ids reveal nothing.
 func (s *Service) Order(ctx context.Context, by Requester, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && !by.sees(&d.Order) {
@@ -286,23 +288,23 @@ func (m *Metrics) stepped(kind StepKind) {
 	}
 }
 
-// rejected counts a message that could not be applied, under its verdict.
+// rejected counts a message that could not be applied, by its verdict.
 func (m *Metrics) rejected(method payment.Method, verdict string) {
 	if m != nil {
 		m.Callback.Count(string(method), strings.ToLower(verdict))
 	}
 }
 
-// reported counts a report that the ledger has decided: ok, dup for one that changed nothing, late for money that its
-// order cannot use, amount_mismatch, or the kind of the error. It also counts the payment of an order by the source of
-// the report.
+// reported counts a report that the ledger has decided, with the result ok, dup (nothing changed), late (the order
+// cannot use the money), amount_mismatch, or the kind of the error. If the report has paid the order, it also counts
+// the transition by the source of the report.
 func (m *Metrics) reported(s Settle, r Result, err error) {
 	if m == nil {
 		return
 	}
 	result := "ok"
 	switch {
-	case errors.Is(err, payment.ErrAmount) && s.Source != SourceStaff: // by the staff it is a typing error
+	case errors.Is(err, payment.ErrAmount) && s.Source != SourceStaff: // a typing error, if the staff report it
 		result = "amount_mismatch"
 	case err != nil:
 		result = fault.KindOf(err).String()

@@ -83,18 +83,18 @@ func TestSubscriptions_branch(t *testing.T) {
 // Changes of this process are passed on to others. Changes received from others are not, or they would circulate
 // forever.
 func TestSubscriptions_OnChange(t *testing.T) {
-	var told []string
+	var notified []string
 	w := Subscriptions{OnChange: func(branch int64, orders []string) {
 		if branch != 1 {
 			t.Errorf("notified of branch %d", branch)
 		}
-		told = append(told, orders...)
+		notified = append(notified, orders...)
 	}}
 	w.Changed(changed("a", "b"))
 	w.Notify(1, "c")
 	w.NotifyAll()
-	if !slices.Equal(told, []string{"a", "b"}) {
-		t.Errorf("notified of %v", told)
+	if !slices.Equal(notified, []string{"a", "b"}) {
+		t.Errorf("notified of %v", notified)
 	}
 }
 

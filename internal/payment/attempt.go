@@ -49,9 +49,9 @@ var (
 	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
 )
 
-// Attempt is one try to pay one order. Its id, order, method, amount and currency never change: a guest may have a page
-// with them open. It is kept after its order has ended, because money may still arrive (decision 7). Its methods decide
-// without I/O, and the ledger calls them while it holds the lock of the order.
+// Attempt is one try to pay one order. Its id, order, method, amount and currency never change: the guest may have
+// opened a page that shows them. It is kept after its order has ended, because money may still arrive (decision 7).
+// Its methods do no I/O; the ledger calls them while it holds the lock of the order.
 type Attempt struct {
 	ID         string
 	OrderID    string
@@ -67,8 +67,8 @@ type Attempt struct {
 	Checks     int       // number of checks
 }
 
-// Redirect stores the gateway's page and reference. It reports false if the attempt has a page already, which stays
-// because the guest may be there.
+// Redirect stores the gateway's page and reference. It returns false if the attempt has a page already; that page
+// stays, because the guest may have opened it.
 func (a *Attempt) Redirect(p Page, now time.Time) bool {
 	if a.State != Created {
 		return false
@@ -97,15 +97,15 @@ func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
 	switch {
 	case a.State == Paid || a.State == to:
 		return false
-	// UNKNOWN is the outcome of our own capture request. Another report may have settled the attempt before it is
-	// recorded, and that one is certain.
+	// UNKNOWN is the outcome of a capture request that was sent from here. If another report has settled the attempt
+	// before UNKNOWN is recorded, that report is certain and stays.
 	case to == Unknown && a.State != Confirming:
 		return false
-	// Back to the page leads only a capture that did not happen. A check that finds the page still open must not undo
-	// FAILED or REVIEW.
+	// The attempt returns to REDIRECTED only after a capture that moved no money. A check that finds the page still
+	// open must not undo FAILED or REVIEW.
 	case to == Redirected && a.State != Confirming && a.State != Unknown:
 		return false
-	// An approval alone changes nothing: the capture that it allows is stored as CONFIRMING.
+	// An approval alone changes nothing: the capture that follows it is stored as CONFIRMING.
 	case to == Approved:
 		return false
 	}
@@ -116,8 +116,8 @@ func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
 	return true
 }
 
-// setState also schedules the first check in the new state. It clears SettledAt for a state that is open again, as when
-// REVIEW follows FAILED.
+// setState sets the state and schedules the first check in it. It clears SettledAt if the attempt is open again, as
+// when REVIEW follows FAILED.
 func (a *Attempt) setState(to State, now time.Time) {
 	a.State, a.CheckAt, a.SettledAt = to, a.Method.firstCheckAt(to, now), time.Time{}
 	if to == Paid || to == Failed || to == Canceled {
@@ -151,7 +151,7 @@ const (
 	RefundUnknown RefundState = "UNKNOWN" // the outcome is unknown; staff must check with the gateway
 )
 
-// Refund is money to return: a capture that no order could be made of, or a decision by staff. It may be a part of a
+// Refund is money to return: a capture that its order cannot use, or a decision by staff. It may be a part of a
 // capture. Its amount never changes: the rest of a capture is another refund.
 type Refund struct {
 	ID           string
@@ -177,9 +177,9 @@ type Refund struct {
 	ClientTxnID string // the idempotency key of the staff's request; empty for none
 }
 
-// Approve queues the refund for its gateway, or completes it at once if the method returns money by hand. Tries start
-// anew, so that a refund which staff send again gets all its retries. Sent and PriorRefunds stay: an earlier request
-// may have reached the gateway, and the next one must look for it first.
+// Approve queues the refund for its gateway, or completes it at once if money of its method is returned by hand. Tries
+// starts again at 0, so that a refund that staff send again gets all its retries. Sent and PriorRefunds stay: an
+// earlier request may have reached the gateway, and the next one must search for it first.
 func (r *Refund) Approve(by, note string, now time.Time) {
 	r.By, r.Note = by, note
 	if r.Method.Remote() {
@@ -190,15 +190,15 @@ func (r *Refund) Approve(by, note string, now time.Time) {
 }
 
 // RecordManual completes a refund that staff made in the gateway's portal, with the portal's reference. It sends
-// nothing. PortalRef later identifies the refund in the gateway's list, so that it is not taken for one that is missing
-// in our books (decision 24).
+// nothing. PortalRef later identifies the refund in the gateway's list, so that it is not reported as missing here
+// (decision 24).
 func (r *Refund) RecordManual(by, note, ref string, now time.Time) {
 	r.By, r.Note, r.PortalRef = by, note, ref
 	r.SetResult(RefundDone, "", "", now)
 }
 
-// SetResult applies the outcome of a refund and reports whether it changed. DONE is final. It clears SendAt, so that no
-// process claims the refund again. Approve schedules it again.
+// SetResult applies the outcome of a refund and reports whether the refund changed. DONE is final. SetResult clears
+// SendAt, so that no process claims the refund again; Approve sets it again.
 func (r *Refund) SetResult(to RefundState, ref, code string, now time.Time) bool {
 	if r.State == RefundDone || r.State == to {
 		return false

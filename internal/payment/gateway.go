@@ -8,7 +8,7 @@ import (
 	"comanda/internal/money"
 )
 
-// Gateway is an external payment service. Money moves there; what the service says becomes a Report about an attempt.
+// Gateway is an external payment service. Money moves there; each of its responses becomes a Report about an attempt.
 // Methods may call the network and are never called within a transaction. They are called concurrently, also for the
 // same attempt by several processes. Each call has a time limit of its own, so a ctx without a deadline does not wait
 // forever.
@@ -35,12 +35,12 @@ type Gateway interface {
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
 }
 
-// Purchase is the input of Start. It contains all that the page shows, so that a gateway's adapter reads nothing from a
+// Purchase is the input of Start. It contains everything that the page shows, so that a gateway's adapter needs no
 // store.
 type Purchase struct {
 	Attempt       Attempt
-	OrderNumber   string    // the order's short number
-	Branch        string    // the branch's name
+	OrderNumber   string // the order's short number
+	BranchName    string
 	ExpiresAt     time.Time // the gateway must not capture after it, if it supports that
 	ClientIP      string    // the IP address of the guest's device
 	Language      string    // vi, en, zh-TW
@@ -53,9 +53,8 @@ type Page struct {
 	Ref string // the gateway's reference; empty until known
 }
 
-// Report is a gateway's statement about an attempt. The adapter has verified where it comes from; what it means for the
-// order is decided by the ledger. An amount that differs from the attempt's is recorded as an AmountMismatch, so
-// adapters pass it on as it was stated.
+// Report is a gateway's statement about an attempt. The adapter has verified its origin; the ledger decides about the
+// order. An amount that differs from the attempt's is recorded as an AmountMismatch, so adapters pass it on unchanged.
 type Report struct {
 	State    State  // REDIRECTED while undecided, or APPROVED, PAID, FAILED, REVIEW, UNKNOWN
 	Ref      string // the gateway's reference; empty if not stated
@@ -66,14 +65,14 @@ type Report struct {
 	Headers  string // of the HTTP request; empty if there was none
 }
 
-// RefundRequest is a refund to send to a gateway. It has all that identifies the refund at the gateway, so that a retry
-// by another process asks for the same refund.
+// RefundRequest is a refund to send to a gateway. It contains everything that identifies the refund at the gateway, so
+// that a retry by another process requests the same refund.
 type RefundRequest struct {
 	ID           string // the refund's id; the same in every retry
 	Attempt      Attempt
 	Amount       int64
 	Full         bool   // all of the attempt's amount in one refund
-	By           string // authz.Actor.String() of who approved it
+	By           string // authz.Actor.String() of the approver
 	Reason       string
 	DecidedAt    time.Time // when it was approved
 	Sent         bool      // an earlier request may have reached the gateway
@@ -103,7 +102,7 @@ var ErrGateway = &fault.Error{
 // ErrUnsuitable refuses an amount outside a gateway's limits or a currency that it does not support.
 var ErrUnsuitable = fault.New(fault.Invalid, "payment_method_unsuitable", "This order cannot be paid with this method.")
 
-// CredentialState is what a gateway says about the credentials of a merchant.
+// CredentialState is a gateway's judgment of a merchant's credentials.
 type CredentialState string
 
 // The states of credentials.

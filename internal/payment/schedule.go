@@ -10,7 +10,7 @@ const (
 	checkConfirming = time.Minute
 	checkUnknown    = 5 * time.Second
 	checkReview     = time.Hour
-	checkFailed     = time.Hour // by then no page is open on which another card could be used
+	checkFailed     = time.Hour // after that, no page is open on which the guest could use another card
 	askVNPay        = 5 * time.Minute
 	askLINEPay      = time.Minute
 	askLate         = time.Hour
@@ -38,17 +38,18 @@ func (m Method) firstCheckAt(s State, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// NextCheck returns the time of the next check if this one does not settle the attempt, or the zero time to stop; the
-// attempt is then left to the staff. The intervals of a FAILED attempt double, because it rarely changes: its page may
-// have been paid with another card while this installation was offline, and then no other report comes.
+// NextCheck returns the time of the next check if this one does not settle the attempt, or the zero time to stop
+// checking; the attempt is then left to the staff. The intervals of a FAILED attempt double, because its state rarely
+// changes. It is checked at all because its page may have been paid with another card while this installation was
+// offline.
 func (a *Attempt) NextCheck(now time.Time) time.Time {
 	age := now.Sub(a.CreatedAt)
 	pause := askLINEPay
 	switch {
 	case age > giveUpAfter:
 		return time.Time{}
-	// Before lateAfter, which would end the doubling. A pause of the attempt's age doubles the age from one check to the
-	// next.
+	// This case precedes lateAfter, which would end the doubling. A pause equal to the attempt's age doubles the age
+	// at each check.
 	case a.State == Failed:
 		pause = max(checkFailed, age)
 	case age > lateAfter || a.State == Review:
@@ -66,9 +67,9 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 // from one minute to two hours, so most of these tries are two hours apart.
 const refundTries = 40
 
-// RetryAt returns when to send a refund again if this attempt gets no response. There is always such a time, even for
-// the last attempt: the process may be killed, and the next one must find the refund. Even the shortest pause, a
-// minute, covers a whole round of package ordering, so that two processes do not send one refund at the same time.
+// RetryAt returns when to send a refund again if the current request gets no response. It always returns a time, even
+// for the last try: if the process is killed, another one must find the refund. The shortest pause, a minute, is
+// longer than a round of SendRefunds, so that two processes do not send one refund at the same time.
 func (r *Refund) RetryAt(now time.Time) time.Time {
 	return now.Add(min(time.Minute<<min(r.Tries, 7), 2*time.Hour))
 }

@@ -54,8 +54,8 @@ func (t rotation) place(x, y, w, h int) (int, int) {
 	return x, y
 }
 
-// jpegExif returns the data of segment APP1 in front of the image data. It returns nil as soon as a length does not
-// fit, instead of searching on: the file may be forged. It starts behind the marker with which every JPEG begins.
+// jpegExif returns the data of segment APP1 before the image data. If a length does not fit, it returns nil and does
+// not search further, because the file may be forged. It starts after the marker with which every JPEG begins.
 func jpegExif(raw []byte) []byte {
 	for at := 2; at+4 <= len(raw) && raw[at] == 0xff; {
 		marker, n := raw[at+1], int(binary.BigEndian.Uint16(raw[at+2:]))
@@ -74,8 +74,8 @@ func jpegExif(raw []byte) []byte {
 	return nil
 }
 
-// pngExif returns the data of chunk eXIf. The length is compared with what is left, so that a forged one cannot lead
-// behind the end.
+// pngExif returns the data of chunk eXIf. The length is compared with the remaining bytes, so that a forged length
+// cannot lead beyond the end.
 func pngExif(raw []byte) []byte {
 	for at := 8; at+12 <= len(raw); {
 		n := int(binary.BigEndian.Uint32(raw[at:]))
@@ -123,7 +123,7 @@ func orientation(tiff []byte) rotation {
 	default:
 		return straight
 	}
-	// int64, because an offset of 32 bits plus twelve times a count must not overflow on any machine.
+	// The type is int64, because an offset of 32 bits plus twelve times a count must not overflow on any machine.
 	at := int64(order.Uint32(tiff[4:]))
 	if at+2 > int64(len(tiff)) {
 		return straight

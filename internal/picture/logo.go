@@ -16,12 +16,12 @@ import (
 // LogoFiles is a logo as PNG files.
 type LogoFiles struct {
 	ID            string // a hash of the files
-	Mark          []byte // as high as asked for at most, three times as wide at most; transparency is kept
+	Mark          []byte // at most as high as requested, and at most three times as wide; transparency is kept
 	Width, Height int    // of Mark
 	Icons         [][]byte
 }
 
-// iconShare is the part of an icon's edge that the logo takes. Platforms that mask icons keep the inner 80 %.
+// iconShare is the part of an icon's edge that the logo fills. Platforms that mask icons show only the inner 80 %.
 const iconShare = 0.72
 
 // ProcessLogo decodes a logo and returns it in the height of a page's header, and as icons: squares with a white ground,
@@ -69,7 +69,7 @@ func icon(src image.Image, upright rotation, w, h, edge int) *image.RGBA {
 	}
 	small := resize(src, max(tw, widthFor(w, h, th)), upright, color.Transparent)
 	at := image.Rect((edge-tw)/2, (edge-th)/2, (edge-tw)/2+tw, (edge-th)/2+th)
-	// Scaled again only where the logo is smaller than its icon: resize never enlarges.
+	// The logo is scaled again only if it is smaller than its icon: resize never enlarges.
 	draw.CatmullRom.Scale(out, at, small, small.Rect, draw.Over, nil)
 	return out
 }

@@ -19,11 +19,9 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of uploaded pictures: those of a telephone's camera. A decoded picture of 40 megapixels takes 60 to 160 MB.
-const (
-	MaxBytes  = 8 << 20
-	MaxPixels = 40_000_000
-)
+// MaxPixels is the limit of uploaded pictures: that of a telephone's camera. A decoded picture of 40 megapixels takes
+// 60 to 160 MB.
+const MaxPixels = 40_000_000
 
 // Faults of uploaded pictures.
 var (
@@ -105,7 +103,7 @@ func (p *Processor) done() { <-p.busy }
 
 // decode checks and decodes a file. The picture becomes upright by the returned rotation.
 func decode(raw []byte) (image.Image, rotation, error) {
-	// Before decode, which allocates memory for all pixels that the header claims.
+	// check is called before decode, which allocates memory for all pixels that the header claims.
 	f, err := check(raw)
 	if err != nil {
 		return nil, straight, err
@@ -235,7 +233,7 @@ func downsample(src image.Image, k int, ground color.Color) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/k, b.Dy()/k))
 	strip := image.NewRGBA(image.Rect(0, 0, b.Dx(), k))
 	for y := range out.Rect.Dy() {
-		// The ground first, since the strip still has the previous lines, which would show through transparent pixels.
+		// The strip is filled with the ground first: its previous lines would show through transparent pixels.
 		stddraw.Draw(strip, strip.Rect, image.NewUniform(ground), image.Point{}, stddraw.Src)
 		stddraw.Draw(strip, strip.Rect, src, b.Min.Add(image.Pt(0, y*k)), stddraw.Over)
 		row := out.Pix[y*out.Stride:]

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/money"
 )
 
-// MaxParts is how many weights Allocate accepts. A bill of a whole wedding has fewer lines.
+// MaxParts is the maximum number of weights of Allocate. A bill of a whole wedding has fewer lines.
 const MaxParts = 10_000
 
 // Allocate splits a total in proportion to weights, so that the parts add up to it exactly. Each part is rounded down,
@@ -36,7 +36,7 @@ func Allocate(total int64, weights []int64) ([]int64, error) {
 	return allocate(total, weights), nil
 }
 
-// allocate is Allocate for arguments that are known to be valid.
+// allocate is Allocate without the validation of its arguments.
 func allocate(total int64, weights []int64) []int64 {
 	parts := make([]int64, len(weights))
 	sum := sumOf(weights)
@@ -52,7 +52,7 @@ func allocate(total int64, weights []int64) []int64 {
 		left -= parts[i]
 	}
 	slices.SortStableFunc(byRemainder, func(a, b int) int { return cmp.Compare(remainders[b], remainders[a]) })
-	// Fewer units are left than there are parts with a remainder, so a weight of 0 never gets one.
+	// Fewer units are left than parts have a remainder, so a part with weight 0 never gets one.
 	for _, i := range byRemainder[:left] {
 		parts[i]++
 	}

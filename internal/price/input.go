@@ -14,7 +14,7 @@ type Input struct {
 	CashRounding     int64           `json:"cashRounding,omitempty" minimum:"0" maximum:"9007199254740991" doc:"The total is rounded half up to a multiple of it; 0 for none."`
 }
 
-// Mode is whether prices contain the tax.
+// Mode determines whether prices contain the tax.
 type Mode string
 
 // The modes.
@@ -23,7 +23,7 @@ const (
 	Exclusive Mode = "EXCLUSIVE"
 )
 
-// TaxScope is where taxes are rounded.
+// TaxScope determines the amounts whose taxes are rounded.
 type TaxScope string
 
 // The scopes.
@@ -32,7 +32,7 @@ const (
 	PerLine TaxScope = "LINE"
 )
 
-// Line is a dish with its quantity. Rate or Components, but not both; a line with neither is not taxed.
+// Line is a dish with its quantity. It has either Rate or Components; a line with neither is not taxed.
 type Line struct {
 	Qty        int64       `json:"qty" minimum:"1" maximum:"9007199254740991"`
 	UnitPrice  int64       `json:"unitPrice" minimum:"0" maximum:"9007199254740991"`
@@ -61,7 +61,7 @@ type ServiceCharge struct {
 	Taxed   bool    `json:"taxed,omitempty" doc:"Whether it is taxed like the lines, in proportion to their rates."`
 }
 
-// Base is what a service charge in percent is taken of.
+// Base is the amount to which a service charge in percent applies.
 type Base string
 
 // The bases.
@@ -70,7 +70,7 @@ const (
 	BeforeDiscounts Base = "PRE"
 )
 
-// Result is what an order or a bill costs.
+// Result is the computed price of an order or a bill.
 type Result struct {
 	Goods    int64 `json:"goods" doc:"Prices times quantities."`
 	Discount int64 `json:"discount"`

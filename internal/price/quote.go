@@ -9,8 +9,8 @@ import (
 	"comanda/internal/seq"
 )
 
-// Quote computes what an order or a bill costs. It returns an Invalid fault that names every wrong field if the input
-// breaks a limit, or if the total is above money.Max.
+// Quote computes the price of an order or a bill. It returns an Invalid fault that names every wrong field if the
+// input breaks a limit, or if the total is above money.Max.
 func Quote(in Input) (Result, error) {
 	b, err := check(in)
 	if err != nil {
@@ -72,9 +72,9 @@ type charge struct {
 // ratePart is a share of a line that is taxed at one rate, in millionths.
 type ratePart struct{ rate, weight int64 }
 
-// sort brings the lines into an order that does not depend on that of the input: by rate, amount and content. A unit that
-// an allocation has left goes to the first of equal remainders, so without it a permutation of the lines could move a
-// unit from one rate to another and change the tax (P2).
+// sort sorts the lines by rate, amount and content, so that their order does not depend on that of the input. An
+// allocation assigns a remaining unit to the first of equal remainders. Without the sort, a permutation of the lines
+// could move a unit from one rate to another and change the tax (P2).
 func (b *bill) sort() {
 	content := make(map[*line]string, len(b.lines))
 	for _, l := range b.lines {
@@ -92,7 +92,7 @@ func (b *bill) sort() {
 	})
 }
 
-// discount takes the discounts off, in the order of the package comment.
+// discount subtracts the discounts, in the order of the package comment.
 func (b *bill) discount() {
 	for _, l := range b.lines {
 		for _, d := range l.discounts {
@@ -126,8 +126,8 @@ func (b *bill) spread(relative bool) {
 	}
 }
 
-// serve adds the service charges. An allocation needs a weight above 0: of a bill on which nothing is left a charge is
-// allocated by the prices, and of one that was free from the start in equal parts.
+// serve adds the service charges. An allocation needs a weight above 0. If nothing is left of a bill, a charge is
+// allocated by the prices; if the bill was free from the start, in equal parts.
 func (b *bill) serve() error {
 	weights := b.amounts(left)
 	if sumOf(weights) == 0 {

@@ -1,7 +1,7 @@
 package price
 
-// Rounding is how a fraction of the smallest unit is rounded. Square rounds taxes HALF_EVEN, Clover HALF_UP, Japanese
-// houses usually DOWN; Toast offers HALF_UP, HALF_EVEN, always up and always down.
+// Rounding determines how a fraction of the smallest unit is rounded. Square rounds taxes HALF_EVEN, Clover HALF_UP,
+// Japanese restaurants usually DOWN; Toast offers HALF_UP, HALF_EVEN, always up and always down.
 type Rounding string
 
 // The roundings. No amount is negative where they apply, so UP is towards infinity.
@@ -13,7 +13,7 @@ const (
 	Down     Rounding = "DOWN"
 )
 
-// roundings are all of them.
+// roundings lists all roundings.
 var roundings = []Rounding{HalfUp, HalfEven, HalfDown, Up, Down}
 
 // share returns amount*part/of, rounded. The arguments are not negative, of is positive, and the result fits.

@@ -39,7 +39,7 @@ func inFieldf(field, code, format string, args ...any) error {
 	return fault.InField(field, code, fmt.Errorf(format, args...)) //nolint:err113 // read by people, compared by code
 }
 
-// checker collects what is wrong with an input, so that an answer names all of it.
+// checker collects the mistakes of an input, so that one response names all of them.
 type checker struct{ problems []error }
 
 func (c *checker) refusef(field, code, format string, args ...any) {
@@ -95,7 +95,7 @@ func (c *checker) discounts(field string, list []Discount) []portion {
 	return all
 }
 
-// rates checks by which rates a line is taxed, and in which proportion.
+// rates validates the tax rates of a line, and returns the part of the line that each rate applies to.
 func (c *checker) rates(field string, l Line) []ratePart {
 	if l.Rate != "" {
 		if len(l.Components) > 0 {
@@ -121,7 +121,7 @@ func (c *checker) rates(field string, l Line) []ratePart {
 	return parts
 }
 
-// lines checks the lines and multiplies them out.
+// lines validates the lines and computes their amounts.
 func (c *checker) lines(list []Line) []*line {
 	if len(list) == 0 {
 		c.refusef("lines", codeMissing, "there is at least one line")
@@ -149,7 +149,7 @@ func (c *checker) lines(list []Line) []*line {
 	return all
 }
 
-// check returns the bill that an input describes, or a fault with everything that is wrong with it.
+// check returns the bill that an input describes, or a fault with all mistakes of the input.
 func check(in Input) (*bill, error) {
 	c := &checker{}
 	if !money.Currency(in.Currency).Valid() {

@@ -19,8 +19,8 @@ import (
 	"comanda/internal/backoff"
 )
 
-// Policy is how often and how long after one another a row is tried. MaxAttempts counts all attempts, the first
-// included. The pauses have no jitter: each is stored with its row as the instant of the next attempt.
+// Policy determines how often and after which pauses a row is tried. MaxAttempts counts all attempts, including
+// the first. The pauses have no jitter: each is stored with its row as the instant of the next attempt.
 type Policy struct {
 	backoff.Policy
 	MaxAttempts int
@@ -29,17 +29,16 @@ type Policy struct {
 // Failure is a row that was not delivered.
 type Failure struct {
 	ID       string
-	Read     int       // attempts of the row when it was claimed or read; if it has others now, it is left alone
-	Attempts int       // attempts from now on
+	Read     int       // attempts of the row when it was claimed or read; a row with another number is not changed
+	Attempts int       // the new number of attempts
 	Due      time.Time // of the next attempt
 	Dead     bool      // there is no next attempt
 	Reason   string    // empty for a released row
 }
 
-// Failed returns the failure of a row after an attempt: the row is retried, or dead after the last attempt. read is the
-// number of attempts that the row had when the caller read it, and attempts the number that it has now. They are equal
-// for a claimed row, because the claim has counted the attempt already. A row that is delivered without a claim counts
-// here: attempts is read+1.
+// Failed returns the failure of a row after an attempt: the row is retried, or dead after the last attempt. read is
+// the number of attempts when the caller read the row, attempts the number now. For a claimed row they are equal,
+// because the claim has counted the attempt. For a row that is delivered without a claim, attempts is read+1.
 func (p Policy) Failed(id string, read, attempts int, now time.Time, cause error) Failure {
 	return Failure{
 		ID: id, Read: read, Attempts: attempts, Due: now.Add(p.After(attempts)), Dead: attempts >= p.MaxAttempts,
@@ -47,9 +46,9 @@ func (p Policy) Failed(id string, read, attempts int, now time.Time, cause error
 	}
 }
 
-// Released returns the failure of a row that was claimed and not tried: the attempt that the claim has counted is taken
-// back. The next claim counts it again, so an outage of the destination uses up no attempts (rule 3). Due is the
-// caller's choice: the end of a pause, or now if another process may continue at once.
+// Released returns the failure of a row that was claimed and not tried. It subtracts the attempt that the claim has
+// counted, so an outage of the destination uses up no attempts (rule 3). due is the end of a pause, or now if another
+// process may continue at once.
 func Released(id string, read int, due time.Time) Failure {
 	return Failure{ID: id, Read: read, Attempts: read - 1, Due: due}
 }
@@ -68,7 +67,7 @@ func Reason(s string) string {
 	return s
 }
 
-// Consumers of dead letters that no consumer of events has.
+// Names in place of a consumer for dead letters that no consumer of events has caused.
 const (
 	RelayConsumer = "relay" // events that the relay could not publish
 	RedisConsumer = "redis" // changes that the admission cache has rejected
@@ -101,8 +100,8 @@ type PendingCount struct {
 	Events int64  `json:"events"`
 }
 
-// Backlog is the number of rows in a table and how long they have waited. Both ages are never negative, and zero
-// without such rows. A count also grows with the traffic; an age grows only while a row is not delivered.
+// Backlog is the number of rows in a table and the time they have waited. Ages are never negative, and zero without
+// such rows. A count also grows with the traffic; an age grows only while a row is not delivered.
 type Backlog struct {
 	Pending int64
 	Age     time.Duration // of the oldest pending row

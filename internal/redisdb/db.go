@@ -158,8 +158,8 @@ func (db *DB) connect() (rueidis.Client, error) {
 	return c, nil // the first command reports a failed first dial
 }
 
-// send performs one exchange with the server. All calls get their time limit, breaker and metrics here. A call is not
-// queued while the server is down: its caller has another way to answer, and a queue would only delay it.
+// send performs one exchange with the server. It applies the time limit, the breaker and the metrics to every call. A
+// call is not queued while the server is down: its caller can respond without Redis, and a queue would only delay it.
 func (db *DB) send(ctx context.Context, name string, call func(context.Context, rueidis.Client) error) error {
 	c := db.client.Load()
 	if c == nil || !db.health.up.Load() {

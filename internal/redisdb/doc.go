@@ -1,9 +1,9 @@
 // Package redisdb is the only client of Redis. It accepts only declared keys (package keyspace).
 //
 // It supports three kinds of servers: one Redis or Valkey from version 7 (redis://, rediss://), a Cluster (several
-// addresses), and, if nothing is configured, an embedded store inside the process (miniredis). Command-line tools reach
-// the embedded store through a unix socket in the data directory. It is meant for a small site: it keeps everything in
-// the memory of the process and loses it on a restart, which is safe because SQL decides.
+// addresses), and, if nothing is configured, an embedded store inside the process (miniredis). Command-line tools
+// reach the embedded store through a unix socket in the data directory. The embedded store is meant for a small site.
+// It keeps all data in the memory of the process and loses it at a restart, which is safe because SQL decides.
 //
 // Invariants:
 //
@@ -12,5 +12,5 @@
 //	R3  the keys of one script, or of one group of a batch script, share a slot, whatever the server; scripts never run
 //	    inside MULTI, which cannot be sent
 //	R4  no call but Subscribe waits longer than Config.Timeout; while the server is down, calls fail at once with ErrDown
-//	R5  OnChange functions are called when the server recovers or is no longer the one that was written to
+//	R5  OnChange functions are called when the server recovers, or when another server than the one written to responds
 package redisdb

@@ -25,8 +25,8 @@ const (
 	embeddedMode = "embedded"
 	tickPause    = time.Second
 
-	// Advancing the store's clock takes time in proportion to its keys, with the store locked. At most one part in
-	// tickShare of the time is spent on it, so keys of a very full store expire late by that factor.
+	// Advancing the store's clock takes time in proportion to its keys, with the store locked. At most 1/tickShare of
+	// the time is spent on it, so keys of a very full store expire late.
 	tickShare = 100
 )
 
@@ -97,7 +97,7 @@ func (s *store) serve(listener net.Listener) {
 	for {
 		c, err := listener.Accept()
 		if err != nil {
-			return // closed
+			return // the store was closed
 		}
 		s.srv.ServeConn(c)
 	}

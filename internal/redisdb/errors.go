@@ -62,8 +62,8 @@ func classify(err error) kind {
 	return network
 }
 
-// classifyReply returns the kind of an error reply. These prefixes concern every call, so they count as an outage. All
-// others concern one command and leave the breaker alone.
+// classifyReply returns the kind of an error reply. Errors with these prefixes concern every call and count as an
+// outage. All others concern one command and do not affect the breaker.
 func classifyReply(text string) kind {
 	if beginsWith(text, "LOADING", "MASTERDOWN", "CLUSTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS") {
 		return refusing
@@ -75,15 +75,15 @@ func beginsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
-// takesNoWrites reports whether the server is full, cannot save, is busy with a script, or denies this user access,
-// instead of refusing this particular command.
+// takesNoWrites reports whether the server refuses all writes: it is full, cannot save, is busy with a script, or
+// denies this user access.
 func takesNoWrites(err error) bool {
 	answer, ok := errors.AsType[*rueidis.RedisError](err)
 	return ok && beginsWith(answer.Error(), "OOM", "MISCONF", "BUSY", "NOAUTH", "NOPERM", "WRONGPASS")
 }
 
-// translate turns an error of the client library into an error of this package. All calls use it. Callers see ErrDown
-// for everything that may pass by itself, and ErrReply for what repeating does not change.
+// translate converts an error of the client library to an error of this package. All calls use it. It returns ErrDown
+// for temporary failures, and ErrReply for errors that a repetition would not change.
 func translate(name string, k kind, err error) error {
 	switch k {
 	case fine:

@@ -11,8 +11,8 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// inspectTimeout limits one exchange of an inspection. No request waits for it, so it is long: a busy server replies
-// late.
+// inspectTimeout limits one exchange of an inspection. It is long, because a busy server replies late and no request
+// waits.
 const inspectTimeout = 10 * time.Second
 
 // Inspector reads everything that the servers hold, on separate connections, so that it affects neither other calls nor
@@ -29,7 +29,7 @@ type Inspector struct {
 func (db *DB) Inspect(ctx context.Context) (*Inspector, error) {
 	option := db.option
 	option.ConnWriteTimeout = inspectTimeout // rueidis limits replies by it as well
-	// Few exchanges run at once; allocating the usual 1,024 places takes longer than one.
+	// Few exchanges run at once. Allocating the default ring of 1,024 entries takes longer than an exchange.
 	option.RingScaleEachConn = 4
 	client, err := rueidis.NewClient(option)
 	if err != nil {

@@ -96,9 +96,9 @@ const maxGroups = 32
 
 // MustBatchScript loads a script that processes several groups of keys and returns an array with one result per group.
 // A Command of it is one group, whose keys share a slot (R3). Starting a script costs the server more than running a
-// small one, so DoMulti merges neighbouring groups into one call. On a Cluster each group is called separately, because
-// groups may be in different slots. A group that fails undoes nothing, and groups in the same call fail with it. Only
-// groups with equal numbers of keys and arguments are merged.
+// small one, so DoMulti merges neighbouring groups into one call. On a Cluster each group has its own call, because
+// groups may be in different slots. If a group fails, the other groups of its call fail too, but nothing is undone.
+// Only groups with equal numbers of keys and arguments are merged.
 func MustBatchScript(files fs.FS, name string) *Script {
 	s := MustScript(files, name)
 	s.batch = true

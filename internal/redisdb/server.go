@@ -92,9 +92,9 @@ func (i info) node() (node, error) {
 	return n, nil
 }
 
-// infos queries all nodes concurrently, so that one that hangs does not use up the time of the others. The error is one
-// of those of nodes that did not respond. The time limit starts after connect, which takes up to a second if one of a
-// Cluster's addresses is unreachable.
+// infos queries all nodes concurrently, so that a node that does not respond does not use up the time of the others.
+// The error is the error of one of the nodes that did not respond. The time limit starts after connect, which takes up
+// to a second if one of a Cluster's addresses is unreachable.
 func (db *DB) infos(ctx context.Context) (map[string]info, error) {
 	c, err := db.connect()
 	if err != nil {
@@ -107,7 +107,7 @@ func (db *DB) infos(ctx context.Context) (map[string]info, error) {
 		err        error
 	}
 	all := c.Nodes()
-	// With room for all answers, so that no goroutine stays behind.
+	// The channel has room for all answers, so that no goroutine blocks after infos has returned.
 	answers := make(chan answer, len(all))
 	for addr, one := range all {
 		go func(one rueidis.Client) {

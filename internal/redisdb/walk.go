@@ -13,7 +13,7 @@ import (
 )
 
 // scanCount is the COUNT of SCAN calls: enough to fill a packet, few enough to block the server for less than a
-// millisecond. Members of sets are cheaper than keys, so memberPage is larger.
+// millisecond. memberPage is larger, because members of sets cost less than keys.
 const scanCount = 1000
 
 var scanPage, memberPage = strconv.Itoa(scanCount), strconv.Itoa(4 * scanCount)
@@ -147,7 +147,7 @@ func (m *Master) scan(ctx context.Context, cursor uint64, match string) (rueidis
 	return found, translate("SCAN", classify(err), err)
 }
 
-// look reads about keys in one exchange, and in a second one the types that the replies did not reveal.
+// look reads the data of keys in one exchange. A second exchange reads the types that the replies did not reveal.
 func (m *Master) look(ctx context.Context, keys []string, lookup func(string) Lookup) ([]KeyInfo, error) {
 	page, lookups := make([]KeyInfo, len(keys)), make([]Lookup, len(keys))
 	cmds := make([]rueidis.Completed, 0, 2*len(keys))

@@ -23,7 +23,7 @@ type Change struct {
 // waking a worker.
 func (db *DB) OnChange(fn func(Change)) { db.health.listen(fn) }
 
-// node is the identity of one server. The replication id changes on a promotion, the run id on a restart.
+// node is the identity of one server: the replication id changes with a promotion, the run id with a restart.
 type node struct {
 	Server
 	replID string
@@ -45,7 +45,7 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 			return
 		case <-db.health.tripped:
 			db.cfg.Log.WarnContext(ctx, "redis is down after a failed call")
-			if since.Elapsed() < db.cfg.MaxPause { // it answers probes but fails calls, like a Cluster without one of its nodes
+			if since.Elapsed() < db.cfg.MaxPause { // the server answers probes but fails calls, like a Cluster that lacks a node
 				pause = min(2*pause, db.cfg.MaxPause)
 			} else {
 				pause = db.cfg.Pause
@@ -87,7 +87,7 @@ func changed(known, now map[string]node) bool {
 	return differs
 }
 
-// probe queries every node and sets the breaker by whether one responded.
+// probe queries every node and marks the server as up if one has responded.
 func (db *DB) probe(ctx context.Context) (map[string]node, error) {
 	nodes, err := db.nodes(ctx)
 	if !errors.Is(err, context.Canceled) {
@@ -100,7 +100,7 @@ const (
 	// A single timeout may be a pause of this process, so several in a row are required.
 	timeoutsToTrip = 3
 
-	// A timeout of a call with a shorter limit than this says nothing about the server.
+	// A timeout of a call with a shorter limit proves nothing about the server.
 	fairTime = 20 * time.Millisecond
 )
 

@@ -19,7 +19,7 @@ type Ticket struct {
 // Phase is a part of a ticket's life.
 type Phase string
 
-// The phases. Each begins where the previous one ends; Whole covers all of them.
+// The phases of a ticket. Each begins when the previous one ends; Whole covers all of them.
 const (
 	Accept  Phase = "ACCEPT"  // from payment to acceptance
 	Prepare Phase = "PREPARE" // from acceptance to ready
@@ -65,8 +65,8 @@ func PhaseStatsByHour(all []Ticket, zone *time.Location) []PhaseStats {
 	return phaseStats(all, hour, func(p *PhaseStats, hour int) { p.Hour = hour })
 }
 
-// phaseStats stores indexes instead of tickets, and reuses one list of durations for all groups: a year has a quarter
-// of a million tickets.
+// phaseStats groups indexes instead of tickets, and reuses one list of durations for all groups, because a year has a
+// quarter of a million tickets.
 func phaseStats[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*PhaseStats, K)) []PhaseStats {
 	groups := map[K][]int{}
 	for i, t := range all {

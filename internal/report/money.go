@@ -31,11 +31,11 @@ type Refunds struct {
 // Done reports whether the money is refunded.
 func (r Refunds) Done() bool { return r.State == refundDone }
 
-// Undated sums refunds over all dates.
+// Undated returns the refunds summed over all dates.
 func Undated(all []Refunds) []Refunds {
 	index, sums := map[Refunds]int{}, []Refunds{}
 	for _, f := range all {
-		// The zero date and sums make the key the same for all dates.
+		// The key has no date and no sums, so it is the same for all dates.
 		key := Refunds{Method: f.Method, Reason: f.Reason, State: f.State}
 		i, known := index[key]
 		if !known {
@@ -98,7 +98,7 @@ type Ended struct {
 	AbandonedAmount int64
 }
 
-// codes are the JSON members in which gateways report their own result code. Searched and not decoded: raw reports are
+// codes matches the gateways' own result codes in raw reports. Reports are searched and not decoded, because they are
 // query strings or JSON, depending on the gateway.
 var codes = regexp.MustCompile(`(?:vnp_ResponseCode=|"vnp_TransactionStatus":\s*"|"returnCode":\s*")([0-9A-Za-z_]{1,20})`)
 

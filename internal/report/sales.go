@@ -80,15 +80,14 @@ type Quota struct {
 	Cap      int64 // last value; it may be lower than Sold
 	Held     int64 // by unpaid orders
 	Sold     int64
-	LastUnit time.Time // time of the newest order with units of the item; zero if none
+	LastUnit time.Time // time of the newest order with the item; zero if none
 }
 
-// SoldOut reports whether nothing is left.
+// SoldOut reports whether no units are left.
 func (q Quota) SoldOut() bool { return q.Held+q.Sold >= q.Cap }
 
-// SoldOutAt returns when the last unit of a sold-out item was ordered; zero otherwise. If staff took the item off sale
-// or lowered the quota, the item was sold out by that and not by an order, but SoldOutAt still returns the time of its
-// last order.
+// SoldOutAt returns when the last unit of a sold-out item was ordered; zero if the item is not sold out. If the item
+// is sold out because staff took it off sale or lowered the quota, SoldOutAt still returns the time of its last order.
 func (q Quota) SoldOutAt() time.Time {
 	if !q.SoldOut() {
 		return time.Time{}

@@ -31,8 +31,8 @@ type Store interface {
 	Tickets(ctx context.Context, s Span) ([]Ticket, error)
 }
 
-// maxConcurrent is the number of reports that a process reads concurrently. Further ones wait, because orders use the
-// same database.
+// maxConcurrent is the number of reports that a process reads concurrently. Further reports wait, because orders use
+// the same database.
 const maxConcurrent = 2
 
 // Service provides reports.
@@ -135,7 +135,7 @@ func (s Span) OffsetPeriods() ([]OffsetPeriod, error) {
 		}
 		t = end
 	}
-	// After a change of the start hour, orders of a date may lie outside its present interval.
+	// If the start hour of the day was changed, orders of a date may lie outside the date's present interval.
 	all[0].Start, all[len(all)-1].End = 0, math.MaxInt64
 	return all, nil
 }

@@ -28,7 +28,7 @@ var (
 		"The key that seals secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
 )
 
-// Source says where the value in force comes from.
+// Source is the origin of the current value of a setting.
 type Source string
 
 // The sources of a value, by precedence.
@@ -60,8 +60,8 @@ type Row struct {
 // Store stores settings; settingssql implements it.
 type Store interface {
 	Rows(ctx context.Context) ([]Row, error)
-	// Change stores what decide returns for the rows, which no other change can modify meanwhile: rows to write, and
-	// names of rows to delete. It records the names in the audit log. It changes nothing if decide fails.
+	// Change calls decide with the rows, which no other change can modify meanwhile, and stores its result: rows to
+	// write, and names of rows to delete. It records the names in the audit log. It changes nothing if decide fails.
 	Change(ctx context.Context, by authz.Actor, now time.Time,
 		decide func([]Row) (write []Row, remove []string, err error)) error
 	// RecordTest records a test of settings and its result in the audit log.
@@ -72,18 +72,18 @@ type Store interface {
 type Values struct {
 	ByName     map[string]string // opened
 	Unreadable []string          // sealed with another key, ascending
-	Rest       map[string]string // plain rows that no definition names, such as that of package brand
+	Rest       map[string]string // plain rows that belong to no definition, such as the row of package brand
 }
 
-// Setting is a setting as the owner sees it.
+// Setting is a setting in the form in which the owner sees it.
 type Setting struct {
 	Definition
 
-	Value      string // in force; empty for a secret
+	Value      string // the current value; empty for a secret
 	Source     Source
 	Set        bool // the value is not empty
 	Unreadable bool
-	Restart    bool      // a part of the installation follows the value with its next start
+	Restart    bool      // a part of the installation uses the value only after its next start
 	At         time.Time // of the stored value; zero if there is none
 	By         string
 }
@@ -98,7 +98,7 @@ type Service struct {
 	Open func(name, sealed string) (string, error)
 	// Check returns an error if the server could not work with the stored values.
 	Check func(Values) error
-	// InForce returns the values in force in this process, by name.
+	// InForce returns the current values of this process, by name.
 	InForce func() map[string]string
 	// NeedsRestart reports whether a part of this process still works with the value that a setting had at its start; nil
 	// for none.
@@ -115,8 +115,8 @@ func (s *Service) Load(ctx context.Context) (Values, error) {
 	return s.open(rows), err
 }
 
-// open opens sealed values. Rows that no definition names are not settings in force: they belong to another package, or a
-// newer version has written them.
+// open opens sealed values. Rows without a definition are no settings of this release: they belong to another package,
+// or a newer release has written them.
 func (s *Service) open(rows []Row) Values {
 	v := Values{ByName: make(map[string]string, len(rows)), Rest: map[string]string{}}
 	for _, r := range rows {
@@ -175,8 +175,8 @@ func (s *Service) List(ctx context.Context) ([]Setting, error) {
 	return all, nil
 }
 
-// Change stores values by name; nil removes a stored value. All change together, so that an account at a gateway is
-// never stored by halves. Values of the process itself cannot be changed: ErrFixed.
+// Change stores values by name; nil removes a stored value. All values change together, so that an account at a
+// gateway is never stored incompletely. For a value that the process itself has set, Change returns ErrFixed.
 func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]*string) error {
 	now := s.Now()
 	err := s.Store.Change(ctx, by, now, func(rows []Row) (write []Row, remove []string, err error) {

@@ -8,14 +8,14 @@ import (
 	"comanda/internal/fault"
 )
 
-// TestTimeout bounds a test of settings. It is below the deadline of a request (8 s), so that the result is answered and
-// recorded in time.
+// TestTimeout bounds a test of settings. It is shorter than the deadline of a request (8 s), so that the result can be
+// recorded and returned in time.
 const TestTimeout = 6 * time.Second
 
 // recordTimeout bounds the write of a result, which happens even if the client has gone: a test may have sent a message.
 const recordTimeout = 5 * time.Second
 
-// ErrSubject refuses a test of something that has none.
+// ErrSubject refuses a test of an unknown subject.
 var ErrSubject = fault.New(fault.Invalid, "setting_subject_unknown", "There is no such test.")
 
 // TestSubject is an external service whose settings can be tested.
@@ -50,17 +50,17 @@ type TestResult struct {
 	Detail string
 }
 
-// TestOptions are what a test of the mail server sends.
+// TestOptions are the parameters of a test of the mail server.
 type TestOptions struct {
 	Locale string // of the message to the actor
-	Branch int64  // whose sender it has; 0 for that of the house
+	Branch int64  // branch whose sender it has; 0 for the restaurant's sender
 }
 
-// Tester tests the settings in force of one subject. It may call the network, and returns before ctx ends.
+// Tester tests the current settings of one subject. It may call the network, and returns before ctx ends.
 type Tester func(ctx context.Context, by authz.Actor, o TestOptions) (TestResult, error)
 
-// Test tests the settings of a subject that are in force in this process, and records who did and the code of the result.
-// It calls the service before any transaction begins, and waits TestTimeout at most.
+// Test tests the settings of a subject that this process currently uses, and records the actor and the code of the
+// result. It calls the service before any transaction begins, and waits TestTimeout at most.
 func (s *Service) Test(ctx context.Context, by authz.Actor, subject TestSubject, o TestOptions) (TestResult, error) {
 	test, ok := s.Testers[subject]
 	if !ok {

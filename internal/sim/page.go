@@ -22,7 +22,7 @@ type Page struct {
 	texts map[string]map[string]string
 }
 
-// View is what the layout shows. A gateway embeds it in the data of its own blocks.
+// View is the data that the layout shows. A gateway embeds it in the data of its own blocks.
 type View struct {
 	Lang, Other, OtherName string
 	Switch                 string // URL of the page in the other language
@@ -66,7 +66,7 @@ func (p *Page) View(r *http.Request, merchants string) View {
 			v.Other, v.OtherName = other, p.texts[other]["name"]
 		}
 	}
-	// Other parameters stay, since a pay URL carries the whole signed purchase.
+	// Other parameters stay, because a pay URL contains the whole signed purchase.
 	q.Set("lang", v.Other)
 	v.Switch = "?" + q.Encode()
 	return v
@@ -76,7 +76,7 @@ func (p *Page) View(r *http.Request, merchants string) View {
 // origins are part of form-action, because browsers also apply it to the redirect that follows a form.
 func (p *Page) Write(w http.ResponseWriter, status int, v View, data any, merchants ...string) {
 	var page bytes.Buffer
-	// Into memory first: after a failure the status can still be an error.
+	// The page is rendered into memory first, so that after a failure the status can still be an error.
 	if err := p.html.Execute(&page, data); err != nil {
 		http.Error(w, "page", http.StatusInternalServerError)
 		return

@@ -6,7 +6,8 @@ import (
 )
 
 // Recent is a map that keeps its newest entries, so that a simulator that runs for weeks has bounded memory. It is not
-// safe for concurrent use. The age of an entry is that of its key: reading or repeating it does not make it newer.
+// safe for concurrent use. The age of an entry counts from the addition of its key; reading or adding the key again
+// does not change it.
 type Recent[K comparable, V any] struct {
 	keep    int
 	keys    []K // oldest first
@@ -29,7 +30,7 @@ func (r *Recent[K, V]) Add(key K, v V) bool {
 	r.keys, r.entries[key] = append(r.keys, key), v
 	if len(r.keys) > r.keep {
 		delete(r.entries, r.keys[0])
-		// The array below is copied by a later append, so the dropped keys do not stay in memory for good.
+		// A later append copies the array, so the dropped keys do not stay in memory.
 		r.keys = r.keys[1:]
 	}
 	return true

@@ -22,7 +22,7 @@ var week = []time.Weekday{
 
 func keyOf(d time.Weekday) catalog.Weekday { return catalog.Weekday(strings.ToLower(d.String()[:3])) }
 
-// state says whether a branch takes guests now.
+// state returns a text that says whether a branch takes guests now.
 func (p page) state(b catalog.Branch) string {
 	now := p.Now()
 	switch {
@@ -71,7 +71,7 @@ func (p page) hours(b catalog.Branch) []hoursView {
 	})
 }
 
-// times says when a branch is open on a day.
+// times returns the periods of a day as text.
 func (p page) times(periods []catalog.Period) string {
 	if len(periods) == 0 {
 		return p.t.Closed
@@ -86,10 +86,10 @@ func (p page) times(periods []catalog.Period) string {
 	return strings.Join(all, ", ")
 }
 
-// specialDays is how many days ahead other hours are announced. Search engines are told of the same dates.
+// specialDays is how many days ahead exceptional hours are announced, on the pages and to search engines.
 const specialDays = 14
 
-// special returns the dates from today on that have other hours than their weekday, by date.
+// special returns the dates from today on whose hours differ from those of their weekday, by date.
 func (p page) special(b catalog.Branch) []catalog.HoursException {
 	today := p.Now().In(zoneOf(b))
 	from, until := today.Format(time.DateOnly), today.AddDate(0, 0, specialDays).Format(time.DateOnly)

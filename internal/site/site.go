@@ -1,8 +1,8 @@
-// Package site serves the public pages of the house: its start page with branches and opening hours, a readable menu of
-// each branch, and what search engines ask for. The pages are rendered by the server, in the language of the browser or of
-// the parameter lang, and need no script.
+// Package site serves the public pages of the restaurant: its start page with branches and opening hours, a readable
+// menu of each branch, and the files that search engines request. The pages are rendered by the server, in the
+// language of the browser or of the parameter lang, and need no script.
 //
-// They show published menus and what the brand contains, nothing else.
+// They show only published menus and the content of the brand.
 package site
 
 import (
@@ -75,7 +75,7 @@ var texts = func() (all map[string]words) {
 	return all
 }()
 
-// languages are those of the guest app, as BCP 47 tags, with the locale that the catalogue has for each.
+// languages are the languages of the guest app, as BCP 47 tags, with the locale that the catalog has for each.
 var languages = []language{{"en", catalog.English}, {"vi", catalog.Vietnamese}, {"zh-Hant", catalog.Chinese}}
 
 type language struct {
@@ -87,9 +87,9 @@ type language struct {
 type PublicPages struct {
 	Branches func(ctx context.Context) ([]catalog.Branch, error)
 	Menu     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) // the published one
-	BySlug   func(ctx context.Context, slug string) (branch int64, err error)   // also by one of before; 0 for none
+	BySlug   func(ctx context.Context, slug string) (branch int64, err error)   // accepts former slugs too; 0 for none
 	Brand    func() brand.Brand
-	URL      func() string // the public URL of the house
+	URL      func() string // the public URL of the restaurant
 	HasShop  bool          // guests can order from home
 	Now      func() time.Time
 }
@@ -108,7 +108,7 @@ func Register(a *httpapi.API, s *PublicPages) {
 	}
 }
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	Lang, Title, Description, Canonical string
 	Alternates, Languages               []link
@@ -157,7 +157,8 @@ func (s *PublicPages) page(r *http.Request) (page, error) {
 		return p, err
 	}
 	p.all = all
-	// The first language is that of visitors who ask for none of them: the first one of the first branch.
+	// The first language is that of visitors whose browser requests none of the languages: the first one of the first
+	// branch.
 	have := seq.Map(languages, func(l language) string { return l.tag })
 	if len(all) > 0 {
 		if i := slices.IndexFunc(languages, func(l language) bool { return l.locale == all[0].Locales[0] }); i >= 0 {
@@ -248,8 +249,8 @@ func menuPath(b catalog.Branch) string {
 	return "/menu/" + url.PathEscape(cmp.Or(b.Slug, httpapi.FormatID(b.ID)))
 }
 
-// menu serves the menu of a branch. Its id and its former slugs lead to the current slug, permanently for search engines;
-// browsers ask again, because a branch may get a former name back.
+// menu serves the menu of a branch. Its id and its former slugs redirect to the current slug, permanently for search
+// engines. Browsers must revalidate the redirect, because a branch may get a former name again.
 func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("branch")
 	id, err := httpapi.ParseID(name)
@@ -303,7 +304,7 @@ func (v view) write(w http.ResponseWriter, r *http.Request) error {
 // maxName bounds the slug that is looked up.
 const maxName = 100
 
-// private are the paths that search engines leave alone: pages of guests and staff, and everything of programs.
+// private are the paths that search engines must not index: pages of guests and staff, and routes for programs.
 var private = []string{"/app", "/api/", "/auth/", "/cis/", "/console", "/docs", "/m/", "/me", "/orders", "/shop"}
 
 func (s *PublicPages) robots(w http.ResponseWriter, r *http.Request) error {

@@ -33,7 +33,7 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
-	// A failed copy is removed: half a database must not be taken for a backup.
+	// A failed copy is removed, because an incomplete database must not pass for a backup.
 	if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
 		return errors.Join(translate("backup", err), os.Remove(file))
 	}

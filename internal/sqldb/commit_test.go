@@ -70,16 +70,16 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 	for name, write := range map[string]func(context.Context, func(context.Context, sqldb.Tx) error) error{
 		"Write": db.Write, "WriteWaiting": db.WriteWaiting,
 	} {
-		before, runs, told := total(t, db), 0, false
+		before, runs, committed := total(t, db), 0, false
 		network.lose.Store(true)
 		err := write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			runs++
-			tx.OnCommit(func() { told = true })
+			tx.OnCommit(func() { committed = true })
 			tx.Queue(stmts.Must("number_upsert"), numbers(1))
 			return nil
 		})
-		if !sqldb.IsUnavailable(err) || runs != 1 || told {
-			t.Errorf("%s: %v after %d runs, commit reported: %t", name, err, runs, told)
+		if !sqldb.IsUnavailable(err) || runs != 1 || committed {
+			t.Errorf("%s: %v after %d runs, commit reported: %t", name, err, runs, committed)
 		}
 		if n := total(t, db) - before; n != 1 {
 			t.Errorf("%s: the transaction took effect %d times", name, n)
@@ -134,7 +134,7 @@ func TestGroup_unansweredCommit(t *testing.T) {
 	alone.Wait()
 	asking.Wait()
 	if runs.Load() != 2 || after.Load() != 1 || total(t, db) != 1+together {
-		t.Errorf("%d runs, %d operations told as committed, %d took effect", runs.Load(), after.Load(), total(t, db))
+		t.Errorf("%d runs, %d operations reported as committed, %d took effect", runs.Load(), after.Load(), total(t, db))
 	}
 }
 

@@ -80,7 +80,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		}
 		db := &DB{engine: Postgres, driver: d}
 		db.clock = clock.Of(db.serverTime)
-		// A server too slow to measure its clock is still usable: nothing expires until a later measurement succeeds.
+		// A server that answers too slowly to measure its clock is usable: nothing expires until a later measurement
+		// succeeds.
 		if err := db.clock.Measure(ctx); err != nil && !errors.Is(err, clock.ErrVague) {
 			d.close()
 			return nil, err
@@ -137,9 +138,9 @@ func (db *DB) WriteWaiting(ctx context.Context, fn func(ctx context.Context, tx 
 	return db.retry(ctx, true, fn)
 }
 
-// retry runs a transaction again after ErrRetry, within one time limit for all attempts. It detaches from ctx, because
-// a driver closes the connection of a cancelled call: a client that disconnects during COMMIT would leave an unknown
-// outcome. A retry needs no pause: the transaction that won holds the locks, and the retry waits for them.
+// retry runs a transaction again after ErrRetry, within one time limit for all attempts. It ignores the end of ctx,
+// because a driver closes the connection of a cancelled call: if a client disconnected during COMMIT, the outcome
+// would be unknown. A retry needs no pause: the other transaction holds the locks, and the retry waits for them.
 func (db *DB) retry(ctx context.Context, patient bool, fn func(ctx context.Context, tx Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -47,8 +47,9 @@ func translate(name string, err error) error {
 	return fmt.Errorf("sqldb: %s: %w", name, err)
 }
 
-// classify returns the neutral error, or nil for one that has none. The end of the caller's context is not the
-// database's failure. A passed deadline is: the database did not answer in time.
+// classify returns the error of this package for a driver's error, or nil if there is none. If the caller's
+// context was cancelled, the database has not failed. If its deadline passed, the database did not answer in
+// time.
 func classify(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyPostgres(pg.Code)
@@ -69,9 +70,9 @@ func classify(err error) error {
 	return nil
 }
 
-// classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A. Class 08 are lost connections; 25P03 ends a
-// transaction that was idle too long, 25P04 one that took too long as a whole. They may pass by themselves, so the API
-// answers 503 and clients repeat the request.
+// classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A. Codes of class 08 are lost connections; 25P03
+// ends a transaction that was idle too long, 25P04 a transaction that took too long in total. These errors may be
+// temporary, so the API answers 503 and clients repeat the request.
 func classifyPostgres(code string) error {
 	switch code {
 	case "23505":
@@ -94,8 +95,8 @@ func classifyPostgres(code string) error {
 }
 
 // classifySQLite maps result codes, https://sqlite.org/rescode.html. Constraint errors are distinguished by the
-// extended code, all others by the primary code in the low byte. SQLITE_BUSY arrives only after busy_timeout, so a
-// repetition at once would wait as long again: it is ErrUnavailable, not ErrRetry.
+// extended code, all others by the primary code in the low byte. SQLITE_BUSY is returned only after busy_timeout, so
+// a retry would wait as long again: it is ErrUnavailable, not ErrRetry.
 func classifySQLite(err *sqlite.Error) error {
 	switch err.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:

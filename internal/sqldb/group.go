@@ -31,21 +31,22 @@ type Group[Op, Res any] struct {
 	max   int
 
 	in    chan waiting[Op, Res]
-	mu    sync.RWMutex // guards ended; holding it for reading keeps Stop from closing in during a send
+	mu    sync.RWMutex // guards ended; a sender holds it for reading, so that Stop cannot close the queue
 	ended bool
 	done  chan struct{}
 	stats groupStats
 }
 
-// waiting is a queued operation. Its channel has room for the answer: a caller whose context has ended does not read
-// it, and the group's goroutine must not block.
+// waiting is a queued operation. Its channel is buffered: a caller whose context has ended does not read it, and the
+// group's goroutine must not block.
 type waiting[Op, Res any] struct {
-	ctx    context.Context //nolint:containedctx // only for whether the caller still waits
+	ctx    context.Context //nolint:containedctx // ended when the caller no longer waits
 	op     Op
 	answer chan answer[Res]
 }
 
-// answer is what the group returns for one operation: its result, or the error of the batch in which it was alone.
+// answer is the group's response to one operation: its result, or the error of a batch that contained only this
+// operation.
 type answer[Res any] struct {
 	res Res
 	err error
@@ -143,8 +144,8 @@ func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	return results, failures
 }
 
-// enter queues an operation without blocking. A stalled database fills the queue once; from then on callers are
-// refused, instead of waiting in an ever longer line.
+// enter queues an operation without blocking. If the database does not respond, the queue fills once, and further
+// callers are refused instead of waiting ever longer.
 func (g *Group[Op, Res]) enter(w waiting[Op, Res]) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -210,8 +211,8 @@ func (g *Group[Op, Res]) gather(batch []waiting[Op, Res]) []waiting[Op, Res] {
 	return batch
 }
 
-// commit runs a batch and sends the results. It halves a batch that fails until the bad operation is alone. It does not
-// when the database is unavailable: the outcome may be unknown, and every half would fail too.
+// commit runs a batch and sends the results. A batch that fails is halved until the failing operation is alone in it,
+// except if the database is unavailable: then the outcome may be unknown, and both halves would fail too.
 func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	ops := make([]Op, len(batch))
 	for i := range batch {
@@ -221,7 +222,8 @@ func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	if err == nil {
 		g.stats.batches.Add(1)
 		g.stats.ops.Add(int64(len(ops)))
-		// Before the answers: a caller that acts on its result finds the effects of After.
+		// After is called before the results are sent, so that a caller that acts on its result finds the effects of
+		// After.
 		g.after(ops, res)
 		for i, w := range batch {
 			w.answer <- answer[Res]{res: res[i]}
@@ -245,7 +247,8 @@ func (g *Group[Op, Res]) transact(ops []Op) (res []Res, err error) {
 			err = fault.Wrap("group commit", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	// A batch belongs to several callers, so it outlives the context of each. DB.Write or readTimeout limits it.
+	// A batch belongs to several callers, so no caller's context may cancel it. DB.Write or readTimeout limits its
+	// time.
 	res, err = g.run(context.Background(), ops)
 	if err == nil && len(res) != len(ops) {
 		err = errors.New("sqldb: a batch must return one result for each operation")

@@ -215,7 +215,7 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	for _, p := range t.pending {
 		batch.Queue(p.text, p.args...)
 	}
-	// The two share an array, so functions that read results must not queue statements.
+	// pending and t.pending share an array, so functions that read results must not queue statements.
 	pending := t.pending
 	t.pending = t.pending[:0]
 	last := pending[len(pending)-1]
@@ -261,8 +261,8 @@ func (q queued) take(results pgx.BatchResults) error {
 	return each(postgresRows{answer, q.name}, q.read)
 }
 
-// check compares the number of changed rows with the expected one. A difference means that what the caller read and
-// decided on is no longer there, and the transaction is rolled back.
+// check compares the number of changed rows with the expected one. A difference means that rows on which the caller
+// has based a decision have changed, so the transaction is rolled back.
 func (q queued) check(tag pgconn.CommandTag) error {
 	if q.want >= 0 && tag.RowsAffected() != q.want {
 		return fmt.Errorf("%w: %d, not %d", ErrAffected, tag.RowsAffected(), q.want)
@@ -270,7 +270,7 @@ func (q queued) check(tag pgconn.CommandTag) error {
 	return nil
 }
 
-// Exec sends the statement together with all that are queued, in one round trip.
+// Exec sends the statement together with all queued statements in one round trip.
 func (t *postgresTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	t.Queue(q, args...)
 	results, last, err := t.send(ctx)
@@ -284,7 +284,7 @@ func (t *postgresTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, err
 	return tag.RowsAffected(), translate(last.name, err)
 }
 
-// Query sends the statement together with all that are queued. The connection is busy until the rows are closed, so
+// Query sends the statement together with all queued statements. The connection is busy until the rows are closed, so
 // nothing else can be sent before.
 func (t *postgresTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
 	t.Queue(q, args...)
@@ -352,8 +352,8 @@ func (t *postgresTx) commit(ctx context.Context) error {
 }
 
 // rollback ends the transaction and returns the connection to the pool. If ROLLBACK fails, it closes the connection,
-// and the pool discards it. The transaction's context may have ended, so it has a limit of its own. A second call does
-// nothing.
+// and the pool discards it. It has its own time limit, because the transaction's context may have ended. A second call
+// does nothing.
 func (t *postgresTx) rollback() {
 	if t.conn == nil {
 		return

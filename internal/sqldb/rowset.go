@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// RowSet is many rows as one argument, built column by column in the order that the statement declares. The statement's
-// text does not depend on the number of rows, so it is prepared once, and PostgreSQL's limit of 65,535 parameters
-// counts columns instead of cells.
+// RowSet is many rows as one argument, added column by column in the order that the statement declares. The
+// statement's text does not depend on the number of rows, so it is prepared once. PostgreSQL's limit of 65,535
+// parameters then applies to columns and not to cells.
 type RowSet struct {
 	n       int
 	columns []values
@@ -30,7 +30,7 @@ func NewRowSet(n int) *RowSet { return &RowSet{n: n} }
 // Len returns the number of rows.
 func (r *RowSet) Len() int { return r.n }
 
-// Text adds a column of text. It calls at once for every row.
+// Text adds a column of text. It calls at once per row, before it returns.
 func (r *RowSet) Text(name string, at func(i int) string) *RowSet {
 	c := make([]string, r.n)
 	for i := range c {
@@ -40,7 +40,7 @@ func (r *RowSet) Text(name string, at func(i int) string) *RowSet {
 	return r
 }
 
-// Int adds a column of integers. It calls at once for every row.
+// Int adds a column of integers. It calls at once per row, before it returns.
 func (r *RowSet) Int(name string, at func(i int) int64) *RowSet {
 	c := make([]int64, r.n)
 	for i := range c {

@@ -41,21 +41,21 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("sqldb: %w", err)
 	}
-	// These characters would end the path of a SQLite URI or begin an escape.
+	// Unescaped, these characters would end the path of a SQLite URI or begin an escape.
 	dsn := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + sqlitePragmas
 	writer, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, translate("open", err)
 	}
-	// SQLite permits one writer. Transactions queue for s.turn in order of arrival; SQLite's own waiting polls and has no
-	// order.
+	// SQLite permits one writer. Transactions wait for s.turn in order of arrival; SQLite's own waiting polls and has
+	// no order.
 	writer.SetMaxOpenConns(1)
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		_ = writer.Close()
 		return nil, translate("open", err)
 	}
-	// query_only makes a statement fail that writes on a reader: it would bypass the turn.
+	// query_only makes statements that write fail on a reader's connection, because they would bypass the turn.
 	reading, err := sql.Open("sqlite", dsn+"&_pragma=query_only(1)")
 	if err != nil {
 		_ = writer.Close()
@@ -64,8 +64,8 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	if readers <= 0 {
 		readers = 4
 	}
-	// As many idle as open: database/sql keeps two by default and would close the others after each use, together with
-	// their prepared statements.
+	// All readers may stay idle: database/sql keeps two idle connections by default and would close the others after
+	// each use, together with their prepared statements.
 	reading.SetMaxOpenConns(readers)
 	reading.SetMaxIdleConns(readers)
 	s := &liteDB{readers: reading, writer: writer, conn: conn, turn: make(chan struct{}, 1), dsn: dsn}
@@ -117,7 +117,7 @@ func (s *liteDB) second() (*sql.DB, error) {
 	return pool, nil
 }
 
-// Exec runs on the writer, while no transaction is open.
+// Exec runs on the writer's connection, while no transaction is open.
 func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	if err := s.take(ctx); err != nil {
 		return 0, err
@@ -126,7 +126,7 @@ func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) 
 	return s.own.exec(ctx, q, args)
 }
 
-// Query runs on a reader.
+// Query runs on a reader's connection.
 func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
 	return s.shared.query(ctx, q, args)
 }
@@ -162,8 +162,8 @@ func (s *liteDB) close() {
 	_ = s.writer.Close()
 }
 
-// begin takes the file's write lock with BEGIN IMMEDIATE. A deferred transaction that has read fails without waiting
-// when it first writes, if another process has written meanwhile.
+// begin takes the file's write lock with BEGIN IMMEDIATE. A deferred transaction that has read would fail at its first
+// write, without waiting, if another process has written meanwhile.
 func (s *liteDB) begin(ctx context.Context, _ bool) (engineTx, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -232,8 +232,8 @@ func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error
 
 func (t *sqliteTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
 
-// QueueExactly runs the statement at once. Its error is kept for the next call that can return one; what is queued
-// after it does not run.
+// QueueExactly runs the statement at once. The next call that can return an error returns its error. Statements
+// queued after it are not run.
 func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if t.err != nil {
 		return
@@ -271,7 +271,7 @@ func (t *sqliteTx) commit(ctx context.Context) error {
 	return nil
 }
 
-// rollback keeps the turn until ROLLBACK has ended, so the next transaction never begins inside this one.
+// rollback releases the turn only after ROLLBACK has ended, so the next transaction never begins inside this one.
 func (t *sqliteTx) rollback() {
 	if t.ended {
 		return

@@ -80,8 +80,8 @@ func Load(files fs.FS) *Stmts {
 	return compileAll(statements, fragments)
 }
 
-// LoadTemplate compiles the statements of a text in the form of Load's files for one table of several that share them.
-// Each name gets the prefix, so that errors name the table. "@name" is replaced by the fragment of that name.
+// LoadTemplate compiles the statements of a text in the form of Load's files, for one of several tables that share the
+// text. Each name gets the prefix, so that errors name the table. "@name" is replaced by the fragment of that name.
 func LoadTemplate(prefix, text string, fragments map[string]string) *Stmts {
 	parts := sections(prefix, text)
 	for i := range parts {
@@ -218,7 +218,7 @@ func insert(text string, fragments map[string]string, depth int) (string, error)
 	}
 }
 
-// piece is plain text or the place of a parameter.
+// piece is plain text or a reference to a parameter.
 type piece struct {
 	text    string
 	param   int      // number of the parameter; 0 for text

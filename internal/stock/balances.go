@@ -9,7 +9,7 @@ type Counter struct {
 	DeltaCap  int64 // of a stock item: units that adjustments added or removed
 
 	item Item // zero for a menu item's quota
-	low  bool // whether the alarm stood when the counter was loaded
+	low  bool // whether the alarm was on when the counter was loaded
 }
 
 // Key identifies a counter.
@@ -19,17 +19,17 @@ type Key struct {
 }
 
 // Balances decides a batch of operations against counters that the caller has loaded under row locks, in the order of
-// the calls. It does no I/O and reads no clock: the caller loads it, calls it, and writes the changes. Operations on
-// one hold see each other's effects within a batch. It is not safe for concurrent use.
+// the calls. It does no I/O and reads no clock: the caller loads the counters, calls the methods, and writes the
+// changes. Operations on one hold see each other's effects within a batch. It is not safe for concurrent use.
 //
-// It is the only place that decides whether units fit. Orders and reservations of other systems use it in the same way.
+// Only Balances decides whether units are available. Orders and reservations of other systems use it in the same way.
 type Balances struct {
 	counters map[Key]*Counter
 	holds    map[string]*loadedHold
 }
 
-// loadedHold is a hold with its state in this batch. A hold that a batch creates is one as well, so that a Confirm in
-// the same batch finds it.
+// loadedHold is a hold with its state in this batch. Reserve adds the holds that it creates, so that a Confirm in the
+// same batch finds them.
 type loadedHold struct {
 	hold  Hold
 	state State
@@ -51,8 +51,8 @@ func (b *Balances) LoadItem(t Item, c Count) {
 	b.counters[Key{StockScope(t.Branch), c.Item}] = &Counter{Count: c, item: t, low: t.low(c.Left())}
 }
 
-// LoadHold adds a locked hold in the state that SQL has for it. A hold whose counters are not loaded cannot be changed:
-// operations on it return NotFound.
+// LoadHold adds a locked hold in its state in SQL. A hold whose counters are not loaded cannot be changed: operations
+// on it return NotFound.
 func (b *Balances) LoadHold(h Hold, s State) {
 	b.holds[h.ID] = &loadedHold{hold: h, state: s}
 }
@@ -71,9 +71,9 @@ const (
 )
 
 // Reserve creates a hold in state HELD, or CONFIRMED for a payment that arrived late. All lines fit or none is taken
-// (I2). An id is never reserved twice: it returns AlreadyApplied for the same lines while the hold lives, else Conflict
-// (I12). A counter that is not loaded is NotFound and not a shortage: the item does not exist in the branch. Every
-// short line is returned, not only the first, so that a guest can correct the whole order at once.
+// (I2). An id is never reserved twice: Reserve returns AlreadyApplied for the same lines while the hold lives, else
+// Conflict (I12). It returns NotFound and not a shortage if a counter is not loaded, because the branch has no such
+// item. It returns every short line, not only the first, so that a guest can correct the whole order at once.
 func (b *Balances) Reserve(h Hold, as State) (Outcome, []Shortage) {
 	if e, ok := b.holds[h.ID]; ok {
 		if (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {
@@ -103,7 +103,7 @@ func (b *Balances) Reserve(h Hold, as State) (Outcome, []Shortage) {
 	return Applied, nil
 }
 
-// Tombstone records the id of a hold that has ended before it began, so that the id never holds anything (I12). It
+// Tombstone records the id of a hold that ended before it was created, so that the id never holds anything (I12). It
 // returns Conflict for a live hold and AlreadyApplied for an ended one.
 func (b *Balances) Tombstone(h Hold) Outcome {
 	if e, ok := b.holds[h.ID]; ok {
@@ -138,7 +138,7 @@ func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
 		return Conflict
 	}
 	for key := range e.hold.Quantities {
-		// Half of a hold must not move.
+		// All counters are checked first, because a hold must not be moved in part.
 		if _, ok := b.counters[key]; !ok {
 			return NotFound
 		}
@@ -148,8 +148,8 @@ func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
 	return Applied
 }
 
-// move applies the lines that the hold was created with, never a caller's, so that a release frees exactly what was
-// taken. All counters must be loaded.
+// move applies the lines that the hold was created with, never those of the caller, so that a release frees exactly
+// the units that were taken. All counters must be loaded.
 func (b *Balances) move(h Hold, held, used int64) {
 	for key, qty := range h.Quantities {
 		c := b.counters[key]
@@ -160,10 +160,10 @@ func (b *Balances) move(h Hold, held, used int64) {
 	}
 }
 
-// Adjust changes the available units of a stock item by a difference, or with set to a number. Held and sold units
-// stay. It returns Insufficient where less than 0 would be available, and ExceedsMax where an increase ends above
-// MaxAvailable. Returns may exceed MaxAvailable; then only decreases are accepted. The bounds keep all sums far below
-// the limits of the integers in SQL and Lua.
+// Adjust changes the available units of a stock item by a difference or, if set is true, to a number. Held and sold
+// units do not change. It returns Insufficient if fewer than 0 units would be available, and ExceedsMax if an increase
+// would end above MaxAvailable. Returned sales may exceed MaxAvailable; then only decreases are accepted. The bounds
+// keep all sums far below the limits of the integers in SQL and Lua.
 func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outcome) {
 	c, ok := b.counters[k]
 	if !ok {
@@ -187,8 +187,8 @@ func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outc
 	return c.Left(), Applied
 }
 
-// SetThreshold changes the alarm threshold of a stock item. Nothing is written by it. It only makes LowStockEvents see
-// the new threshold.
+// SetThreshold changes the alarm threshold of a stock item for LowStockEvents only. It writes nothing; the caller
+// stores the threshold.
 func (b *Balances) SetThreshold(k Key, lowAt int64) {
 	if c, ok := b.counters[k]; ok {
 		c.item.LowAt = lowAt

@@ -44,11 +44,11 @@ type NewHold struct {
 	Hold
 
 	State  State
-	Reason string // of one that has ended before it began
+	Reason string // why the hold ended, if it ended before it was created
 }
 
-// Transition is a hold's change of state. From is the state that was read under the lock. Writing it fails if the row
-// has another state by then.
+// Transition is a change of a hold's state. From is the state that was read under the lock; writing the transition
+// fails if the row has another state by then.
 type Transition struct {
 	ID       string
 	From, To State
@@ -107,7 +107,7 @@ func (r *CommandBatch) try(d Command) CommandResult {
 	if d.Short != nil {
 		return r.enterRefusal(d)
 	}
-	if !d.RequestedAt.IsZero() { // it lives from the decision on: the clock may have been set since the request
+	if !d.RequestedAt.IsZero() { // the TTL starts at the decision: the clock may have been set since the request
 		d.Hold.Until = d.Hold.Until.Add(r.Now.Sub(d.RequestedAt))
 	}
 	outcome, short := r.Balances.Reserve(d.Hold, as)
@@ -134,7 +134,8 @@ func (r *CommandBatch) try(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// enterRefusal records a refusal by the admission cache. A known id is answered from its state in SQL instead.
+// enterRefusal records a refusal by the admission cache. If the id is known, it returns the result of its state in
+// SQL.
 func (r *CommandBatch) enterRefusal(d Command) CommandResult {
 	h, ok := r.Balances.Hold(d.Hold.ID)
 	switch state, _ := r.Balances.State(d.Hold.ID); {
@@ -146,8 +147,8 @@ func (r *CommandBatch) enterRefusal(d Command) CommandResult {
 	return r.answerKnown(d)
 }
 
-// refuse records an id that does not fit as released: a refused id stays refused (I12). The operation for the cache
-// leaves a tombstone there too. A refusal is published only for a message: over HTTP the response has it.
+// refuse records an id that does not fit as released: a refused id stays refused (I12). Its operation also leaves a
+// tombstone in the cache. Only refusals of messages are published as events; an HTTP caller receives the response.
 func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	r.tombstone(d, ReasonRefused)
 	r.queueOp(OpCancel, d.Hold)
@@ -158,8 +159,8 @@ func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrInsufficientStock.With("lines", lines)}
 }
 
-// answerKnown answers a Try whose id is known with other lines, or has ended. A refused id is answered with the
-// shortages of now, because those of the first answer are not stored.
+// answerKnown answers a Try whose id has other lines or has ended. For a refused id it returns the current
+// shortages, because those of the first refusal are not stored.
 func (r *CommandBatch) answerKnown(d Command) CommandResult {
 	state, _ := r.Balances.State(d.Hold.ID)
 	res := CommandResult{Reservation: r.reservation(d.ID)}
@@ -176,8 +177,8 @@ func (r *CommandBatch) answerKnown(d Command) CommandResult {
 	return res
 }
 
-// confirm turns a reservation into a sale. It does not compare the deadline: until Expire has released the hold, its
-// units are still reserved, so a late confirmation can be kept.
+// confirm turns a reservation into a sale. It does not compare the deadline: the units are reserved until Expire
+// releases the hold, so a late confirmation can succeed.
 func (r *CommandBatch) confirm(d Command) CommandResult {
 	id := HoldID(d.ID)
 	switch r.Balances.Confirm(id) {
@@ -199,15 +200,15 @@ func (r *CommandBatch) confirm(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// publishSold adds the event of a sale. Sequence numbers order the events of one reservation: 1 begins it, 2 ends its
-// hold, 3 reverses the sale.
+// publishSold adds the event of a sale. Sequence numbers order the events of one reservation: 1 for its creation, 2
+// for the end of its hold, 3 for the reversal of the sale.
 func (r *CommandBatch) publishSold(res Reservation) {
 	r.publish(event.InventorySold.New(r.Now, res.ID, 2, res.Branch, event.Sold{
 		OrderID: res.ID, BranchID: res.Branch, Items: amounts(res.Lines),
 	}))
 }
 
-// cancel releases a reservation. An unknown id is stored as ended and not refused: its Try may still be on its way from
+// cancel releases a reservation. An unknown id is not refused but stored as ended: its Try may arrive later from
 // another queue (decision 26).
 func (r *CommandBatch) cancel(d Command) CommandResult {
 	switch r.Balances.Release(HoldID(d.ID)) {
@@ -228,7 +229,7 @@ func (r *CommandBatch) cancel(d Command) CommandResult {
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrAlreadyConfirmed}
 }
 
-// expire releases a hold past its deadline. One that is not due, or has ended, stays as it is (I10).
+// expire releases a hold past its deadline. A hold that is not due, or has ended, does not change (I10).
 func (r *CommandBatch) expire(d Command) CommandResult {
 	h, ok := r.Balances.Hold(HoldID(d.ID))
 	if !ok || r.Now.Before(h.Until) || r.Balances.Release(h.ID) != Applied {
@@ -265,7 +266,7 @@ func (r *CommandBatch) returnSold(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// tombstone records an id that never holds anything. It has no lines and no counter, so it needs no lock of stock.
+// tombstone records an id that never holds anything. It has no lines and no counter, so no stock has to be locked.
 func (r *CommandBatch) tombstone(d Command, reason string) {
 	h := Hold{ID: HoldID(d.ID), Scope: d.Hold.Scope, Until: r.Now}
 	if r.Balances.Tombstone(h) == Applied {
@@ -274,8 +275,8 @@ func (r *CommandBatch) tombstone(d Command, reason string) {
 	}
 }
 
-// transition records a change of state and the operation that follows from it. The operation carries the lines of the
-// stored hold, never those of a command.
+// transition records a change of state and the resulting operation for the cache. The operation carries the lines of
+// the stored hold, never those of a command.
 func (r *CommandBatch) transition(id string, was, now State, reason string, op OpKind) {
 	r.Transitions = append(r.Transitions, Transition{id, was, now, reason})
 	h, _ := r.Balances.Hold(id)
@@ -305,7 +306,7 @@ func (r *CommandBatch) skuShortages(skuShortages []Shortage) []SKUShortage {
 	return seq.Map(skuShortages, func(s Shortage) SKUShortage { return SKUShortage{s.SKU, s.Requested, s.Available} })
 }
 
-// availability returns what is available now of the items of a refused id.
+// availability returns the shortages of a refused id by the current counters.
 func (r *CommandBatch) availability(h Hold) []SKUShortage {
 	lines := make([]SKUShortage, 0, len(h.Lines))
 	for key, qty := range h.Quantities {

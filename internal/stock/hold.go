@@ -17,8 +17,8 @@ const (
 	MaxQty   = 1_000_000
 )
 
-// MaxUnits is the largest quantity of one item in a hold, summed over its lines. It follows from merging: every line of
-// a hold may be of the same item.
+// MaxUnits is the largest quantity of one item in a hold, summed over its lines: every line of a hold may be of the
+// same item, and MergeLines adds them up.
 const MaxUnits = MaxLines * MaxQty
 
 // MaxStockLines bounds the stock items of one order beside its quotas. Each dish may consume several. It bounds the
@@ -45,8 +45,9 @@ func StockScope(branch int64) Scope { return Scope{Branch: branch} } //nolint:re
 // IsStock reports whether the scope is a branch's stock.
 func (s Scope) IsStock() bool { return s.Date == "" }
 
-// Hold is the units that one order, or one reservation of another system, takes from counters, all or none. Its content
-// never changes after it was created. Only its state does, and Until, which ExtendDeadline may move to a later instant.
+// Hold is the units that one order, or one reservation of another system, takes from counters, all or none. Its
+// content never changes after its creation. Only its state changes, and Until, which ExtendDeadline may move to a
+// later instant.
 type Hold struct {
 	ID    string
 	Scope Scope
@@ -56,7 +57,7 @@ type Hold struct {
 }
 
 // Parts splits a hold by scope, in the order in which counters are locked. The admission cache stores each part
-// separately. A hold without stock is its own only part. The parts keep the id and the deadline.
+// separately. A hold without stock has one part: itself. The parts keep the id and the deadline.
 func (h Hold) Parts() []Hold {
 	if len(h.Stock) == 0 {
 		return []Hold{h}
@@ -85,8 +86,9 @@ func (h Hold) Quantities(yield func(Key, int64) bool) {
 // Digest identifies the content of the hold. A second hold with the same id and another digest is a conflict, not a
 // repetition.
 //
-// The deadline is not part of it: a repeated request may state another TTL. Lines must be merged and sorted before, or
-// equal requests would differ. Four bytes are stored, because the digest is only compared under one id.
+// The digest does not cover the deadline, because a repeated request may state another TTL. Lines must be merged and
+// sorted before, or equal requests would differ. Four bytes suffice, because digests are only compared under the same
+// id.
 func (h Hold) Digest() string {
 	b := make([]byte, 0, 24+16*(len(h.Lines)+len(h.Stock)))
 	b = strconv.AppendInt(b, h.Scope.Branch, 10)
@@ -150,8 +152,8 @@ func MergeLines(lines []Line) ([]Line, error) {
 	return merged[:n], nil
 }
 
-// Shortage is a line that does not fit. It is for the answer to the guest. By the time that is shown, the numbers may
-// have changed.
+// Shortage is a line that does not fit, for the response to the guest. The numbers may have changed by the time the
+// guest sees them.
 type Shortage struct {
 	Item      int64
 	Requested int64

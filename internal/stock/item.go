@@ -13,8 +13,8 @@ import (
 	"comanda/internal/seq"
 )
 
-// Item is a stock item of a branch, counted over days. Its owner identifies it by SKU, our tables by number. Neither
-// changes, and items are never deleted.
+// Item is a stock item of a branch, counted over days. Its owner identifies it by SKU, Comanda's tables by number.
+// Neither changes, and items are never deleted.
 type Item struct {
 	ID     int64
 	Branch int64
@@ -30,8 +30,8 @@ const NoAlarm int64 = -1
 // MaxExternalID is the maximum length of an id that another system chooses: of items and reservations.
 const MaxExternalID = 64
 
-// ValidateExternalID returns a fault for an id that no item or reservation may have. Such ids are part of keys, paths
-// and messages, so only characters that need no escaping anywhere are accepted.
+// ValidateExternalID returns a fault for an id that no item or reservation may have. External ids are part of keys,
+// paths and messages, so only characters that need no escaping anywhere are accepted.
 func ValidateExternalID(field, id string) error {
 	ok := id != "" && len(id) <= MaxExternalID
 	for i := 0; ok && i < len(id); i++ {
@@ -68,7 +68,7 @@ func (b *Balances) LowStockEvents(now time.Time) []event.Event {
 // ItemStore changes and reads stock levels; stocksql.Reservations implements it. Each change is one transaction that
 // also writes an audit row.
 type ItemStore interface {
-	// Level returns the exact level of an item; one without an id does not exist.
+	// Level returns the exact level of an item. The level's item has no id if the item does not exist.
 	Level(ctx context.Context, branch int64, sku string) (Level, error)
 	Adjust(ctx context.Context, by authz.Actor, a Adjustment) (Level, error)
 	// Add creates an item without units. It returns ErrItemExists if the branch has the SKU.
@@ -79,7 +79,7 @@ type ItemStore interface {
 
 // ItemQueries lists stock for the console; stocksql.Store implements it. Each page comes with the total.
 type ItemQueries interface {
-	// Item returns an item by number; one without an id does not exist.
+	// Item returns an item by number. The returned item has no id if it does not exist.
 	Item(ctx context.Context, id int64) (Item, error)
 	Levels(ctx context.Context, f LevelFilter) ([]Level, int64, error)
 	Adjustments(ctx context.Context, item int64, limit, offset int) ([]AdjustmentRecord, int64, error)
@@ -122,8 +122,8 @@ type ReservationRecord struct {
 	UpdatedAt time.Time
 }
 
-// ItemService manages stock items and their levels. Items of branches that the actor may not see are answered as
-// missing. It is safe for concurrent use. Permissions of the route are checked before; it checks branches only.
+// ItemService manages stock items and their levels. Items of branches that the actor may not see are reported as
+// missing. It checks branches only; the route has checked the permission before. It is safe for concurrent use.
 type ItemService struct {
 	Store    ItemStore
 	Queries  ItemQueries
@@ -192,8 +192,8 @@ func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, 
 	return l, err
 }
 
-// SetAvailable sets the available units of an item and creates the item if it is missing. It has no idempotency key and
-// needs none: setting the same number twice changes nothing.
+// SetAvailable sets the available units of an item and creates the item if it is missing. It needs no idempotency key:
+// setting the same number twice changes nothing.
 func (k *ItemService) SetAvailable(
 	ctx context.Context, who authz.Actor, branch int64, sku string, units int64,
 ) (Level, error) {

@@ -16,7 +16,7 @@ import (
 type MessageCommand struct {
 	Command
 	Request ReservationRequest // of a Try; ResolveItems makes its hold
-	Err     error              // refusal that needs no look at the stock; nil otherwise
+	Err     error              // refusal that can be decided without reading the stock; nil otherwise
 }
 
 // ParseMessage reads a message. It returns an error only if the message names no reservation, so that no answer is
@@ -83,9 +83,9 @@ func requestOf(w event.StockRequest) ReservationRequest {
 	return r
 }
 
-// ResolveItems sets the hold of a Try. ids are item numbers by branch and SKU. A message without a branch means the
-// only branch that has all of its items. The items of all messages of a batch are read by one statement before it, so
-// it does no I/O.
+// ResolveItems sets the hold of a Try. ids are item numbers by branch and SKU; the caller reads those of a whole batch
+// with one statement, so ResolveItems does no I/O. If a message names no branch, the only branch that has all its
+// items is used.
 func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
 	if h.Action != Try || h.Err != nil {
 		return
@@ -121,7 +121,7 @@ func onlyBranch(ids map[int64]map[string]int64, items []SKULine) (only int64, er
 	return only, nil
 }
 
-// Refusal returns the event that answers a command refused without a look at the stock.
+// Refusal returns the event for a command that was refused without reading the stock.
 func (h *MessageCommand) Refusal(now time.Time) event.Event {
 	return refusal(now, h.Command, 0, codeOf(h.Err), nil)
 }

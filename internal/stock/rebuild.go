@@ -19,8 +19,8 @@ const (
 	// written before the clock was set back, and is ignored.
 	LongestClaim = 2 * time.Minute
 
-	// endedHoldsWindow is how long ended holds stay in the snapshot: longer than an operation on them normally takes
-	// to arrive. A later one is counted twice, which Reconcile detects.
+	// endedHoldsWindow is how long ended holds stay in the snapshot: longer than an operation on such a hold normally
+	// takes to arrive. An operation that arrives later is counted twice, which Reconcile detects.
 	endedHoldsWindow = time.Minute
 
 	tailBatch = 100 // outbox entries in one snapshot
@@ -34,9 +34,9 @@ type rebuild struct {
 	failures int       // in a row
 }
 
-// rebuildSoon rebuilds a scope in the background, unless a rebuild is running or has ended a short while ago: while the
-// cache lacks a scope, every order requests one. It returns at once. The times are compared in this process first, so
-// that a storm of requests does not become a storm of claims in SQL, where the same interval holds over all processes.
+// rebuildSoon starts a rebuild of a scope in the background, unless one is running or has just ended: while the cache
+// lacks a scope, every order requests a rebuild. It returns at once. It compares the times in this process first, so
+// that many requests do not become as many claims in SQL, where the same interval holds over all processes.
 func (k *Syncer) rebuildSoon(s Scope) {
 	now := k.cfg.Now()
 	k.mu.Lock()
@@ -55,7 +55,7 @@ func (k *Syncer) rebuildSoon(s Scope) {
 	}
 	r.running = true
 	k.tasks.Go(func() {
-		next := now.Add(rebuildRetryDelay) // after a panic
+		next := now.Add(rebuildRetryDelay) // used if the rebuild panics
 		defer func() { k.rebuildEnded(s, next) }()
 		defer k.recoverPanic("rebuild")
 		ctx, cancel := context.WithTimeout(k.ctx, rebuildTimeout)
@@ -88,8 +88,8 @@ func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 	return err
 }
 
-// rebuild returns the instant from which the scope may be rebuilt again. Errors of SQL or the cache before the copy
-// begins are retried soon. A copy that has failed has cost both sides time, so the wait grows with each failure, up to
+// rebuild returns the earliest time of the scope's next rebuild. Errors of SQL or the cache before the copy begins are
+// retried soon. A copy that failed has loaded SQL and Redis, so the delay grows with each failure, up to
 // maxRebuildInterval.
 func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.cfg.Now()
@@ -104,7 +104,7 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	// The empty epoch stays in SQL if the rebuild fails. No cache ever shows it, so Reconcile finds the difference and
 	// rebuilds.
 	epoch := ""
-	// The claim is ended even if ctx has ended. Otherwise other processes would wait until it runs out.
+	// The claim is ended even if ctx has ended. Otherwise other processes would wait until the claim expires.
 	defer func() {
 		if end := k.cfg.Store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
@@ -145,8 +145,8 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 		return err
 	}
 	err := k.cfg.Store.ReadHolds(ctx, im.Scope, k.cfg.Now().Add(-endedHoldsWindow), func(holds []HoldState) error {
-		// Before the write and not after it: a process that was suspended must not write into the rebuild of its successor.
-		// The cache would refuse the call as well (G5).
+		// The claim is renewed before the write and not after it: a process that was suspended must not write into the
+		// rebuild of its successor. The cache would refuse the call as well (G5).
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
@@ -184,8 +184,8 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 	}
 }
 
-// claim is the right to rebuild a scope. Its end identifies it: no two claims of a scope end at the same instant. It is
-// used by one goroutine.
+// claim is the right to rebuild a scope. It is identified by its end: no two claims of a scope end at the same
+// instant. It is used by one goroutine.
 type claim struct {
 	journal SyncStore
 	now     func() time.Time
@@ -213,7 +213,7 @@ func (c *claim) renew(ctx context.Context) error {
 }
 
 // endOf returns the end of a scope: of its business day or, for stock, the time by which it must be rebuilt. The cache
-// computes the TTLs of its keys from it, so no key of a scope stays for ever.
+// derives the TTLs of its keys from that time, so that every key of a scope expires.
 func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	if s.IsStock() {
 		return k.cfg.Now().Add(stockScopeTTL), nil

@@ -11,9 +11,9 @@ import (
 	"comanda/internal/fault"
 )
 
-// recipeTTL is how long a branch's recipes are reused. An order consumes by a recipe that may be this old; what it has
-// taken is recorded in its hold. It bounds how long other processes use a recipe after a change. Reading it for each
-// order would cost a query per order.
+// recipeTTL is how long a branch's recipes are reused, because reading them for each order would cost a query per
+// order. An order may use a recipe that is this old, also one that another process has changed; its hold records the
+// units that it has taken.
 const recipeTTL = time.Second
 
 // ErrTooManyStockItems refuses an order whose dishes consume too many stock items, or too much of one.
@@ -60,8 +60,8 @@ func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {
 }
 
 // PortionsLeft returns, for each menu item with a recipe, how many portions the stock suffices for. A stock item
-// without a counter suffices for none. It looks at each dish alone: two dishes that share an item cannot both be sold
-// as often as it returns.
+// without a counter suffices for none. Each dish is computed alone: two dishes that share a stock item cannot both be
+// sold that often.
 func PortionsLeft(recipes map[int64][]Line, levels []Count) map[int64]int64 {
 	left := make(map[int64]int64, len(levels))
 	for _, c := range levels {

@@ -38,8 +38,8 @@ func (k *Syncer) Apply(ctx context.Context) error {
 	}
 }
 
-// drainCommitted adds queued entries up to maxOpsPerApply operations, so that a busy moment costs few calls. It never
-// waits for more: a single change is sent at once. An entry is never split, so a call may be somewhat larger.
+// drainCommitted adds queued entries up to maxOpsPerApply operations, so that under load few calls are needed. It
+// never waits for more: a single change is sent at once. An entry is never split, so a call may be somewhat larger.
 func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	n := 0
 	for _, e := range entries {
@@ -105,9 +105,10 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 	}
 }
 
-// resolveProvisional returns an operation for each timed-out provisional hold. One of an order gets a tombstone in SQL,
-// so that the order cannot commit any more. One of a reservation is only removed: its owner may send the same id again.
-// A hold that exists has committed, but the cache was not notified in time: it gets the operation of its state.
+// resolveProvisional returns an operation for each timed-out provisional hold. For an order's it writes a tombstone to
+// SQL, so that the order cannot commit any more. A reservation's is only removed, because its owner may send the same
+// id again. If the hold exists in SQL, it has committed and the cache was not notified in time: the operation is that
+// of its state.
 func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
 	look := func(ctx context.Context) ([]HoldState, error) { return k.cfg.Store.TombstoneProvisional(ctx, due, now) }
 	if s.IsStock() {
@@ -120,23 +121,23 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 		return nil, err
 	}
 	is := seq.Index(states, func(h HoldState) string { return h.Hold.ID })
-	// The empty state is a hold that SQL does not have. Only reservations can be in it, because orders have a tombstone by
-	// now.
+	// The empty state means that SQL has no such hold. Only reservations can have it, because the orders have a
+	// tombstone by now.
 	kinds := map[State]OpKind{"": OpForget, Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}
 	return seq.Map(due, func(h Hold) OutboxEntry {
 		return OutboxEntry{Scope: h.Scope, Ops: []Op{{Kind: kinds[is[h.ID].State], Hold: h}}}
 	}), nil
 }
 
-// scopes returns the scopes to be maintained, with the epochs that the cache must show. Nothing is sold from an older
-// business date.
+// scopes returns the scopes to be maintained, with the epochs that the cache must have. Older business dates are left
+// out, because nothing is sold for them any more.
 func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
 	return k.cfg.Store.Scopes(ctx, k.cfg.Now().Add(-maxScopeAge).Format(time.DateOnly))
 }
 
-// Reconcile compares the cache with SQL and rebuilds scopes that are missing, belong to another epoch, or differ
-// (I9). Between a commit and its application a difference is normal, so one counts only if two consecutive runs see
-// the same.
+// Reconcile compares the cache with SQL and rebuilds scopes that are missing, belong to another epoch, or differ (I9).
+// A difference is normal between a commit and its application, so it counts only if two consecutive runs find the same
+// one.
 func (k *Syncer) Reconcile(ctx context.Context) error {
 	scopes, err := k.scopes(ctx)
 	if err != nil {
@@ -167,7 +168,7 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 		k.rebuildSoon(s)
 		return 0, nil
 	}
-	// Read after the cache: a change that is committed in between shows as a difference once, which the next run forgets.
+	// SQL is read after the cache: a change that commits in between appears as a difference in this run only.
 	truth, err := k.cfg.Store.Counts(ctx, s)
 	if err != nil {
 		return 0, err

@@ -18,8 +18,8 @@ type refusalCheck struct {
 	read func(ctx context.Context, s Scope) ([]Count, error)
 	now  func() time.Time
 
-	// A scope is dropped and not marked, so that units which this process has just freed are not refused for a reading
-	// that began before.
+	// A scope is removed and not marked as stale, so that a query that began before this process freed units cannot
+	// store its result.
 	cached cache.Cache[Scope, map[int64]int64]
 }
 
@@ -73,9 +73,9 @@ type recentRefusals struct {
 	left cache.Cache[Key, int64] // units still available
 }
 
-// lookup returns the shortages of a hold if all of its lines were refused a moment ago. A hold with any line that is
-// not known to be short goes to the cache, which returns all short lines together. Holds of different sizes share
-// entries: one unit may fit where three do not.
+// lookup returns the shortages of a hold if all its lines were refused within refusalTTL. If any line was not, the
+// hold goes to the cache, which returns all short lines together. Holds of different sizes share entries: one unit may
+// fit where three do not.
 func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 	var short []Shortage
 	for _, l := range h.Lines {

@@ -28,8 +28,8 @@ type rejectedEntry struct {
 }
 
 // applyResult is the outcome of entries that were sent to the cache. Entries in neither list wait, without a counted
-// attempt: the cache is out of reach or lacks their scope. The three fields decide the next step: delete, count an
-// attempt, or stop for this round.
+// attempt: the cache is out of reach or lacks their scope. The fields decide the next step: delete, count an attempt,
+// or end this round.
 type applyResult struct {
 	done        []string
 	rejected    []rejectedEntry
@@ -63,8 +63,8 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 			at++
 		}
 		switch {
-		// Waiting comes before a rejection: an entry with a part that was not tried yet gets no attempt counted, and its
-		// rejected part is found again.
+		// Waiting is tested before rejection: an entry with a part that was not tried yet gets no attempt counted. Its
+		// rejected part will be rejected again.
 		case waits && t.unreachable: // out of reach: a rebuild would not help
 		case waits:
 			k.rebuildSoon(e.Scope)
@@ -83,7 +83,8 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 }
 
 // notify reports the branches of entries to the observer: their availability may have changed, in the cache or, while
-// that is out of reach, in SQL. It comes after the call, so that a display that reloads now reads the new counters.
+// the cache is out of reach, in SQL. It is called after the cache was changed, so that a display that reloads reads
+// the new counters.
 func (k *Syncer) notify(entries []OutboxEntry) {
 	if k.cfg.Observer.Synced == nil {
 		return
@@ -101,14 +102,15 @@ func (k *Syncer) notify(entries []OutboxEntry) {
 // that are still on their way or not due yet are skipped.
 func (k *Syncer) Replay(ctx context.Context) error { return k.replay(ctx, replayDelay) }
 
-// ReplayAll is Replay for a process in which no entry is on its way. It is for a caller that has just committed a
-// change by another way than EnqueueCommitted, such as a quota, and wants it in the cache before it answers.
+// ReplayAll is Replay without the delay for recent entries. It is for a caller that has just committed a change
+// without EnqueueCommitted, such as a quota, and wants it in the cache before it responds.
 func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) }
 
 // replay goes through all entries page by page, so that entries of a scope that cannot be rebuilt block no other
 // scope.
 func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
-	// Usually a later order deletes the entries in its own transaction. Here go those after which no order came.
+	// Usually a later order deletes applied entries in its own transaction. This call deletes those that no order
+	// followed.
 	if err := k.cfg.Store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
 		return err
 	}
@@ -130,9 +132,9 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 	}
 }
 
-// recordRejected stores an attempt of rejected entries. An entry after its last attempt stays as a dead letter. Its
-// changes are contained in the scope's snapshot, so a rebuild of the scope applies them. A dead entry changes nothing
-// in what can be sold, because SQL has the change. It is kept so that an operator sees the cause.
+// recordRejected stores an attempt of rejected entries. After its last attempt an entry becomes a dead letter, so that
+// an operator sees the cause. That does not affect sales, because SQL has the change, and a rebuild of the scope
+// applies it.
 func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
 	now, dead := k.cfg.Now(), 0
 	failures := seq.Map(rejected, func(e rejectedEntry) queue.Failure {

@@ -73,10 +73,10 @@ const (
 // Reservation is the units of a branch's stock that another system has taken, under the id that the system chose.
 type Reservation struct {
 	ID        string
-	Branch    int64 // 0 for one that was cancelled before its Try
+	Branch    int64 // 0 if the reservation was cancelled before its Try
 	Status    Status
 	Lines     []SKULine
-	ExpiresAt time.Time // zero for one that never held anything
+	ExpiresAt time.Time // zero if the reservation never held anything
 }
 
 // SKULine is a quantity of a stock item, identified as its owner does.
@@ -85,7 +85,7 @@ type SKULine struct {
 	Qty int64
 }
 
-// reservationPrefix keeps the ids of other systems apart from those of our orders.
+// reservationPrefix distinguishes the hold ids of other systems' reservations from those of orders.
 const reservationPrefix = "x-"
 
 // HoldID returns the id of a reservation's hold.
@@ -117,7 +117,7 @@ type Command struct {
 	RequestedAt time.Time
 	// Short is the refusal of a Try by the admission cache. SQL then records the refusal without reading the stock.
 	Short []SKUShortage
-	// Message reports that the command came as a message. The sender does not wait for an answer: results are
+	// Message reports that the command came as a message. The sender does not wait for a response: results are
 	// published as events, and a Confirm that arrives before its Try is remembered.
 	Message bool
 	// CanSee reports whether the caller works in a branch; nil allows all. Reservations of other branches are answered

@@ -20,7 +20,7 @@ type ReservationStore interface {
 	Do(ctx context.Context, d Command) (CommandResult, error)
 	// DoAll is Do for many commands. It returns one result and one error for each, in order.
 	DoAll(ctx context.Context, ds []Command) ([]CommandResult, []error)
-	// Find returns a reservation; one without an id does not exist.
+	// Find returns a reservation. The returned reservation has no id if it does not exist.
 	Find(ctx context.Context, id string) (Reservation, error)
 	// Overdue returns reservations past their deadline.
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
@@ -63,7 +63,7 @@ func (s *ReservationService) Reserve(
 	ctx context.Context, who authz.Actor, r ReservationRequest,
 ) (_ Reservation, created bool, err error) {
 	if !who.Sees(r.Branch) {
-		// The answer is then the same as for an item that does not exist, so it reveals nothing about other branches.
+		// The response is then that for an item that does not exist, so it reveals nothing about other branches.
 		r.Branch = 0 // a branch without items
 	}
 	d, err := s.TryCommand(ctx, r)
@@ -71,7 +71,7 @@ func (s *ReservationService) Reserve(
 		return Reservation{}, false, err
 	}
 	admission := s.Admission.Reserve(ctx, d.Hold)
-	// SQL is called nevertheless: it records the refusal without reading or locking the stock.
+	// SQL is called after a refusal too: it records the refusal without reading or locking the stock.
 	if admission.Status == Refused {
 		d.Short = s.itemIDs.withSKUs(admission.Short, r)
 	}
@@ -79,7 +79,7 @@ func (s *ReservationService) Reserve(
 	if err == nil {
 		err = res.Err
 	}
-	// SQL has refused or knows the id in another state, so no commit will turn the provisional hold into a hold.
+	// SQL has refused, or has the id in another state, so the provisional hold will never become a hold.
 	if admission.Status == Admitted && res.Reservation.Status != StatusReserved && fault.KindOf(err) != fault.Unavailable &&
 		ctx.Err() == nil {
 		s.Admission.DropProvisional(d.Hold) // if the outcome is unknown, ExpireProvisional releases the hold later
@@ -142,7 +142,7 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 	return Hold{ID: HoldID(r.ID), Scope: StockScope(r.Branch), Lines: merged, Until: until}, err
 }
 
-// Confirm turns a reservation into a sale. Repeating it is not an error, and neither is it for Cancel and Return.
+// Confirm turns a reservation into a sale. Repeated calls of Confirm, Cancel and Return are not errors.
 func (s *ReservationService) Confirm(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Confirm, ID: id})
 }
@@ -169,8 +169,8 @@ func (s *ReservationService) settle(ctx context.Context, who authz.Actor, d Comm
 	return r.Reservation, err
 }
 
-// Find returns a reservation. One that was cancelled before its Try has no branch; only callers with access to all
-// see it.
+// Find returns a reservation. A reservation that was cancelled before its Try has no branch; only callers with access
+// to all branches see it.
 func (s *ReservationService) Find(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
 	if err := ValidateExternalID("orderId", id); err != nil {
 		return Reservation{}, err

@@ -21,8 +21,8 @@ type LevelSnapshot struct {
 	At        time.Time
 }
 
-// SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. Losing them costs nothing. It may
-// miss, lose or delay anything: At states the age, and SQL has the levels.
+// SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. It may lose or delay entries: At
+// states the age of a snapshot, and SQL has the levels.
 type SnapshotCache interface {
 	// Read returns the snapshots that exist, in one exchange.
 	Read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error)
@@ -55,8 +55,8 @@ const (
 	maxCountedItems      = 10_000                 // items whose reads are counted between two flushes
 )
 
-// SnapshotService answers displays that show many items to many people and accept levels up to a minute old. The most
-// read items are cached ahead of requests. Callers that sell use the exact level, or reserve. It is safe for concurrent
+// SnapshotService serves levels up to a minute old to displays that show many items to many people. The most read
+// items are cached ahead of requests. Callers that sell use the exact level, or reserve. It is safe for concurrent
 // use.
 type SnapshotService struct {
 	Cache SnapshotCache
@@ -86,7 +86,7 @@ func (w *SnapshotService) Snapshots(
 	if !who.Sees(branch) {
 		return []LevelSnapshot{}, nil
 	}
-	// Requests are counted and not hits: an item that is always answered from the cache must keep its rank.
+	// All requests are counted, also those answered from the cache: a popular item must keep its rank.
 	w.countReads(branch, skus)
 	found := w.cached(ctx, branch, skus)
 	missing := slices.DeleteFunc(slices.Clone(skus), func(sku string) bool { return found[sku].SKU != "" })
@@ -184,8 +184,8 @@ func (k itemKey) compare(other itemKey) int {
 	return cmp.Or(cmp.Compare(k.branch, other.branch), cmp.Compare(k.sku, other.sku))
 }
 
-// Warm refreshes the snapshots of the most read items before they expire. It runs at half of MaxSnapshotAge, so that a
-// late round still comes in time.
+// Warm refreshes the snapshots of the most read items before they expire. Call it every half of MaxSnapshotAge, so
+// that a late call still comes in time.
 func (w *SnapshotService) Warm(ctx context.Context) error {
 	now := w.Now()
 	top, err := w.Store.Top(ctx, warmedItems)

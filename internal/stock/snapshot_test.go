@@ -85,7 +85,7 @@ func TestSnapshotService(t *testing.T) {
 	s.left["rice"] = 1
 	now = now.Add(59 * time.Second)
 	wants(look(0, "rice", "rice"), "rice=5 -59s;")
-	now = now.Add(time.Second) // kept for too long, whatever their keeper thinks
+	now = now.Add(time.Second) // kept for too long, whatever the TTL in Redis
 	wants(look(1, "rice"), "rice=1 -0s;")
 	s.left["beer"] = 9
 	testenv.NoError(t, w.Warm(t.Context()))

@@ -11,13 +11,13 @@ import (
 )
 
 // AdmissionCache is the cache of counters and holds ahead of SQL; stockredis.Cache implements it. Its answers are
-// advice. It is safe for concurrent use. Errors mean that the cache is slow, out of reach or refuses a call; no caller
-// may fail an order because of them.
+// advice: errors mean that the cache is slow, out of reach or refuses a call, and no caller may fail an order because
+// of them. It is safe for concurrent use.
 type AdmissionCache interface {
 	// Reserve requests a provisional hold.
 	Reserve(ctx context.Context, h Hold) (AdmissionResult, error)
-	// Apply applies committed operations and reports, for each, whether it is done; the others must be sent again. A
-	// RejectedError contains the operations that are invalid themselves.
+	// Apply applies committed operations and reports for each whether it was applied; the others must be sent again. A
+	// RejectedError contains the operations that are themselves invalid.
 	Apply(ctx context.Context, ops []Op) (applied []bool, err error)
 	// Counts returns the counters of items, all of one instant. ok is false when the cache does not have the scope; items
 	// that it lacks are left out.
@@ -229,9 +229,9 @@ func (k *Syncer) dropPart(part Hold) {
 	k.enqueue([]OutboxEntry{{Scope: part.Scope, Ops: []Op{{Kind: kind, Hold: part}}}})
 }
 
-// EnqueueCommitted queues what a transaction has committed for the cache. It never blocks: Replay picks up what does
-// not fit. It is called after the commit, mostly in the goroutine of the group commit, where waiting would delay all
-// orders.
+// EnqueueCommitted queues the committed changes of a transaction for the cache. It never blocks: Replay picks up
+// entries that do not fit. It is called after the commit, mostly in the goroutine of the group commit, where waiting
+// would delay all orders.
 func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 	if len(entries) > 0 {
 		k.enqueue(entries)
@@ -239,7 +239,8 @@ func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 }
 
 func (k *Syncer) enqueue(entries []OutboxEntry) {
-	// Before the send, so that the memory of refusals ends even if the queue is full and Replay applies the entries later.
+	// Refusals are invalidated before the send, because they must end even if the queue is full and Replay applies the
+	// entries.
 	for _, e := range entries {
 		k.refusals.invalidate(e.Ops)
 		k.check.invalidate(e.Ops)
@@ -250,8 +251,8 @@ func (k *Syncer) enqueue(entries []OutboxEntry) {
 	}
 }
 
-// DrainApplied returns the ids of applied entries, to be deleted in SQL, and clears the list. Ids that get lost cost
-// nothing: Replay applies their entries again, without effect, and deletes them then.
+// DrainApplied returns the ids of applied entries, to be deleted in SQL, and clears the list. Losing ids is harmless:
+// Replay applies their entries again, without effect, and deletes them then.
 func (k *Syncer) DrainApplied() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -260,11 +261,11 @@ func (k *Syncer) DrainApplied() []string {
 	return ids
 }
 
-// Counts returns the counters of items, from the cache if it has them, else from SQL. fromGate reports which.
+// Counts returns the counters of items, from the cache if it has them, else from SQL. cached reports which.
 //
 // The cache returns the requested items that it has. SQL returns every counter of the scope, whatever was requested.
 // Both are for display: no order may be decided by them.
-func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, fromGate bool, err error) {
+func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, cached bool, err error) {
 	counts, ok, err := k.cfg.Cache.Counts(ctx, s, items)
 	if err == nil && ok {
 		return counts, true, nil

@@ -29,7 +29,7 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: events.ByType, Dead: events.Dead,
 	}
 	now := s.DB.Now()
-	// The rate is counted in the log, because each process's metrics have only its own share.
+	// The rate is counted in the log, because each process's metrics cover only its own events.
 	if o.PublishedPerMinute, err = outbox.CountPublished(ctx, s.DB, now.Add(-time.Minute)); err != nil {
 		return o, err
 	}
@@ -73,7 +73,7 @@ func (s *Service) DeadLetters(
 func (s *Service) Replay(ctx context.Context, by authz.Actor, id string) (Replayed, error) {
 	return exclusive(s, func() (Replayed, error) {
 		sum, err := s.ReplayWhere(ctx, DeadLetterFilter{ID: id})
-		// Another operator may have replayed it since it was listed.
+		// Another operator may have replayed the dead letter since it was listed.
 		if err == nil && sum.Sum() == 0 {
 			return sum, ErrLetter
 		}
@@ -95,7 +95,7 @@ func (s *Service) ReplayAll(
 		if err != nil {
 			return 0, err
 		}
-		// Letter by letter, so that exactly the listed ones are replayed and the limit holds.
+		// Dead letters are replayed one by one, so that exactly the listed ones are replayed and the limit applies.
 		for _, l := range page {
 			one, err := s.ReplayWhere(ctx, DeadLetterFilter{Consumer: l.Consumer, ID: l.ID})
 			sum = sum.plus(one)
@@ -103,7 +103,7 @@ func (s *Service) ReplayAll(
 				return 0, err
 			}
 		}
-		// One entry for the whole call; a call that found nothing leaves none.
+		// The whole call has one audit entry; a call that replayed nothing has none.
 		if sum.Sum() > 0 {
 			if err := s.record(ctx, by, audit.ActionReplayed, "deadLetter", "all", sum); err != nil {
 				return 0, err
@@ -117,7 +117,8 @@ func (s *Service) ReplayAll(
 }
 
 // ReplayWhere replays all selected dead letters: those of the relay return to the outbox, those of a consumer are
-// applied by it, and the changes that Redis refused are queued for it again. A letter that fails again stays.
+// applied by the consumer, and changes that Redis has rejected are queued again. A dead letter that fails again
+// stays.
 func (s *Service) ReplayWhere(ctx context.Context, f DeadLetterFilter) (sum Replayed, err error) {
 	if f.Type == "" && (f.Consumer == "" || f.Consumer == queue.RedisConsumer) {
 		n, err := stocksql.New(s.DB).RetryDead(ctx, f.ID)
@@ -133,7 +134,7 @@ func (s *Service) ReplayWhere(ctx context.Context, f DeadLetterFilter) (sum Repl
 			return sum, err
 		}
 	}
-	// Without a log or metrics: the operator gets the result.
+	// The inbox has no log and no metrics: the operator gets the result.
 	in := inbox.New(s.DB, inbox.Options{})
 	for _, c := range s.Consumers {
 		if f.Consumer != "" && f.Consumer != c.Name {
@@ -156,8 +157,8 @@ func (s *Service) ReplayWhere(ctx context.Context, f DeadLetterFilter) (sum Repl
 // hidden replaces a secret.
 const hidden = "[redacted]"
 
-// secret matches names of members that may hold secrets in messages of other systems. It rather hides too much: "otp"
-// and "private" match anywhere in a name.
+// secret matches names of members that may contain secrets in messages of other systems. It matches too many rather
+// than too few: "otp" and "private" match anywhere in a name.
 var secret = regexp.MustCompile(`(?i)pass(word|wd|phrase)|secret|token|authori[sz]ation|cookie|signature|` +
 	`api[_-]?key|private|credential|otp|cvv|cvc|(card|pan)[_-]?(number|no)|secure[_-]?hash`)
 

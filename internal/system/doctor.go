@@ -19,8 +19,8 @@ type Finding struct {
 	Detail string `json:"detail"`
 }
 
-// Connections open what a configuration names. Functions open them, so that one that is down is a finding and not an
-// error of the command.
+// Connections opens the services that a configuration names. Its fields are functions, so that an unavailable service
+// is a finding and not an error of the command.
 type Connections struct {
 	Database func(ctx context.Context) (*sqldb.DB, error)
 	Redis    func(ctx context.Context) (*redisdb.DB, error) // redisdb.ErrNotRunning if it is embedded in no running server
@@ -32,7 +32,7 @@ const maxClockOffset = 2 * time.Second
 
 // Diagnose checks versions, connections and clocks. It changes nothing.
 func Diagnose(ctx context.Context, c Connections) (findings []Finding) {
-	// A server that does not answer must not keep the other findings from the operator.
+	// A server that does not respond must not keep the other findings from the operator.
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	add := func(what string, detail string, err error) {
@@ -104,7 +104,7 @@ func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, str
 	}
 	detail := "nothing is evicted"
 	for addr, policy := range memory.Policies {
-		// A server may report no policy; that is a hint and no fault.
+		// A server may report no policy, which is a hint and not a fault.
 		if policy == "" {
 			detail = addr + " does not say what its maxmemory-policy is; it must be noeviction"
 		}

@@ -39,7 +39,7 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 	})
 }
 
-// verifyPause is the time between two comparisons of a difference. A change reaches Redis long before.
+// verifyPause is the time between two comparisons of a difference, far longer than a change takes to reach Redis.
 const verifyPause = 500 * time.Millisecond
 
 // VerifyDocuments compares the documents in Redis with SQL. report may be nil. It reads every document and every key,
@@ -119,8 +119,8 @@ func (s *Service) Export(
 	return n, s.record(ctx, authz.System(), audit.ActionExported, "documents", strconv.Itoa(n), names)
 }
 
-// Import reads JSON lines as Export writes them. With check it writes nothing. It reads from twice. The servers' caches
-// follow by the outbox of documents, like after any change.
+// Import reads JSON lines as Export writes them. With check it writes nothing. It reads from twice. The outbox of
+// documents updates the servers' caches, as after any change.
 func (s *Service) Import(
 	ctx context.Context, from io.ReadSeeker, on document.OnConflict, check bool,
 ) (document.ImportResult, error) {
@@ -141,8 +141,8 @@ func (s *Service) Backup(ctx context.Context, file string) error {
 	return s.record(ctx, authz.System(), audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
 }
 
-// record writes what an operator did to the audit log, in a transaction of its own: what it did consists of many. At
-// the command line the operator is authz.System.
+// record writes an operator's action to the audit log, in a transaction of its own, because the action consists of
+// many. At the command line the operator is authz.System.
 func (s *Service) record(ctx context.Context, by authz.Actor, action, kind, id string, detail any) error {
 	e := audit.NewEntry(by, s.DB.Now(), action, kind, id, 0).WithAfter(detail)
 	return auditsql.RecordAlone(ctx, s.DB, e)

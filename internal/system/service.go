@@ -33,8 +33,8 @@ var (
 		"There are more than %d keys. Please use the command comanda keys audit.", MaxKeys)
 )
 
-// Config is the installation that a Service works on. Commands leave Process and Epoch empty, because they are about a
-// server.
+// Config is the installation that a Service operates on. Commands leave Process and Epoch empty, because both describe
+// a server.
 type Config struct {
 	DB        *sqldb.DB
 	Redis     *redisdb.DB      // nil: embedded in a server that does not run
@@ -55,7 +55,7 @@ type Service struct {
 func NewService(c Config) *Service { return &Service{Config: c} }
 
 // exclusive runs a long operation for a client that waits, unless another one is running: the process also serves
-// guests. A second caller gets ErrBusy at once and never waits: waiting requests would pile up behind a slow one.
+// guests. A second caller gets ErrBusy at once. If it waited, requests would accumulate behind a slow operation.
 func exclusive[T any](s *Service, run func() (T, error)) (result T, err error) {
 	if !s.long.TryLock() {
 		return result, ErrBusy

@@ -67,7 +67,7 @@ func (s *Service) StockToday(ctx context.Context, branch int64) ([]StockLine, er
 	return lines, nil
 }
 
-// stockLines returns the stock items of a branch. Their cap is all that is or was there: available, reserved and sold.
+// stockLines returns the stock items of a branch. Their cap is the sum of available, reserved and sold units.
 func (s *Service) stockLines(ctx context.Context, branch int64) ([]StockLine, error) {
 	levels, _, err := stocksql.New(s.DB).Levels(ctx, stock.LevelFilter{Branch: branch, Limit: math.MaxInt32})
 	return seq.Map(levels, func(l stock.Level) StockLine {
@@ -93,7 +93,7 @@ func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b cat
 	lines := make([]StockLine, len(content.Edition.Items))
 	for i, it := range content.Edition.Items {
 		c, counted := byItem[it.ID]
-		// The ledger creates a missing counter with its first order.
+		// The ledger creates a missing counter with the first order of the item.
 		if quota, limited := content.Quotas[it.ID]; !counted {
 			c.Cap = stock.Unlimited
 			if limited {
@@ -111,8 +111,8 @@ func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b cat
 	return lines, nil
 }
 
-// A comparison covers reconcileDays, and repeats up to reconcileRounds times before it reports a difference: between a
-// commit and its arrival in Redis the two legitimately differ.
+// A comparison covers reconcileDays. A difference is reported only if up to reconcileRounds comparisons find it:
+// between a commit and its application in Redis, the two differ legitimately.
 const (
 	reconcileDays   = 7
 	reconcileRounds = 4
@@ -133,8 +133,8 @@ func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, 
 	})
 }
 
-// reconcile keeps only the differences that every round has found, by their text: a difference whose numbers change is
-// still moving. It ends with the first round that leaves none.
+// reconcile keeps only the differences that every round has found, compared by text: a difference whose numbers change
+// has not settled yet. It ends with the first round that leaves no difference.
 func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64, note string) (Reconciliation, error) {
 	r := Reconciliation{Differences: []string{}, Note: note, Cache: CacheUnavailable}
 	for round := range reconcileRounds {
@@ -165,7 +165,8 @@ func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64
 	return r, nil
 }
 
-// cacheState says whether the admission cache was compared. An empty one agrees with everything, which proves nothing.
+// cacheState reports whether the admission cache was compared. An empty cache agrees with everything, which proves
+// nothing.
 func cacheState(scopes int) (state, note string) {
 	if scopes > 0 {
 		return CacheCompared, ""
@@ -194,8 +195,8 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 	return append(all, cached...), scopes, err
 }
 
-// cacheDifferences compares each scope that the admission cache holds. A scope that it does not hold is not a
-// difference: the cache answers nothing for it and rebuilds it when needed.
+// cacheDifferences compares each scope in the admission cache. A scope that the cache lacks is not a difference:
+// the cache answers Cold for it and is rebuilt when needed.
 func cacheDifferences(
 	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {

@@ -92,7 +92,7 @@ func (b *Buffer) drain() {
 	}
 	b.mu.Unlock()
 
-	// Nothing to write, as when another drain was faster. The memory of both slices is kept.
+	// Another drain may have written everything already. The memory of both slices is kept.
 	if len(piece) == 0 {
 		b.spare = piece
 		return

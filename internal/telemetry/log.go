@@ -15,8 +15,8 @@ type LogConfig struct {
 	Format string // json, or text for terminals
 }
 
-// Validate returns an error if the configuration is invalid. It makes a logger without an output, so that both accept
-// the same values.
+// Validate returns an error if the configuration is invalid. It creates a logger without an output, so that Validate
+// and NewLogger accept the same values.
 func (c LogConfig) Validate() error {
 	_, err := NewLogger(NewBuffer(io.Discard), c)
 	return err

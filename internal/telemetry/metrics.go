@@ -68,7 +68,7 @@ func MetricsHandler(reg *prometheus.Registry) http.Handler {
 	})
 }
 
-// Factory registers metrics by name and help text; the names of labels follow where there are several series. A second
+// Factory registers metrics by name and help text, followed by the names of labels if the metric has any. A second
 // registration of a name panics, because two packages would overwrite each other's figures.
 type Factory struct{ auto promauto.Factory }
 

@@ -17,9 +17,9 @@ const (
 	memoryPrefix = "comanda-test-"
 )
 
-// MemoryDir returns a directory of the test in memory, where a sync costs nothing, or t.TempDir if there is no memory
-// for it. Its files survive the death of a process, but not of the machine. Its name has the process id, by which a
-// later run recognizes what a killed one has left.
+// MemoryDir returns a directory for the test in memory, where a sync costs nothing, or t.TempDir if there is no memory
+// for it. Its files survive the death of a process, but not of the machine. Its name contains the process id, by which
+// a later run recognizes the directories of killed processes.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	if !hasMemory() {
@@ -37,7 +37,8 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// hasMemory reports whether there is room in memory. It first removes what killed processes have left there.
+// hasMemory reports whether there is room in memory. It first removes directories that killed processes have left
+// there.
 var hasMemory = sync.OnceValue(func() bool {
 	left, _ := filepath.Glob(filepath.Join(sharedMemory, memoryPrefix+"*")) // the pattern is valid
 	for _, dir := range left {

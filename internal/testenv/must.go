@@ -2,7 +2,7 @@ package testenv
 
 import "github.com/google/go-cmp/cmp"
 
-// TB is the part of testing.TB that a test of package rapid has too.
+// TB is the part of testing.TB that tests of package rapid have too.
 type TB interface {
 	Helper()
 	Error(args ...any)
@@ -23,7 +23,8 @@ func NoError(t TB, errs ...error) {
 //
 //	db := testenv.Must(sqldb.Open(ctx, config))(t)
 //
-// The test stands behind the call, because Go passes several results on only to a function without further arguments.
+// The test is passed to a second call, because Go passes several results on only to a function without further
+// arguments.
 func Must[T any](v T, err error) func(t TB) T {
 	return func(t TB) T {
 		t.Helper()

@@ -109,7 +109,7 @@ func FreeAddr(t testing.TB) string {
 	return ""
 }
 
-// output scans what the process prints. Its buffer may be read after the process has ended.
+// output scans the output of a process. Its buffer may be read after the process has ended.
 type output struct {
 	buf   bytes.Buffer
 	text  []byte // the output that means ready

@@ -11,7 +11,7 @@ import (
 
 // Proxy is a network between clients and a server, which fails when a test says so.
 type Proxy struct {
-	// Replies forwards what the server sends to one client until it returns, which ends the connection. It is set before
+	// Replies forwards the server's data to one client until it returns, which ends the connection. Set it before
 	// Start. Nil forwards everything.
 	Replies func(client io.Writer, server io.Reader)
 

@@ -195,7 +195,7 @@ func AMQP(t testing.TB) string {
 func DropQueues(t testing.TB, address string, names ...string) {
 	t.Helper()
 	t.Cleanup(func() {
-		// A connection of its own: the test may have closed, or lost, the one it used.
+		// The test may have closed, or lost, its own connection.
 		conn, err := amqp.Dial(address)
 		if err != nil {
 			t.Errorf("queues are left behind: %v", err)

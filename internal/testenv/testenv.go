@@ -194,7 +194,7 @@ func (s *Shared) Close() {
 	s.cleanups = nil
 }
 
-// forAll is a testing.TB whose cleanups outlive its test.
+// forAll is a testing.TB whose cleanups run after its test has ended.
 type forAll struct {
 	testing.TB
 	s *Shared
@@ -207,12 +207,13 @@ func (f forAll) Cleanup(fn func()) {
 	f.s.cleanups = append(f.s.cleanups, fn)
 }
 
-// TempDir implements testing.TB. That of the embedded test would be removed at its end, while other tests still use it.
+// TempDir implements testing.TB. The directory of the embedded test would be removed at the test's end, while other
+// tests still use it.
 func (f forAll) TempDir() string {
 	dir := Must(os.MkdirTemp("", "comanda-shared-"))(f)
 	f.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
-// Errorf implements testing.TB. It prints instead of failing a test, because Close runs when no test does.
+// Errorf implements testing.TB. It prints instead of failing a test, because no test is running when Close is called.
 func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -27,7 +27,8 @@ func ParseMailbox(s string) (Mailbox, error) {
 	if len(s) > MaxMailbox {
 		return Mailbox{}, ErrMailbox
 	}
-	// Before the parser, which accepts a line break where a header may be folded (section 2.2.3).
+	// The text is cleaned before it is parsed, because the parser accepts a line break where a header may be folded
+	// (section 2.2.3).
 	if cleaned, err := Line.Clean(s); err != nil || cleaned != s {
 		return Mailbox{}, ErrMailbox
 	}

@@ -12,7 +12,8 @@ func EscapesNUL(json []byte) bool {
 			return false
 		}
 		at := i + n
-		// Backslashes before it pair up from the left, so an odd number of them takes this one's meaning.
+		// Backslashes before this one form pairs from the left, so after an odd number of them this one is escaped
+		// itself.
 		before := at - len(bytes.TrimRight(json[:at], `\`))
 		if before%2 == 0 {
 			return true

@@ -58,7 +58,7 @@ func (k Kind) Clean(s string) (string, error) {
 	if k != Line && k != Lines || plain(s) {
 		return s, nil
 	}
-	// Before anything else: range would read invalid bytes as U+FFFD, which is a valid character.
+	// UTF-8 is checked first: range would read invalid bytes as U+FFFD, which is a valid character.
 	if !utf8.ValidString(s) {
 		return "", ErrEncoding
 	}
@@ -187,8 +187,8 @@ func joins(s string, r rune, n int) bool {
 	return norm.NFC.PropertiesString(string(before)).CCC() == virama
 }
 
-// Printable removes from a text what Clean refuses, for paper and screens: text stored before the rule existed may
-// contain printer escape sequences. Line feeds are kept.
+// Printable removes the characters that Clean refuses, for paper and screens: text that was stored before the rule
+// existed may contain printer escape sequences. Line feeds are kept.
 func Printable(s string) string {
 	if plain(s) {
 		return s

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// idleSlack is longer than a process delays UpdateLastSeen, so that no visit is closed as idle that another process
-	// has just seen.
+	// idleSlack is longer than the interval at which processes call UpdateLastSeen. So no visit is closed as idle that
+	// another process has seen recently.
 	idleSlack = 30 * time.Second
 
 	// lateBindDelay is how long after a closing another process may still write a binding to Redis, for a scan that
@@ -143,7 +143,7 @@ func (f *Floor) RunOnce(ctx context.Context) error {
 		return err
 	}
 	for {
-		// After the last-seen times of this process, so that it does not close a visit that it has just seen.
+		// Last-seen times are stored first, so that this process does not close a visit that it has just seen.
 		n, err := f.CloseIdle(ctx, f.Now(), batchSize)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (f *Floor) RunOnce(ctx context.Context) error {
 	}
 }
 
-// CallReason is what a guest calls for.
+// CallReason is the reason why a guest calls the staff.
 type CallReason string
 
 // The reasons for a call.
@@ -185,7 +185,7 @@ func (f *Floor) Call(ctx context.Context, g Guest, reason CallReason) (Visit, er
 	return v, nil
 }
 
-// Answer ends a call of a visit, or all its calls if the reason is empty. It succeeds without a call.
+// Answer ends a call of a visit, or all its calls if the reason is empty. It also succeeds if there is no call.
 func (f *Floor) Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error) {
 	v, err := f.Store.Answer(ctx, by, id, reason)
 	if err == nil {
@@ -229,7 +229,7 @@ func (f *Floor) Move(ctx context.Context, by authz.Actor, id string, table int64
 	if err != nil || !moved {
 		return v, err
 	}
-	f.dropGuests(ctx, []string{v.ID}) // the cached guests have the old table
+	f.dropGuests(ctx, []string{v.ID}) // the cached guests still have the old table
 	f.notify(v.BranchID)
 	return v, nil
 }

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	cacheTTL  = 5 * time.Second // how far this process may be behind a closing elsewhere
+	cacheTTL  = 5 * time.Second // how long this process may treat a visit as open that another process has closed
 	readGrace = 30 * time.Minute
 
-	// bindingValid is how long a binding in Redis is valid before SQL is read again. Someone with write access to Redis
-	// who restores an old binding of a closed visit gains nothing: it allows reading no longer than readGrace does, and
-	// the ledger checks in SQL that the visit is open.
+	// bindingValid is how long a binding in Redis is valid before SQL is read again. If someone with write access to
+	// Redis restores an old binding of a closed visit, it allows reading no longer than readGrace does, and the ledger
+	// checks in SQL that the visit is open.
 	bindingValid = readGrace
 )
 
@@ -85,7 +85,7 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 	if g, ok := s.cache.Get(hash, s.now()); ok {
 		return g, nil
 	}
-	// Before both reads: a visit that closes during them must not be cached as open.
+	// The generation is read before both reads: a visit that closes during them must not be cached as open.
 	generation := s.closings()
 	g, found, err := s.bindings.Find(ctx, token, s.now(), s.bindingTTL(ctx))
 	g.TokenHash = hash
@@ -120,7 +120,8 @@ func (s *Guests) bindingTTL(ctx context.Context) func(branch int64) time.Duratio
 		if err != nil {
 			return time.Minute
 		}
-		// A binding that is not used for so long belongs to a visit that is about to close.
+		// Visits are closed after AutoClose without use, so a binding that is unused for that long is not needed any
+		// more.
 		return b.AutoClose
 	}
 }
@@ -133,7 +134,7 @@ func (s *Guests) cacheGuest(g Guest, generation uint64) {
 	if g.VisitOpen {
 		s.seen[g.VisitID] = now
 	}
-	// The guest may be outdated. The next request reads it again.
+	// The guest may be outdated, so it is not cached. The next request reads it again.
 	if s.generation != generation {
 		return
 	}
@@ -175,7 +176,7 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 	}
 	closed := seq.Set(visits)
 	s.mu.Lock()
-	// Raised before Redis is written, so that a bind that runs now notices.
+	// The generation is incremented before Redis is written, so that a concurrent bind detects the change.
 	s.generation++
 	s.cache.DeleteFunc(func(g Guest) bool { return closed[g.VisitID] })
 	s.mu.Unlock()
@@ -183,7 +184,8 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 }
 
 // FlushSeen stores the last-seen times recorded since the last call. Times that could not be stored are kept for the
-// next call. One write per interval instead of one per request; see idleSlack for the delay that others must expect.
+// next call. That is one write per interval instead of one per request; other processes see the times with a delay,
+// see idleSlack.
 func (s *Guests) FlushSeen(ctx context.Context) error {
 	s.mu.Lock()
 	seen := s.seen
@@ -207,7 +209,7 @@ func (s *Guests) FlushSeen(ctx context.Context) error {
 
 // The sizes of tokens in random bytes.
 const (
-	// A printed code must be small to be read well, and each guess costs a rate-limited request.
+	// A printed code must have few modules to be read well, and each guess costs a rate-limited request.
 	qrBytes       = 16 // 22 characters
 	customerBytes = 32 // 43 characters
 )
@@ -225,8 +227,8 @@ func random(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// HashToken returns the SHA-256 of a customer token in hexadecimal, which is all that SQL stores (V5). A token has 256
-// random bits, so a salt or a slow hash would add nothing.
+// HashToken returns the SHA-256 of a customer token in hexadecimal, the only form that SQL stores (V5). A token has
+// 256 random bits, so a salt or a slow hash would add no security.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -23,7 +23,7 @@ func ParseLabels(list string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Checked at each part, so that many long ranges do not fill the memory.
+		// The limit is checked at each part, so that many long ranges do not fill the memory.
 		if labels = append(labels, some...); len(labels) > MaxTablesAtOnce {
 			return nil, tooManyTables()
 		}
@@ -36,8 +36,8 @@ func tooManyTables() error {
 		With("field", "labels")
 }
 
-// expandLabel returns the labels of a range, or the label itself if it is none. Labels may contain hyphens: Bar-1 is
-// not a range.
+// expandLabel returns the labels of a range, or the text itself if it is not a range. Labels may contain hyphens:
+// Bar-1 is not a range.
 func expandLabel(part string) ([]string, error) {
 	left, right, hyphen := strings.Cut(part, "-")
 	prefix, first := splitNumber(strings.TrimSpace(left))

@@ -9,8 +9,9 @@ import (
 	"comanda/internal/uid"
 )
 
-// rejoinBlock is how long a phone whose visit the staff closed is refused at the same table. Otherwise the party could
-// open the next visit by reloading the page. A phone without a token, or at another table, counts as a new guest.
+// rejoinBlock is how long a phone is refused at the same table after the staff have closed its visit. Otherwise the
+// party could open the next visit by reloading the page. A phone without a token, or at another table, counts as a new
+// guest.
 const rejoinBlock = 2 * time.Minute
 
 // QRTarget is the table of a QR token.
@@ -22,8 +23,8 @@ type QRTarget struct {
 	Active   bool
 }
 
-// OpenRequest asks to open a visit at a table. OpenOrJoin joins the open visit if there is one, as the guest of
-// TokenHash; Seat uses neither QR nor TokenHash.
+// OpenRequest describes the visit to open at a table. OpenOrJoin joins the open visit if there is one, as the
+// guest with TokenHash; Seat uses neither QR nor TokenHash.
 type OpenRequest struct {
 	QR        string
 	TableID   int64
@@ -109,14 +110,14 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 	if b.Retired() {
 		return ScanResult{}, ErrTableInactive
 	}
-	// Read before the transaction, see admit.
+	// The generation is read before the transaction, see Guests.admit.
 	now, closings := l.Now(), l.Guests.closings()
 	g, known, err := l.currentGuest(ctx, token, p, now)
 	if err != nil {
 		return ScanResult{}, err
 	}
 	if !known {
-		// A new token even if the phone sent one: an old token never belongs to another visit (V3).
+		// The phone gets a new token even if it sent one: an old token never belongs to another visit (V3).
 		token = NewCustomerToken()
 		g = Guest{TokenHash: HashToken(token), BranchID: p.BranchID, TableID: p.TableID, VisitOpen: true}
 		g.VisitID, err = l.Store.OpenOrJoin(ctx, OpenRequest{
@@ -132,13 +133,13 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 }
 
 // currentGuest returns the guest of the phone's token if its visit is open at this table. It reads SQL and not the
-// cache, which may still show a visit as open that was closed a second ago.
+// cache, in which a visit that was just closed may still be open.
 func (l *Landing) currentGuest(ctx context.Context, token string, p QRTarget, now time.Time) (Guest, bool, error) {
 	if !wellFormed(token, customerBytes) {
 		return Guest{}, false, nil
 	}
 	g, found, err := l.Store.Guest(ctx, HashToken(token))
-	// A guest who changed tables is a new guest there; the old visit keeps its orders.
+	// A guest who changed tables is a new guest at the new table; the old visit keeps its orders.
 	if err != nil || !found || g.TableID != p.TableID {
 		return Guest{}, false, err
 	}

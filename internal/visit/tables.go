@@ -50,7 +50,7 @@ func (e TableEdit) Apply(t Table) (Table, error) {
 	return t, t.check()
 }
 
-// check validates what a member of staff may set freely; labels are normalized by normalLabel.
+// check validates the properties that staff may set freely; normalLabel normalizes labels.
 func (t Table) check() error {
 	if t.Seats < 1 || t.Seats > MaxSeats {
 		return fault.Newf(fault.Invalid, "invalid", "A table needs 1 to %d seats.", MaxSeats)
@@ -58,8 +58,8 @@ func (t Table) check() error {
 	return nil
 }
 
-// normalLabel returns the stored form of a new label, so that two labels that look the same are the same. Labels from
-// before text normalization stay until they are edited.
+// normalLabel returns the stored form of a new label, so that two labels that look the same are equal. Labels that
+// were stored before normalization stay until they are edited.
 func normalLabel(label string) (string, error) {
 	label, err := text.Line.Clean(label)
 	if n := utf8.RuneCountInString(label); err != nil || n == 0 || n > MaxLabel {
@@ -83,7 +83,7 @@ func (f *Floor) AddTable(ctx context.Context, by authz.Actor, t Table) (Table, e
 	if !by.Sees(t.BranchID) {
 		return Table{}, catalog.ErrBranch
 	}
-	// An actor of all branches sees every id, so the branch may not exist.
+	// An actor of all branches sees every id, even one that does not exist, so the branch is read.
 	if _, err := f.Guests.branches.Branch(ctx, t.BranchID); err != nil {
 		return Table{}, err
 	}

@@ -83,8 +83,8 @@ type Guest struct {
 	BranchID  int64
 	TableID   int64
 	VisitOpen bool
-	ClosedAt  time.Time   // zero while open
-	Reason    CloseReason // empty while open
+	ClosedAt  time.Time   // zero while the visit is open
+	Reason    CloseReason // empty while the visit is open
 }
 
 // Branches returns branches; catalog.MenuCache implements it.
@@ -108,8 +108,8 @@ type TableStore interface {
 	TableBranch(ctx context.Context, table int64) (branch int64, err error)
 	// AddTable creates a table with its QR token. It fails with ErrLabelTaken for a label in use.
 	AddTable(ctx context.Context, by authz.Actor, t Table, now time.Time) (Table, error)
-	// AddTables creates tables of one branch, or none. It fails with ErrLabelTaken if one of their labels is in use or
-	// refused is not empty; the error names all these labels.
+	// AddTables creates tables of one branch, all or none. It fails with ErrLabelTaken if a label is in use, or if
+	// refused is not empty; the error names the labels in use and those in refused.
 	AddTables(ctx context.Context, by authz.Actor, tables []Table, refused []string, now time.Time) ([]Table, error)
 	// EditTable changes a table. It fails with ErrTableTaken for taking a table with an open visit out of use.
 	EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit, now time.Time) (Table, error)
@@ -128,7 +128,7 @@ type SeatingStore interface {
 	Seat(ctx context.Context, by authz.Actor, r OpenRequest) (Visit, error)
 	// Move moves a visit to another table of its branch. moved is false if it is at that table already.
 	Move(ctx context.Context, by authz.Actor, id string, table int64, now time.Time) (v Visit, moved bool, err error)
-	// Close closes a visit. A closed visit stays as it is.
+	// Close closes a visit. For a closed visit it does nothing.
 	Close(ctx context.Context, by authz.Actor, id string, why CloseReason, now time.Time) (Visit, error)
 	// Call stores a call. added is false if the visit has that call already. It fails with ErrClosed for a closed visit.
 	Call(ctx context.Context, id string, reason CallReason, now time.Time) (v Visit, added bool, err error)

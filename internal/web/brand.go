@@ -11,7 +11,8 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// PageBrand is the restaurant's brand as pages carry it. The zero PageBrand leaves the app's own colours and icons.
+// PageBrand is the restaurant's brand in the form that pages contain. With the zero PageBrand a page keeps the app's
+// own colours and icons.
 type PageBrand struct {
 	Name  string            `json:"name,omitempty"`
 	Logo  *PagePicture      `json:"logo,omitempty"`
@@ -82,7 +83,7 @@ func (b PageBrand) policy() string {
 	return strings.Replace(contents, "style-src 'self'", "style-src 'self' "+httpapi.SourceHash(b.Style), 1)
 }
 
-// newManifest returns the manifest by which phones install the guest app; nil if the build has none.
+// newManifest returns the manifest with which phones install the guest app; nil if the build has none.
 func (a *App) newManifest(b PageBrand) (*content, error) {
 	text, err := fs.ReadFile(a.built, strings.TrimPrefix(manifestPath, "/"))
 	if err != nil || b.Name == "" && b.Accent == "" && b.IconLarge == "" {

@@ -20,8 +20,7 @@ const (
 	askAgain = "no-cache"                            // cached, but revalidated each time
 )
 
-// content is one file with its headers and encodings. It is complete before it is served and not changed afterwards, so
-// requests need no lock.
+// content is one file with its headers and encodings. It is not changed once it is served, so requests need no lock.
 type content struct {
 	mediaType string
 	cache     string
@@ -67,7 +66,7 @@ func (c *content) zip() {
 	})
 }
 
-// in returns the content in a coding, or nil where that saves nothing.
+// in returns the content in a coding, or nil if the coding makes it no smaller.
 func (c *content) in(coding string) []byte {
 	if coding == "gzip" && c.gzipped != nil {
 		return c.gzipped()
@@ -80,7 +79,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", c.cache)
 	h.Set("ETag", c.etag)
-	// Also with 304, so that a shared cache stores the codings apart.
+	// The header is also set with 304, so that a shared cache stores the codings separately.
 	h.Set("Vary", cmp.Or(c.vary, "Accept-Encoding"))
 	if c.csp != "" {
 		h.Set("Content-Security-Policy", c.csp)

@@ -30,7 +30,7 @@ func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 		if err != nil {
 			return fmt.Errorf("web: read a picture: %w", err)
 		}
-		// A day: the name of a drawing stays when a release changes it, so it must not be cached forever.
+		// The name of a drawing stays the same when a release changes it, so it is cached for a day and not forever.
 		c := newContent(name, "public, max-age=86400", plain)
 		c.zip()
 		all[strings.TrimSuffix(name, ".svg")] = c
@@ -63,7 +63,7 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	h, etag := w.Header(), `"`+strings.TrimSuffix(name, path.Ext(name))+`"`
-	// Before the store is asked: the name alone decides that the content is the same.
+	// The tag is compared before the store is queried, because equal names mean equal content.
 	if httpapi.Fresh(r.Header.Get("If-None-Match"), etag) {
 		h.Set("ETag", etag)
 		h.Set("Cache-Control", forGood)

@@ -53,7 +53,7 @@ const contents = "default-src 'none'; script-src 'self'; style-src 'self'; img-s
 func New(built fs.FS, boot Boot) (*App, error) {
 	a := &App{built: built, files: map[string]*content{}}
 	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
-		// Pages are written with their data below, and compressed versions belong to their files.
+		// Pages are added below, with their data. Compressed versions are added with their files.
 		if err != nil || d.IsDir() || path.Ext(name) == ".html" || compressed(name) {
 			return err
 		}
@@ -175,13 +175,13 @@ func (a *App) Register(api *httpapi.API) {
 	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
 }
 
-// current serves the page that is in force when a request comes.
+// current serves the page that is current at the time of the request.
 func current(page *atomic.Pointer[content]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page.Load().ServeHTTP(w, r) })
 }
 
-// or serves a file of the app, or else calls instead. Looking up the whole path in a map needs no check for "..": only
-// files of the build are in it.
+// or returns a handler that serves a file of the app, or calls instead for any other path. Paths are looked up in a
+// map of the build's files, so ".." needs no check.
 func (a *App) or(instead http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := a.install.Load(); c != nil && r.URL.Path == manifestPath {

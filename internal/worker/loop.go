@@ -24,7 +24,7 @@ import (
 var ErrStopping = errors.New("worker: stopping")
 
 // Default limits of the pause after a failure. The first failure is often a lost connection, which the next attempt
-// replaces. The longest pause is how much later a loop resumes than the service that it depends on.
+// replaces. DefaultMaxPause is the longest delay until a loop resumes after a dependency is available again.
 const (
 	DefaultMinPause = 100 * time.Millisecond
 	DefaultMaxPause = 10 * time.Second
@@ -50,12 +50,12 @@ type Loop struct {
 // The goroutine that Start creates is the only one that runs rounds. The lock guards starting and stopping only, and is
 // never held while a round runs.
 type Worker struct {
-	loop    Loop
-	backoff backoff.Policy
-	log     *slog.Logger
-	m       loopMetrics
-	wake    chan struct{}
-	ran     chan error // nil unless a test called Ran
+	loop        Loop
+	backoff     backoff.Policy
+	log         *slog.Logger
+	m           loopMetrics
+	wake        chan struct{}
+	roundErrors chan error // nil unless a test called observeRounds
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // cancels the latest run; nil before the first
@@ -77,12 +77,12 @@ func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 }
 
 // Start starts the loop with an immediate round. The loop ends with Stop or with ctx. Pass a context that outlives the
-// ordered shutdown, not the one that a signal cancels. Start returns before the first round has ended, so a failing
+// ordered shutdown, not the one that a signal cancels. Start does not wait for the first round, so a failing
 // dependency does not delay the start of the process.
 func (w *Worker) Start(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// A worker whose Stop timed out may still have a round running. A second goroutine beside it would break W1.
+	// If Stop timed out, a round may still be running. A second goroutine would break W1.
 	if w.done != nil && !ended(w.done) {
 		return fmt.Errorf("worker: %s is already running", w.loop.Name)
 	}
@@ -97,8 +97,8 @@ func (w *Worker) Start(ctx context.Context) error {
 }
 
 // Stop cancels the running round and waits for its end, at most until ctx ends. It does nothing if the worker is not
-// running. If ctx ends first the loop is still cancelled, and Stop may be called again to wait longer. A round that
-// ignores its context is waited for, because nothing can end it: work must pass its context on.
+// running. If ctx ends first, the loop is still cancelled, and Stop may be called again to wait longer. A round that
+// ignores its context cannot be ended, so work must pass its context on.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	cancel, done := w.cancel, w.done
@@ -112,7 +112,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if ended(done) { // both channels were ready, and select chose the other
+	if ended(done) { // both channels were ready, and select chose ctx
 		return nil
 	}
 	return fmt.Errorf("worker: %s has not ended: %w", w.loop.Name, context.Cause(ctx))
@@ -129,7 +129,7 @@ func ended(done <-chan struct{}) bool {
 }
 
 // Wake requests a round now instead of at the end of the period (W3). It never blocks. It may be called before Start
-// and after Stop: the request stays and is served by the first round.
+// and after Stop: the first round then serves the request.
 func (w *Worker) Wake() {
 	select {
 	case w.wake <- struct{}{}:
@@ -137,17 +137,17 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Ran returns a channel that receives the error of each round, for tests. Call it before Start. Results are dropped
-// while the channel is full.
-func (w *Worker) Ran() <-chan error {
-	if w.ran == nil {
-		w.ran = make(chan error, 1024) // more rounds than a test lets pass unread
+// observeRounds returns a channel that receives the error of each round, for tests. Call it before Start. Results are
+// dropped while the channel is full.
+func (w *Worker) observeRounds() <-chan error {
+	if w.roundErrors == nil {
+		w.roundErrors = make(chan error, 1024) // enough for the rounds that a test does not read
 	}
-	return w.ran
+	return w.roundErrors
 }
 
-// run performs rounds until ctx ends. The first round begins at once, so that a restart serves what has become due
-// while the process was down.
+// run performs rounds until ctx ends. The first round begins at once, so that work which became due while the process
+// was down is done.
 func (w *Worker) run(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
@@ -157,9 +157,9 @@ func (w *Worker) run(ctx context.Context) {
 		} else {
 			failures++
 		}
-		if w.ran != nil {
+		if w.roundErrors != nil {
 			select {
-			case w.ran <- err:
+			case w.roundErrors <- err:
 			default:
 			}
 		}
@@ -167,16 +167,17 @@ func (w *Worker) run(ctx context.Context) {
 	}
 }
 
-// round runs the work once and records metrics and logs. A panic becomes an error of the round, so one bad row cannot
-// end the process (W2). It is recorded and logged like one.
+// round runs the work once and records metrics and logs. A panic is recovered and handled like an error of the round,
+// so that one bad row cannot end the process (W2).
 func (w *Worker) round(ctx context.Context) (err error) {
 	select {
-	// Drained before the work begins and not after it: a Wake during the round may be about a change that it has not seen.
+	// The request is consumed before the work begins and not after it: a Wake during the round may be about a change
+	// that the round has not read.
 	case <-w.wake: // this round serves all Wakes until here
 	default:
 	}
-	// The limit applies to the work only. observe looks at ctx, so a round that ran into its limit counts as failed, and
-	// one that Stop has ended does not.
+	// The time limit applies to the work only. observe checks ctx: a round that exceeded its limit counts as failed,
+	// and a round that Stop has ended does not.
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if w.loop.Timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, w.loop.Timeout)
@@ -208,14 +209,14 @@ func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
 	}
 }
 
-// pause waits for the next round: the period or a Wake after success, the full back-off after a failure. A nil channel
-// is never ready, which is how a Wake is ignored after a failure. It stays in the channel for the next round (W3).
+// pause waits for the next round: for the period or a Wake after success, for the whole back-off after a failure.
+// After a failure, wake is a nil channel, which is never ready; a Wake then stays pending for the next round (W3).
 func (w *Worker) pause(ctx context.Context, failures int) {
 	wake, wait := w.wake, jitter(w.loop.Every, 0.1)
 	if failures > 0 {
 		wake, wait = nil, jitter(w.backoff.After(failures), 0.1)
 	} else if w.loop.Every == 0 {
-		wait = math.MaxInt64 // only Wake ends it
+		wait = math.MaxInt64 // only a Wake ends the pause
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -226,8 +227,8 @@ func (w *Worker) pause(ctx context.Context, failures int) {
 	}
 }
 
-// jitter changes d by a random share of at most ±part, so that processes that were started together do not query the
-// database at the same moments forever.
+// jitter changes d by a random share of at most ±part, so that processes that were started together do not keep
+// querying the database at the same moments.
 func jitter(d time.Duration, part float64) time.Duration {
 	return d + time.Duration((2*rand.Float64()-1)*part*float64(d)) //nolint:gosec // not security-relevant
 }
@@ -259,8 +260,8 @@ type loopMetrics struct {
 	duration             prometheus.Observer
 }
 
-// of creates the series of a loop on construction, so that an alert on missing successes can distinguish "never
-// succeeded" from "not running here".
+// of creates the series of a loop when its worker is created, so that an alert on missing successes can
+// distinguish a loop that never succeeded from one that does not run in this process.
 func (m *Metrics) of(job string) loopMetrics {
 	return loopMetrics{
 		runs: m.runs.WithLabelValues(job), errors: m.errors.WithLabelValues(job), panics: m.panics.WithLabelValues(job),

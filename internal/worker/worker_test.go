@@ -71,7 +71,7 @@ func within(t *testing.T, what string, d, want time.Duration) {
 func TestWorker_FirstRoundAtOnceThenPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(Loop{Every: time.Minute, Run: func(context.Context) error { return nil }})
-		ran := w.Ran()
+		ran := w.observeRounds()
 		begun := time.Now()
 		start(t, w)
 		<-ran
@@ -154,7 +154,7 @@ func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
 				return errBroken
 			},
 		})
-		ran := w.Ran()
+		ran := w.observeRounds()
 		start(t, w)
 		<-ran
 		for _, want := range []time.Duration{1, 2, 4, 5, 5} {
@@ -188,7 +188,7 @@ func TestWorker_SurvivesAPanic(t *testing.T) { // W2
 			}
 			return nil
 		}}, slog.New(slog.NewTextHandler(&logs, nil)), NewMetrics(reg))
-		ran := w.Ran()
+		ran := w.observeRounds()
 		start(t, w)
 		if err := <-ran; err == nil {
 			t.Error("the panic is not reported")
@@ -214,7 +214,7 @@ func TestWorker_TimeoutBoundsARound(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}})
-		ran := w.Ran()
+		ran := w.observeRounds()
 		begun := time.Now()
 		start(t, w)
 		if err := <-ran; !errors.Is(err, context.DeadlineExceeded) {
@@ -237,7 +237,7 @@ func TestWorker_Metrics(t *testing.T) {
 			}
 			return nil
 		}}, quiet(), NewMetrics(reg))
-		ran := w.Ran()
+		ran := w.observeRounds()
 		start(t, w)
 		<-ran
 		succeeded := time.Now()

@@ -78,8 +78,8 @@ type Details struct {
 	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"A JSON object that the client defines, at most 8 KB."`
 }
 
-// profile returns the profile of a new account. The e-mail address is apart, because it cannot be changed like the
-// rest.
+// profile returns the profile of a new account. The e-mail address is separate, because a request that changes
+// Details cannot change it.
 func (d Details) profile(email string) account.Profile {
 	return account.Profile{
 		Username: d.Username, Email: email, Phone: d.Phone, DeviceID: d.DeviceID, Address: d.Address, Gender: d.Gender,

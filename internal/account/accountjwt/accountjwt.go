@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	tokenType = "at+jwt" // RFC 9068: no other token of ours can pass for an access token
+	tokenType = "at+jwt" // RFC 9068: no other token of Comanda is accepted as an access token
 	issuer    = "comanda"
 	audience  = "comanda"
 
-	// MinKey is the minimum length of a key in bytes, that of the hash.
+	// MinKey is the minimum length of a key in bytes: the length of the hash.
 	MinKey = 32
 
 	// leeway is the tolerated difference between the clocks of several processes.
@@ -61,7 +61,8 @@ func (t *Codec) SetKey(key []byte) error {
 
 // keyID returns an identifier of a key that reveals nothing about it.
 func keyID(key []byte) string {
-	// The prefix keeps this digest apart from every other use of the key. 32 bits distinguish keys and protect nothing.
+	// The prefix makes this digest differ from any other digest of the key. 32 bits distinguish keys and need no
+	// secrecy.
 	sum := sha256.Sum256(append([]byte("comanda key id "), key...))
 	return hex.EncodeToString(sum[:4])
 }
@@ -110,8 +111,8 @@ func (t *Codec) Parse(text string, now time.Time) (account.Claims, error) {
 	}, nil
 }
 
-// ParseExpired returns the claims of a token that was signed with the current key. Everything is checked as of the
-// moment at which the token says that it was issued; that moment counts only once the signature is verified.
+// ParseExpired returns the claims of a token that was signed with the current key. Times are checked against the
+// token's own time of issue; that time is used only after the signature is verified.
 func (t *Codec) ParseExpired(text string) (account.Claims, error) {
 	if len(text) > account.MaxAccessToken {
 		return account.Claims{}, errToken
@@ -123,7 +124,7 @@ func (t *Codec) ParseExpired(text string) (account.Claims, error) {
 	return t.Parse(text, unverified.IssuedAt.Time)
 }
 
-// keyFor returns the key if the token names it. The library has checked the algorithm by then.
+// keyFor returns the key if the token's header has its id. The library has checked the algorithm before.
 func (t *Codec) keyFor(token *jwt.Token) (any, error) {
 	key := t.key.Load()
 	// A token of the previous key fails here, before its signature is computed.

@@ -40,7 +40,7 @@ func (m *SessionCache) Put(ctx context.Context, s account.ActiveSession, tokenHa
 	for i, name := range sessionFields {
 		set = append(set, name, values[i])
 	}
-	// One round trip. Should the expiry fail after the write, the next Get sets it.
+	// All commands travel in one round trip. If the expiry fails after the write, the next Get sets it.
 	commands := []redisdb.Cmd{
 		redisdb.Command("HSET", key, set...),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.SessionLife)),
@@ -61,7 +61,7 @@ func (m *SessionCache) Get(
 	replies, err := m.db.DoMulti(ctx,
 		redisdb.Command("HGETALL", key),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.SessionLife)),
-		// In the same round trip as the session, because every new token needs both.
+		// The revocation is read in the same round trip as the session, because every new token needs both.
 		redisdb.Command("EXISTS", keyspace.RevokedToken(token)))
 	if err != nil {
 		return s, false, false, err
@@ -86,10 +86,10 @@ func (m *SessionCache) sealed(key keyspace.Key, fields map[string]string) bool {
 	return m.db.Sealed(fields[sealField], key, values...)
 }
 
-// parse reads a session. An incomplete one counts as a miss, so that SQL is read.
+// parse reads a session. An incomplete session counts as a miss, so that SQL is read.
 func parse(session string, f map[string]string) (s account.ActiveSession, ok bool) {
 	numbers := map[string]int64{"userId": 0, "roleId": 0, "loginAt": 0, "expiresAt": 0}
-	// Fields of another release may be missing or have another form.
+	// A session written by another release may lack a field, or have it in another form.
 	for name := range numbers {
 		n, err := strconv.ParseInt(f[name], 10, 64)
 		if err != nil {
@@ -116,7 +116,7 @@ func (m *SessionCache) Delete(ctx context.Context, sessions []string) error {
 	return err
 }
 
-// BlockToken refuses an access token for the rest of its lifetime. An expired one is not stored.
+// BlockToken refuses an access token for the rest of its lifetime. An expired token is not stored.
 func (m *SessionCache) BlockToken(ctx context.Context, token string, rest time.Duration) error {
 	// Redis refuses an expiry of zero.
 	if rest < time.Millisecond {

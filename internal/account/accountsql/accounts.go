@@ -15,11 +15,11 @@ import (
 	"comanda/internal/uid"
 )
 
-// Accounts is account.UserStore, account.SessionStore, account.PinStore, account.CodeStore and account.AuthStore
-// on a database.
+// Accounts is account.UserStore, account.SessionStore, account.PinStore, account.CodeStore and account.AuthStore on a
+// database.
 //
-// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Rotate alone locks a
-// session without its account; it takes no other lock after it.
+// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Only Rotate locks a
+// session without its account; it takes no further lock.
 type Accounts struct{ db *sqldb.DB }
 
 // NewAccounts returns a store on a database.
@@ -56,7 +56,8 @@ func (s *Accounts) Register(
 			return err
 		}
 		u, c.UserID = made, made.ID
-		// Counted without a check of the limit: an address registers once, and the unique index refuses a second account.
+		// The code is counted without checking the limit: an address registers once, and the unique index refuses a
+		// second account.
 		tx.Queue(stmt("cap_add"), actionSend, c.Destination, c.SentAt.UnixMilli())
 		putCode(tx, c)
 		return QueueEmail(tx, c.SentAt, l)
@@ -126,7 +127,7 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u account.User, err error) e
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return err
 	}
-	// sqldb.ErrUnique does not name the value, so it is looked up.
+	// sqldb.ErrUnique does not name the taken value, so the other account is read.
 	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p account.Profile, err error) {
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
@@ -134,7 +135,7 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u account.User, err error) e
 	if taken := account.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
 		return taken
 	}
-	return account.ErrTaken.Because(err) // the other account has changed the value since
+	return account.ErrTaken.Because(err) // the other account has changed its value meanwhile
 }
 
 // QueueEmail adds an e-mail to the outbox of the transaction.
@@ -148,7 +149,7 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l account.Email) error {
 	return nil
 }
 
-// scanUser reads the columns of account_select. The password hash is among them: never log a User.
+// scanUser reads the columns of account_select, including the password hash: never log a User.
 func scanUser(r sqldb.Rows) (u account.User, err error) {
 	var profile, branches string
 	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,

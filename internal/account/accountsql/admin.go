@@ -26,7 +26,7 @@ func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
 
 // Users returns a page of accounts by id, and their total.
 func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.User, int64, error) {
-	// The statement has one text for all filters, so each filter has a value that selects everything.
+	// One statement serves all filters, so each filter has a value that selects everything.
 	registered := int64(-1) // both
 	if f.Registered != nil {
 		registered = sqldb.Flag(*f.Registered)
@@ -81,7 +81,7 @@ func (d adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Ro
 	if err := d.Principal.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
-	// Only existing branches count. branches has no duplicates, so equal numbers mean that all exist.
+	// The statement counts existing branches. branches has no duplicates, so equal numbers mean that all exist.
 	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = authz.ErrNoBranch
@@ -101,15 +101,15 @@ func (d adminTx) anotherOwner(ctx context.Context, u account.User) error {
 	return err
 }
 
-// endAccess ends the sessions of an account and queues the revocation that every process reads. The revocation of the
-// user covers every session that began before, whatever its state in a cache.
+// endAccess ends the sessions of an account and queues a revocation, which every process reads. The revocation names
+// the user, so it covers every session that began before, even one that is only in a cache.
 func (d adminTx) endAccess(ctx context.Context, u account.User, why account.EndReason) ([]string, error) {
 	authzsql.QueueRevocations(d.Tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: d.Now})
 	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
 }
 
-// changed finishes the change of an account: it queues its document, writes the audit entry and returns the account
-// after it.
+// changed finishes the change of an account: it queues its document, writes the audit entry and returns the changed
+// account.
 func (d adminTx) changed(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
 	documentsql.Changed(d.Tx, d.Now, userEntity, strconv.FormatInt(id, 10))
 	u, err := oneUser(ctx, d.Tx, stmt("account_select"), id)
@@ -124,7 +124,7 @@ func (d adminTx) userEntry(action string, user int64) audit.Entry {
 	return audit.NewEntry(d.By, d.Now, action, "user", strconv.FormatInt(user, 10), 0)
 }
 
-// auditedUser is what the audit log stores of an account's role, branches and status.
+// auditedUser is the part of an account that the audit log stores: role, branches and status.
 type auditedUser struct {
 	Role     string         `json:"role"`
 	Branches []int64        `json:"branches,omitempty"`
@@ -193,14 +193,15 @@ func (s *UserAdmin) Assign(
 		if err != nil {
 			return err
 		}
-		// Of two owners who demote each other at once, the lock of the roles makes the second one the last.
+		// If two owners demote each other at once, the lock of the roles serializes them, and the second one is the
+		// last owner.
 		if r.Name != authz.RoleOwner {
 			if err := d.anotherOwner(ctx, was); err != nil {
 				return err
 			}
 		}
 		tx.QueueExactly(1, stmt("admin_role_set"), id, r.ID, now.UnixMilli(), by.String())
-		// The assignments are replaced whole: clearing first removes those that the new set lacks.
+		// All assignments are replaced: clearing first removes those that the new set lacks.
 		tx.Queue(stmt("admin_branch_clear"), id)
 		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
 		if ended, err = d.endAccess(ctx, was, account.EndRole); err != nil {
@@ -219,7 +220,7 @@ func (s *UserAdmin) SetStatus(
 ) (u account.User, ended []string, err error) {
 	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
 		ended = nil // the transaction may be retried
-		// Returning here writes neither an entry nor a revocation, so a repeated request changes nothing.
+		// This return writes neither an entry nor a revocation, so a repeated request changes nothing.
 		if u, err = d.target(ctx, id); err != nil || u.Status == to {
 			return err
 		}

@@ -37,8 +37,8 @@ func (s *Accounts) Send(ctx context.Context, c account.Code, l account.Email) (w
 	return wait, err
 }
 
-// countWithin counts one event of a subject unless a window is full, and then returns how long to wait. Each event is a
-// row, so that windows slide; the windows bound their number.
+// countWithin counts one event of a subject unless a window is full; then it returns how long to wait. Each event is a
+// row, because windows slide; the windows bound the number of rows.
 func countWithin(
 	ctx context.Context, tx sqldb.Tx, action, subject string, windows []account.Window, now time.Time,
 ) (time.Duration, error) {
@@ -93,8 +93,8 @@ func (s *Accounts) Try(
 	return ok && err == nil, err
 }
 
-// countMissingCode does the same work as an attempt where there is no code: the response time must not reveal whether
-// there is an account (S7). It takes no lock: floods of guesses at a used-up code must not queue for connections.
+// countMissingCode does the same work as an attempt if there is no code: the response time must not reveal whether an
+// account exists (S7). It takes no lock, because many guesses at a used code must not wait for connections.
 func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
 	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), actionTryNone, destination,
 		now.UnixMilli()); err != nil {
@@ -112,7 +112,7 @@ func (s *Accounts) VerifyEmail(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
-		// An account that is no longer pending does not count as verified by this code.
+		// If the account is not pending any more, the code does not verify it.
 		n, err := tx.Exec(ctx, stmt("account_verify"), c.UserID, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
@@ -154,7 +154,7 @@ func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time
 // recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
 // without one. Members are not recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, who authz.Actor, now time.Time) error {
-	// Read here, because only the stored role says whether the account is staff.
+	// The account is read here, because its stored role decides whether it is staff.
 	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
 	if err != nil || !authz.IsStaff(u.Role) {
 		return err

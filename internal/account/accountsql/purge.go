@@ -19,7 +19,7 @@ func (s *Accounts) Purge(ctx context.Context, now time.Time) error {
 		before time.Time
 	}{{stmt("revocation_purge"), at.Revocations}, {stmt("spent_purge"), at.SpentTokens}, {stmt("session_purge"), at.Sessions}} {
 		for {
-			// Each batch is a transaction of its own, so that logins are not held up between them.
+			// Each batch is a transaction of its own, so that logins can run between two batches.
 			n, err := s.db.Exec(ctx, p.q, p.before.UnixMilli(), purgeLimit)
 			if err != nil {
 				return err

@@ -21,7 +21,7 @@ func newSecret() string { return base64.StdEncoding.EncodeToString(account.NewKe
 // Keys returns the installation's keys and creates missing ones. When several processes start at once, one creates them
 // and all read the same.
 func Keys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
-	// Values are proposed for every key; the statement ignores those of keys that exist.
+	// The statement inserts proposed values for every key, and ignores those of keys that exist.
 	_, err := db.Exec(ctx, stmt("secret_insert"), sqldb.NewRowSet(len(keyNames)).
 		Text("name", func(i int) string { return keyNames[i] }).
 		Text("value", func(int) string { return newSecret() }),
@@ -40,7 +40,7 @@ func ReadKeys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
 	}
 	byName := map[string]account.Key{}
 	for _, n := range keyNames {
-		byName[n], _ = base64.StdEncoding.DecodeString(all[n]) // the length check catches a bad one
+		byName[n], _ = base64.StdEncoding.DecodeString(all[n]) // a value that cannot be decoded fails the length check
 		if len(byName[n]) != account.KeyBytes {
 			return account.Keys{}, fmt.Errorf("accountsql: the installation's key %q is damaged", n)
 		}
@@ -50,8 +50,8 @@ func ReadKeys(ctx context.Context, db *sqldb.DB) (account.Keys, error) {
 	}, nil
 }
 
-// WithdrawTokenKey replaces the key that signs access tokens, and with it every derived key. Every process refuses what
-// was signed with the old one as soon as it reads the keys again.
+// WithdrawTokenKey replaces the key that signs access tokens, and thereby every derived key. Every process refuses
+// tokens signed with the old key as soon as it reads the keys again.
 func WithdrawTokenKey(ctx context.Context, db *sqldb.DB, by authz.Actor) error {
 	if _, err := Keys(ctx, db); err != nil { // creates a missing key first
 		return err

@@ -23,7 +23,8 @@ func (s *Accounts) Begin(
 	ctx context.Context, u account.User, fresh account.Session, p account.LoginProof,
 ) (written account.Session, evicted []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		// The login was verified outside of this transaction: under the lock the account must still match it (S5).
+		// The login was verified outside of this transaction, so the locked account is compared with the proof again
+		// (S5).
 		now, err := LockUser(ctx, tx, u.ID)
 		if err != nil {
 			return err
@@ -37,7 +38,7 @@ func (s *Accounts) Begin(
 		} else if n, err := tx.Exec(ctx, stmt("pin_failures_reset"), u.ID, p.PinHash); err != nil || n == 0 {
 			return cmp.Or(err, error(account.ErrPin)) // the PIN was changed meanwhile
 		}
-		// MaxSessions-1 stay, because the new session is inserted below.
+		// MaxSessions-1 sessions stay, because the new session is inserted below.
 		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_oldest"),
 			u.ID, written.CreatedAt.UnixMilli(), string(account.EndEvicted), account.MaxSessions-1); err != nil {
 			return err
@@ -63,7 +64,7 @@ func insertSession(tx sqldb.Tx, f account.Session) {
 
 // RecordFailure counts a wrong password. Failures of unknown accounts share one counter per day.
 func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
-	// One row per day instead of one per name: invented names must not fill the table.
+	// One row per day is used instead of one per name, because invented names must not fill the table.
 	if user == 0 {
 		_, err := s.db.Exec(ctx, stmt("cap_add"), actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
 		return err
@@ -87,10 +88,11 @@ func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time
 	return n, err
 }
 
-// Rotate judges a refresh token and applies the verdict.
+// Rotate decides about a refresh token and applies the decision.
 func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.RotationResult, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		// Only the session is locked. A disabling meanwhile waits for that lock and then ends the session.
+		// Only the session is locked. A concurrent transaction that disables the account waits for this lock and then
+		// ends the session.
 		held, found, err := lockByToken(ctx, tx, r.TokenHash)
 		if err != nil || !found {
 			o = account.RotationResult{Verdict: account.RefreshUnknown}
@@ -152,7 +154,7 @@ func (s *Accounts) End(
 	ctx context.Context, user int64, session string, why account.EndReason, now time.Time,
 ) (found bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		// The account is part of the condition, so a user cannot end the session of another one.
+		// The condition includes the account, so a user cannot end a session of another user.
 		n, err := tx.Exec(ctx, stmt("session_end"), session, user, now.UnixMilli(), string(why))
 		if found = n == 1; err != nil || !found {
 			return err
@@ -231,7 +233,7 @@ func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]authz.Re
 
 // SaveLastSeen updates the last activity of live sessions. It never moves one back.
 func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) error {
-	// One order of row locks, against deadlocks.
+	// Rows are locked in the order of their ids, to avoid deadlocks.
 	slices.SortFunc(all, func(a, b account.LastSeen) int { return strings.Compare(a.Session, b.Session) })
 	_, err := s.db.Exec(ctx, stmt("session_seen"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].Session }).
@@ -240,7 +242,7 @@ func (s *Accounts) SaveLastSeen(ctx context.Context, all []account.LastSeen) err
 	return err
 }
 
-// scanSession reads a session. A live one has no end, which leaves EndedAt zero.
+// scanSession reads a session. A live session has no end, so EndedAt stays zero.
 var scanSession = sqldb.Row(func(s *account.Session) []any {
 	return []any{
 		&s.ID, &s.UserID, &s.TokenHash, &s.PreviousHash, &s.Successor, sqldb.Time(&s.RotatedAt), &s.Device, &s.Address,

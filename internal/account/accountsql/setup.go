@@ -25,7 +25,7 @@ func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (ne
 			return err
 		}
 		tx.Queue(stmt("staff_setup_put"), setupName(hash), now.UnixMilli())
-		// Restarts without an owner would otherwise pile up codes; the newest ones stay.
+		// Without this limit, restarts without an owner would accumulate codes. The newest ones stay.
 		tx.Queue(stmt("staff_setup_trim"), maxSetupCodes)
 		return nil
 	})
@@ -80,7 +80,7 @@ func (s *UserAdmin) CreateOwner(
 		if made, err = InsertUser(ctx, tx, u); err != nil {
 			return err
 		}
-		// Codes of other processes end with the first use, even those that were printed a moment ago.
+		// The first use also deletes the codes of other processes, even those that were printed a moment ago.
 		tx.Queue(stmt("staff_setup_clear"))
 		by := authz.System()
 		by.Request, by.Address = from.Request, from.Address

@@ -16,17 +16,17 @@ func Record(ctx context.Context, tx sqldb.Tx, entries ...audit.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	// All audited changes pass this lock, so it is held only from here to the commit.
+	// All audited changes wait for this lock, so it is held only from here to the commit.
 	head, err := auditHead(ctx, tx, stmt("audit_lock"))
 	if err != nil {
 		return err
 	}
-	sealed := make([]audit.Entry, len(entries))
+	chained := make([]audit.Entry, len(entries))
 	for i, e := range entries {
-		sealed[i] = e.Sealed(head.Seq+1, head.Hash)
-		head = audit.Chain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
+		chained[i] = e.Chained(head.Seq+1, head.Hash)
+		head = audit.Chain{Seq: chained[i].Seq, Hash: chained[i].Hash}
 	}
-	tx.QueueExactly(int64(len(sealed)), stmt("audit_insert"), auditRows(sealed))
+	tx.QueueExactly(int64(len(chained)), stmt("audit_insert"), auditRows(chained))
 	tx.QueueExactly(1, stmt("audit_advance"), head.Seq, head.Hash)
 	return nil
 }
@@ -78,8 +78,8 @@ type Report struct {
 // auditPage is how many entries are verified per query.
 const auditPage = 1000
 
-// Verify walks the audit log from its beginning and returns where it is not as it was written. It takes no lock,
-// so writers are not delayed.
+// Verify reads the audit log from its beginning and returns all breaks. It takes no lock, so writers are not
+// delayed.
 func Verify(ctx context.Context, db *sqldb.DB) (Report, error) {
 	report := Report{Broken: []audit.Break{}}
 	before, err := auditHead(ctx, db, stmt("audit_last"))
@@ -99,7 +99,7 @@ func Verify(ctx context.Context, db *sqldb.DB) (Report, error) {
 		read = len(page)
 		report.Entries += int64(read)
 	}
-	// Read again, because entries may have been added during the walk, see Chain.End.
+	// The head is read again, because entries may have been added during the walk, see Chain.End.
 	after, err := auditHead(ctx, db, stmt("audit_last"))
 	report.Hash = chain.Hash
 	report.Broken = append(report.Broken, chain.End(before, after)...)

@@ -53,7 +53,7 @@ func roleResult(r authz.Role, err error) (role, error) {
 	return roleOf(r), err
 }
 
-// roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
+// roleList returns a page of the complete list: an installation has a dozen roles, not thousands.
 func (m *roleRoutes) roleList(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[role], error) {
 	all, err := m.roles.Store.Roles(ctx)
 	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), roleOf), err
@@ -132,8 +132,7 @@ func (m *roleRoutes) permissions(ctx context.Context, in *httpapi.Paging) (httpa
 	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), permissionOf), err
 }
 
-// OwnPermissions registers the route for the caller's own permissions, which needs no right to read those of
-// others.
+// OwnPermissions registers the route for the caller's own permissions, which requires no permission.
 func OwnPermissions(a *httpapi.API, roles *authz.Roles) {
 	m, ops := &roleRoutes{roles}, a.Operations("Members", httpapi.Member)
 	httpapi.Register(ops, "me-permissions", "GET /me/permissions", "List your permissions", m.ownPermissions)

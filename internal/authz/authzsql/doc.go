@@ -1,4 +1,5 @@
 // Package authzsql stores roles, permissions and revocations in SQL.
 //
-// Roles have one lock, which changes of roles, permissions and assignments take first, before accounts.
+// One lock protects all roles. Transactions that change roles, permissions or assignments take it first,
+// before the locks of accounts.
 package authzsql

@@ -13,10 +13,10 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// SyncPermissions creates the built-in roles and updates the permissions to those of the route table: new ones are
-// inserted and granted to their default roles, vanished ones deleted, changed names updated. What an operator granted
-// or revoked stays. While the schema belongs to a later release nothing is deleted, because unknown permissions belong
-// to it. Several processes may run it at once; without differences it writes nothing.
+// SyncPermissions creates the built-in roles and updates the stored permissions to those of the route table: new ones
+// are inserted and granted to their default roles, obsolete ones deleted, changed names updated. Grants and
+// revocations by an operator are kept. While the schema belongs to a later release nothing is deleted, because unknown
+// permissions belong to that release. Several processes may call it at once. Without differences it writes nothing.
 func SyncPermissions(ctx context.Context, db *sqldb.DB, routes []authz.Permission, now time.Time) error {
 	schema, err := db.Schema(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 	if err != nil {
 		return err
 	}
-	// Routes are compared by method and path; the rest of known after the loop has vanished.
+	// Routes are compared by method and path. After the loop, known contains the obsolete permissions.
 	known := seq.Index(had, authz.Permission.Key)
 	var fresh, renamed []authz.Permission
 	own := map[authz.RouteKey]bool{}
@@ -110,7 +110,7 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 	return nil
 }
 
-// drop revokes vanished permissions from all roles and deletes them.
+// drop revokes obsolete permissions from all roles and deletes them.
 func (s *permissionSync) drop(ctx context.Context, gone []authz.Permission) error {
 	if len(gone) == 0 {
 		return nil
@@ -149,7 +149,7 @@ func (s *permissionSync) insert(ctx context.Context, fresh, renamed []authz.Perm
 			Text("name", func(i int) string { return renamed[i].Name }).
 			Text("module", func(i int) string { return renamed[i].Module }), s.now.UnixMilli())
 	}
-	// New rows got their ids from the database, and grants need them.
+	// The database has assigned the ids of new rows, which the grants refer to.
 	if s.table, err = selectPermissions(ctx, s.tx); err != nil {
 		return err
 	}

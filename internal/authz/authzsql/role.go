@@ -100,7 +100,7 @@ func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, err
 	return sqldb.Grouped[int64, int64](ctx, conn, stmt("permission_holders"))
 }
 
-// auditedRole is what the audit log stores of a role.
+// auditedRole is the form of a role in the audit log.
 type auditedRole struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description,omitempty"`
@@ -115,12 +115,12 @@ func auditedRoleOf(r authz.Role) auditedRole {
 type Change struct {
 	Tx        sqldb.Tx
 	By        authz.Actor
-	Principal authz.Principal // of By, with the permissions that it has now
+	Principal authz.Principal // of By, with its current permissions
 	Now       time.Time
 }
 
-// WriteChange runs a change in a transaction that has locked the roles and read the principal, so that its permissions
-// cannot change before the commit. It returns authz.ErrForbidden if the principal's account is not active.
+// WriteChange runs a change in a transaction that has locked the roles and read the principal, so that the principal's
+// permissions cannot change before the commit. It returns authz.ErrForbidden if the principal's account is not active.
 func WriteChange(
 	ctx context.Context, db *sqldb.DB, by authz.Actor, now time.Time,
 	run func(ctx context.Context, tx sqldb.Tx, c *Change) error,
@@ -139,7 +139,7 @@ func beginChange(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time
 		return nil, err
 	}
 	c := &Change{Tx: tx, By: by, Principal: authz.OperatorPrincipal(), Now: now}
-	if by.Kind == authz.Console { // it has no account
+	if by.Kind == authz.Console { // the command line has no account
 		return c, nil
 	}
 	var role int64
@@ -208,7 +208,7 @@ func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
 		Int("permission", func(i int) int64 { return permissions[i] }))
 }
 
-// roleNameError translates a unique violation, which can only be the name, into authz.ErrRoleName.
+// roleNameError translates a unique violation into authz.ErrRoleName, because only the name of a role is unique.
 func roleNameError(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return authz.ErrRoleName
@@ -225,7 +225,7 @@ func (b *Roles) UpdateRole(
 		if err != nil {
 			return err
 		}
-		// Even the description of a higher role is out of reach.
+		// Not even the description of a role with a higher rank may be changed.
 		if authz.RankOf(was.Name) > authz.RankOf(c.Principal.Role.Name) {
 			return authz.ErrRank
 		}
@@ -261,7 +261,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by authz.Actor, id int64, now ti
 		case used > 0:
 			return authz.ErrRoleUsed
 		}
-		// The grants refer to the role, so they go first.
+		// The grants refer to the role, so they are deleted first.
 		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(r.Permissions))
 		tx.QueueExactly(1, stmt("role_delete"), id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
@@ -291,7 +291,8 @@ func (b *Roles) SetPermissions(
 		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
-		// No session ends. Other processes also notice the role's new version; both are polled every second.
+		// The revocation ends no session. Other processes also detect the role's new version; they poll both every
+		// second.
 		QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
@@ -302,9 +303,9 @@ func (b *Roles) SetPermissions(
 	return r, err
 }
 
-// checkPermissions returns an error if an id is not a permission's.
+// checkPermissions returns an error if one of the ids is not the id of a permission.
 func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
-	// Read under the lock of the roles, so none of them can vanish before the commit.
+	// The permissions are read under the lock of the roles, so none of them can be deleted before the commit.
 	all, err := selectPermissions(ctx, tx)
 	if err != nil {
 		return err
@@ -317,7 +318,8 @@ func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) err
 	return nil
 }
 
-// QueueRevocations queues revocations, which every process reads within a second. One without an id gets a new one.
+// QueueRevocations queues revocations, which every process reads within a second. A revocation without an id gets a
+// new one.
 func QueueRevocations(tx sqldb.Tx, all ...authz.Revocation) {
 	tx.Queue(stmt("revocation_insert"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return cmp.Or(all[i].ID, uid.New(all[i].At)) }).

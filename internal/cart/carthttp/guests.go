@@ -15,7 +15,7 @@ type GuestFinder interface {
 	Guest(ctx context.Context, token string) (cart.Guest, error)
 }
 
-// errVisit answers a request for another visit like one for a visit that does not exist.
+// errVisit is the same for another visit and for a visit that does not exist.
 var errVisit = fault.New(fault.NotFound, "visit_not_found", "There is no such visit.")
 
 type sharedRoutes struct {
@@ -23,8 +23,8 @@ type sharedRoutes struct {
 	guests GuestFinder
 }
 
-// Guests registers the routes of the cart that the guests of a table fill together. Streams of the menu say when it has
-// changed.
+// Guests registers the routes of the cart that the guests of a table share. Streams of the menu notify phones of its
+// changes.
 func Guests(a *httpapi.API, carts *cart.SharedService, guests GuestFinder) {
 	r, ops := sharedRoutes{carts, guests}, a.Operations("Cart", httpapi.Guest)
 	httpapi.Register(ops, "visit-cart-get", "GET /cis/visit/{visitId}/cart", "View the cart that the table shares", r.get)
@@ -65,7 +65,7 @@ type sharedInput struct {
 	VisitID string `path:"visitId" maxLength:"64"`
 }
 
-// guest returns the guest of a request for its own visit.
+// guest returns the guest of a request, and refuses a request for a visit other than the guest's.
 func (r sharedRoutes) guest(ctx context.Context, in sharedInput) (cart.Guest, error) {
 	g, err := r.guests.Guest(ctx, string(in.CustomerToken))
 	if err == nil && g.VisitID != in.VisitID {
@@ -74,7 +74,7 @@ func (r sharedRoutes) guest(ctx context.Context, in sharedInput) (cart.Guest, er
 	return g, err
 }
 
-// writer is guest for a change. Changes that are refused count too, because they cost as much.
+// writer is guest for requests that change the cart. It counts refused changes too, because they cost as much.
 func (r sharedRoutes) writer(ctx context.Context, in sharedInput) (cart.Guest, error) {
 	g, err := r.guest(ctx, in)
 	if err != nil {

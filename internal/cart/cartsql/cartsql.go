@@ -1,8 +1,8 @@
 // Package cartsql stores the carts of members, and those that the guests of a table share, in SQL. Concurrent changes
 // share a transaction.
 //
-// Lock order: members' carts by id, then shared carts by visit, in transactions of changes and of orders. Orders lock
-// carts after counters and numbers. All transactions lock in that order, so they cannot deadlock.
+// Lock order: members' carts by id, then shared carts by visit. Transactions of changes and of orders both use it, so
+// they cannot deadlock. Orders lock carts after counters and numbers.
 package cartsql
 
 import (
@@ -28,9 +28,10 @@ var Statements = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = Statements.Must
 
-// The limits of a batch: changes per transaction or reads per statement, and how many may wait.
+// The limits of a batch: changes per transaction or reads per statement, and waiting calls.
 const (
-	// A batch bounds the locks of a transaction; the queue bounds the memory and the wait under overload.
+	// maxBatch bounds the locks of a transaction. The length of the queue bounds the memory and the wait under
+	// overload.
 	maxBatch = 256
 	maxQueue = 4096
 )
@@ -87,7 +88,7 @@ func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, int64, er
 	return r.cart, r.dish, outcome(err, r.err)
 }
 
-// outcome returns the error of a batch, or else of one of its changes.
+// outcome returns the error of a batch, else the error of one change in it.
 func outcome(batch, change error) error {
 	if errors.Is(batch, sqldb.ErrRetry) {
 		return cart.ErrRetry.Because(batch)

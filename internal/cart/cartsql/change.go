@@ -36,7 +36,7 @@ func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]
 		results[i].cart = cart.Cart{UserID: c.UserID}
 		if d := drafts[c.UserID]; d != nil {
 			results[i].cart = d.Cart
-			// Several changes of one member share a draft, so each result gets its own lines.
+			// Several changes of one member share a draft, so each result gets its own copy of the lines.
 			results[i].cart.Lines = slices.Clone(d.Lines)
 		}
 	}
@@ -63,7 +63,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 		return nil, err
 	}
 	for user := range adding {
-		if _, there := all[user]; !there { // it existed, and an order deleted it before it was locked
+		if _, there := all[user]; !there { // an order deleted the cart before it was locked
 			return nil, sqldb.ErrRetry
 		}
 	}
@@ -80,8 +80,8 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 // actor returns a member's name in updated_by columns.
 func actor(user int64) string { return "user:" + strconv.FormatInt(user, 10) }
 
-// queueLocked locks and reads carts with their lines, by member, in one round trip. The second query sees the state at
-// the time of the locks.
+// queueLocked locks and reads carts with their lines, by member, in one round trip. The second query runs after the
+// first has taken the locks, so it reads the locked state.
 func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 	owners := map[int64]int64{}
 	tx.QueueQuery(func(rows sqldb.Rows) error {
@@ -107,7 +107,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 
 // save writes changed carts and sets the ids of new lines.
 func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now time.Time) error {
-	// Sorted by id, the order in which all transactions lock carts.
+	// Carts are written in the order of their ids, in which all transactions lock them.
 	dirty := slices.SortedFunc(maps.Values(drafts), func(a, b *cart.Draft) int { return cmp.Compare(a.ID, b.ID) })
 	dirty = slices.DeleteFunc(dirty, func(d *cart.Draft) bool { return !d.Changed() })
 	if len(dirty) == 0 {
@@ -152,7 +152,7 @@ func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
 	})
 }
 
-// writeLines writes new and changed lines. It flushes only if there are new ones, to get their ids.
+// writeLines writes new and changed lines. It flushes only if there are new lines, whose ids it needs.
 func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 	type place struct{ cart, dish int64 }
 	at := map[place]*cart.Line{}

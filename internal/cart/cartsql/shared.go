@@ -57,7 +57,7 @@ func (s *Store) runShared(ctx context.Context, tx sqldb.Tx, changes []cart.Share
 	for _, c := range changes {
 		named[c.VisitID] = append(named[c.VisitID], c.Line.ID)
 	}
-	// Inserted in the order of their ids and before any is locked, see lockCarts.
+	// Carts are inserted in the order of their ids and before any is locked, see lockCarts.
 	tx.Queue(stmt("shared_ensure"), sqldb.IDs(slices.Sorted(maps.Keys(named))))
 	drafts := make(map[string]*cart.SharedDraft, len(named))
 	QueueLockShared(tx, named, drafts)
@@ -67,7 +67,7 @@ func (s *Store) runShared(ctx context.Context, tx sqldb.Tx, changes []cart.Share
 	results := make([]sharedResult, len(changes))
 	for i, c := range changes {
 		d := drafts[c.VisitID]
-		if d == nil { // purged since it was ensured
+		if d == nil { // the cart was purged after it was created
 			return nil, sqldb.ErrRetry
 		}
 		results[i].err = d.Apply(c.Line, now)
@@ -75,15 +75,15 @@ func (s *Store) runShared(ctx context.Context, tx sqldb.Tx, changes []cart.Share
 	QueueShared(tx, drafts)
 	for i, c := range changes {
 		results[i].cart = drafts[c.VisitID].Shared
-		// Several changes of one visit share a draft, so each result gets its own lines.
+		// Several changes of one visit share a draft, so each result gets its own copy of the lines.
 		results[i].cart.Lines = slices.Clone(results[i].cart.Lines)
 	}
 	return results, nil
 }
 
 // QueueLockShared locks the carts of visits and reads their lines, and which of the named lines are tombstones. The
-// flush fills drafts by visit; a visit that never had a cart is missing. All transactions lock these rows by id, and
-// after members' carts.
+// flush fills drafts by visit; visits that never had a cart are missing. All transactions lock these rows by id, after
+// members' carts.
 func QueueLockShared(tx sqldb.Tx, named map[string][]string, drafts map[string]*cart.SharedDraft) {
 	visits := slices.Sorted(maps.Keys(named))
 	tx.QueueQuery(func(rows sqldb.Rows) error {

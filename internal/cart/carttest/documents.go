@@ -23,8 +23,8 @@ type Documents struct {
 	projector *document.Projector
 }
 
-// NewDocuments returns the documents of a restaurant. The restaurant's own rows were inserted without outbox rows, so
-// they are marked as changed here.
+// NewDocuments returns the documents of a restaurant. It queues the restaurant's own rows, which were inserted without
+// outbox rows.
 func NewDocuments(r *orderingtest.Restaurant, redis *redisdb.DB) *Documents {
 	m := &Documents{redis: redis, sql: documentsql.New(r.DB)}
 	m.projector = &document.Projector{Source: m.sql, Outbox: m.sql, Writer: documentredis.New(redis), Now: r.DB.Now}
@@ -35,7 +35,7 @@ func NewDocuments(r *orderingtest.Restaurant, redis *redisdb.DB) *Documents {
 	return m
 }
 
-// Verify projects the changes and compares everything with SQL in both directions.
+// Verify projects the changes and compares all documents with SQL in both directions.
 func (m *Documents) Verify(t testenv.TB) {
 	t.Helper()
 	ctx := context.Background()

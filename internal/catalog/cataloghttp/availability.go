@@ -85,7 +85,7 @@ func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *cata
 	if t, ok := c.Counters[it.ID]; ok {
 		out.Cap, out.Held, out.Used = t.Cap, t.Held, t.Used
 	}
-	// Last, because SQL decides that an item is off, whatever its counter shows.
+	// This case is last, because SQL decides that an item is off, whatever its counter shows.
 	if a, ok := c.OffItems[it.ID]; ok {
 		out.Cap, out.OffUntil, out.OffBy = new(int64), new(endOf(a)), &a.By
 	}
@@ -101,7 +101,7 @@ type branchAvailability struct {
 	Total         int                `json:"total"`
 }
 
-// availability returns one list without pages: it has the size of the menu that phones load whole.
+// availability returns one list without pages: the list is as long as the menu, which phones load completely too.
 func (s *staff) availability(ctx context.Context, in *httpapi.ByID) (branchAvailability, error) {
 	c, err := s.Availability.Menu(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {

@@ -149,7 +149,7 @@ func (s *staff) restoreBranch(ctx context.Context, in *httpapi.ByID) (branch, er
 	return s.branchResponse(s.Branches.Restore(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-// branchCopy is a request for a branch like another.
+// branchCopy is a request for a copy of a branch.
 type branchCopy struct {
 	Name        string `json:"name" text:"line"`
 	ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body create one branch."`

@@ -70,7 +70,7 @@ func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	// After the branch, so that an unknown branch is reported as such and not as a wrong table.
+	// The table is checked after the branch, so that an unknown branch is reported as such and not as a wrong table.
 	if in.Body.TableID != "" {
 		if err := g.checkTable(ctx, branch, in.Body.TableID); err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (p *page) answer(ifNoneMatch, acceptEncoding string) *menuOut {
 	return out
 }
 
-// parseID parses a positive id. Requests have ids as strings, because JavaScript's numbers are not exact beyond 2^53.
+// parseID parses a positive id. Ids in requests are strings, because JavaScript's numbers are not exact beyond 2^53.
 func parseID(s string) (int64, bool) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	return id, err == nil && id > 0

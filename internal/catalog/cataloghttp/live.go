@@ -101,7 +101,7 @@ func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error)
 	}}, nil
 }
 
-// state is what a stream shows: the live menu, and the version of the table's cart, nil where carts are not shared.
+// state is the content of a stream: the live menu, and the version of the table's cart, nil if carts are not shared.
 type state struct {
 	*catalog.LiveMenu
 	cart *int64
@@ -134,7 +134,7 @@ func (l *liveRoutes) follow(
 		if s.Wait(ctx, changed, pollInterval) != nil {
 			return
 		}
-		// At every turn, so that the stream ends soon after the visit does.
+		// The visit is checked in each iteration, so that the stream ends soon after the visit.
 		_, _, err := l.guests.BranchOf(ctx, token)
 		if err == nil {
 			var next *state
@@ -149,8 +149,8 @@ func (l *liveRoutes) follow(
 	}
 }
 
-// liveID returns a digest of what a live menu shows. It is the event id: a client that reconnects to any process with
-// the current id is not sent the same state again.
+// liveID returns a digest of a live menu's content. It is used as the event id: a client that reconnects to any
+// process with the current id does not receive the same state again.
 func liveID(b *state) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, b.VersionID, b.Date)

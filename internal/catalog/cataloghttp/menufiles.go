@@ -91,7 +91,7 @@ func (i *imports) add(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// receive imports the file of a request. A dry run has its problems in the result; otherwise they are an error.
+// receive imports the file of a request. A dry run returns problems in the result, an import returns them as an error.
 func (i *imports) receive(w http.ResponseWriter, r *http.Request) (catalog.MenuImportResult, error) {
 	branch, err := httpapi.ParseID(r.PathValue("id"))
 	if err != nil {
@@ -116,7 +116,7 @@ func (i *imports) receive(w http.ResponseWriter, r *http.Request) (catalog.MenuI
 	return result, orProblems(result, o, err)
 }
 
-// orProblems returns the error of an import. With problems it has changed nothing.
+// orProblems returns the error of an import, which has written nothing if there are problems.
 func orProblems(result catalog.MenuImportResult, o catalog.ImportOptions, err error) error {
 	if err == nil && len(result.Problems) > 0 && !o.DryRun {
 		return errMenuFile.With("created", 0).With("updated", 0).With("problems", result.Problems)
@@ -204,7 +204,7 @@ type templateImport struct {
 	Publish bool   `json:"publish,omitempty" doc:"Publishes the draft into which the menu is written."`
 }
 
-// importTemplate returns problems as import does: of a dry run in the result, otherwise as an error.
+// importTemplate returns problems like import: for a dry run in the result, otherwise as an error.
 func (s *staff) importTemplate(
 	ctx context.Context, in *httpapi.BodyByID[templateImport],
 ) (catalog.MenuImportResult, error) {
@@ -213,7 +213,7 @@ func (s *staff) importTemplate(
 	return result, orProblems(result, o, err)
 }
 
-// maxRowsBody is enough for catalog.MaxMenuRows dishes with names in five languages, as they are and as they were.
+// maxRowsBody is enough for catalog.MaxMenuRows dishes with names in five languages, each with its previous values.
 const maxRowsBody = 2 << 20
 
 func (s *staff) registerMenuRows(ops httpapi.Operations) {

@@ -42,8 +42,8 @@ func compress(body []byte) []byte {
 	return b.Bytes()
 }
 
-// pages caches the last page per branch and locale. A page is rendered again only when its live menu has changed, by
-// one request at a time. The number of entries is bounded, because branches and locales are known to exist.
+// pages caches the last page per branch and locale. A page is rendered again only if its live menu has changed, by one
+// request at a time. The number of entries is bounded, because only existing branches and locales have pages.
 type pages struct{ byKey sync.Map } // pageKey -> *pageSlot
 
 type pageKey struct {
@@ -56,7 +56,7 @@ type pageSlot struct {
 	mu   sync.Mutex // held while rendering
 }
 
-// of returns the page of a live menu. The pointer identifies the menu, because an unchanged one keeps it.
+// of returns the page of a live menu. Menus are compared by pointer, because an unchanged menu keeps its pointer.
 func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 	key := pageKey{b.Branch.ID, l}
 	found, ok := ps.byKey.Load(key)
@@ -73,7 +73,7 @@ func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 		return p, nil
 	}
 	p, err := newPage(b, l)
-	// An error leaves the old page, which no request with the new menu will be sent.
+	// After an error the old page stays cached. It is not sent to requests with the new menu.
 	if err == nil {
 		s.page.Store(p)
 	}

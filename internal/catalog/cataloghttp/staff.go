@@ -70,7 +70,7 @@ type branch struct {
 
 func (s *staff) branchOf(b catalog.Branch) branch { return branchOf(b, s.Menus.Now()) }
 
-// BranchJSON returns a branch as the staff's routes show it, for commands.
+// BranchJSON returns a branch in the form of the staff's routes, for commands.
 func BranchJSON(b catalog.Branch, now time.Time) any { return branchOf(b, now) }
 
 func branchOf(b catalog.Branch, now time.Time) branch {

@@ -45,7 +45,7 @@ type menusIn struct {
 	BranchID int64 `query:"branchId" minimum:"0" doc:"If omitted, all branches that the caller may see."`
 }
 
-// menus cuts the page out of the whole list: a branch has a handful of menus.
+// menus returns a page of the complete list: a branch has only a handful of menus.
 func (s *staff) menus(ctx context.Context, in *menusIn) (httpapi.Listed[menuInfo], error) {
 	all, err := s.Menus.MenusOf(ctx, authz.ActorOf(ctx), in.BranchID)
 	p := httpapi.Paging(in.LongPaging)
@@ -149,7 +149,7 @@ type previewIn struct {
 	AcceptLanguage string `header:"Accept-Language"`
 }
 
-// previewOut is the menu as it is rendered for guests.
+// previewOut is a menu in the form in which guests receive it.
 type previewOut struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte

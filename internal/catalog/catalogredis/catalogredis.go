@@ -26,9 +26,9 @@ const (
 	copyTTLJitter = 30 * time.Second // spreads the expiry of copies that were written together
 	lockTTL       = 3 * time.Second  // the longest time that one process may fill a copy
 
-	// The wait is short: a copy only saves work, and a process that got none loads for itself.
+	// The wait is short: a copy only saves work, and a process that receives none loads the menu itself.
 	fillWait = 100 * time.Millisecond // how long to wait for another process's copy before loading
-	fillPoll = 20 * time.Millisecond  // interval of looking for it
+	fillPoll = 20 * time.Millisecond  // interval of reads during the wait
 )
 
 //go:embed lua/*.lua
@@ -63,7 +63,7 @@ func (c *Cache) GetOrLoad(
 	case mine:
 		return c.fill(ctx, branch, revision, token, load)
 	}
-	// Without filling afterwards: the other process has the lock and stores its result.
+	// The result is not stored as a copy, because the process that has the lock stores one.
 	if got, ok := c.await(ctx, branch, revision); ok {
 		return got, nil
 	}
@@ -79,7 +79,7 @@ func (c *Cache) get(ctx context.Context, branch, revision int64) (catalog.Conten
 	var got catalog.Content
 	body, ok := c.open(branch, text)
 	if !ok || json.Unmarshal([]byte(body), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
-		//nolint:nilerr // another release's, outdated, or badly sealed: treated as missing
+		//nolint:nilerr // outdated, badly sealed or of another release: treated as missing
 		return catalog.Content{}, false, nil
 	}
 	return got, true, nil

@@ -19,7 +19,7 @@ type pauseRow struct {
 	code, texts, by string
 }
 
-// pause returns the pause as stored, also one that has ended; Branch.Paused compares its end with the time.
+// pause returns the stored pause, even if it has ended; Branch.Paused compares its end with the time.
 func (p pauseRow) pause() (*catalog.Pause, error) {
 	if p.at == nil {
 		return nil, nil //nolint:nilnil // nil means not paused
@@ -110,7 +110,7 @@ func (s *Store) ChangeBranch(
 		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), id, catalog.ErrBranch); err != nil {
 			return err
 		}
-		// Read again after the lock: the row may have changed while this transaction waited.
+		// The row is read again after the lock, because it may have changed while this transaction waited.
 		was, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
 		if err != nil {
 			return err
@@ -133,8 +133,8 @@ func (s *Store) ChangeBranch(
 	return b, err
 }
 
-// RetireBranch takes a branch out of use unless guests are there. Orders and visits do not lock the branch's row, so one
-// of this moment may still come through; it stays visible and can be finished.
+// RetireBranch takes a branch out of use unless it has guests. Orders and visits do not lock the branch's row, so one
+// that is created at the same moment may still succeed; it stays visible and can be finished.
 func (s *Store) RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (catalog.Branch, error) {
 	return s.setRetired(ctx, by, id, now, now, func(ctx context.Context, tx sqldb.Tx) error {
 		var visits, orders int64

@@ -96,7 +96,8 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	b.RetiredAt, b.HasOrders = sqldb.NullInstant(retired), orders == 1
 	b.Country = catalog.Country(country)
 	b.Currency, b.AutoClose, b.Open = money.Currency(currency), time.Duration(minutes)*time.Minute, open == 1
-	// Validated on each read, because it computes the calendar and a row may have been edited by hand.
+	// The branch is validated on each read, because that computes its calendar, and a row may have been edited by
+	// hand.
 	return catalog.NewBranch(b)
 }
 
@@ -118,7 +119,7 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	if c.Quotas, err = s.quotas(ctx, branch); err != nil {
 		return c, err
 	}
-	// Sorted, so that equal menus have equal copies in Redis.
+	// The ids are sorted, so that equal menus have equal copies in Redis.
 	absent, err := s.OffItems(ctx, branch)
 	c.Off = slices.Sorted(maps.Keys(absent))
 	return c, err

@@ -120,7 +120,8 @@ func (s *Store) Retire(ctx context.Context, by authz.Actor, id int64, now time.T
 		if err != nil || d.Retired {
 			return err
 		}
-		// Checked under the branches' locks, which edits and publications of their menus take too.
+		// The use of the dish is checked under the branches' locks, which edits and publications of their menus take
+		// too.
 		n, err := sqldb.Scalar[int64](ctx, tx, stmt("dish_used"), id)
 		if err == nil && n > 0 {
 			err = catalog.ErrDishInUse
@@ -135,7 +136,8 @@ func (s *Store) Retire(ctx context.Context, by authz.Actor, id int64, now time.T
 	})
 }
 
-// Lock order: the branches whose menus show a category or dish, then the category or dish. Publishing takes the same order.
+// Locks are taken in this order: the branches whose menus show a category or dish, then the category or dish.
+// Publishing uses the same order.
 
 // maxCategories limits the categories of an installation.
 const maxCategories = 1000
@@ -306,7 +308,7 @@ func (s *Store) AddImage(ctx context.Context, p catalog.Image, now, before time.
 
 // queueImage stores an image, or renews it.
 func queueImage(tx sqldb.Tx, p catalog.Image, now time.Time) {
-	// Always in this order, so that two uploads of one image cannot deadlock.
+	// Sizes are written in ascending order, so that two uploads of one image cannot deadlock.
 	for _, width := range slices.Sorted(maps.Keys(p.Sizes)) {
 		tx.Queue(stmt("image_insert"), p.ID, width, p.Sizes[width], now.UnixMilli())
 	}

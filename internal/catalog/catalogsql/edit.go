@@ -41,8 +41,8 @@ func auditEntry(by authz.Actor, now time.Time, action, kind string, id, branch i
 	return audit.NewEntry(by, now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
-// setQuota changes a standing quota; drafts that have the old quota follow. The cap of an item that is off stays 0: the
-// quota applies when the item is restored.
+// setQuota changes a standing quota, and the quota of drafts that still have the old value. The cap of an item that is
+// off stays 0: the quota applies when the item is restored.
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
 	tx.Queue(stmt("quota_follow"), item, quota)
 	tx.Queue(stmt("quota_set"), item, quota)
@@ -107,7 +107,7 @@ func putEntry(
 	is := was
 	if len(was) > 0 {
 		entry = entry.WithBefore(entryNoteOf(item, was[0].Names, was[0].Entry))
-	} else if is, err = selectLines(ctx, tx, version, item); err != nil { // for the dish's names
+	} else if is, err = selectLines(ctx, tx, version, item); err != nil { // the line has the dish's names
 		return err
 	}
 	return auditsql.Record(ctx, tx, entry.WithAfter(entryNoteOf(item, is[0].Names, e)))
@@ -140,7 +140,7 @@ func requireDraft(ctx context.Context, tx sqldb.Tx, version int64) error {
 // entryNote is the audit log's record of an edited draft.
 type entryNote struct {
 	Item   int64         `json:"menuItem"`
-	Names  catalog.Texts `json:"names,omitempty"` // of the dish, so that the log names it when it is renamed or gone
+	Names  catalog.Texts `json:"names,omitempty"` // names of the dish, for the log's readers if it is renamed or removed later
 	Price  int64         `json:"price"`
 	Quota  *int64        `json:"dailyQuota"`
 	Active bool          `json:"isActive"`
@@ -178,7 +178,7 @@ func (s *Store) publish(
 		return v, err
 	}
 	tx.Queue(stmt("branch_touch"), v.BranchID)
-	// Closed first: a branch has at most one published version at any time.
+	// The published version is closed first: a branch has at most one published version at any time.
 	tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
 	tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
 	if err := s.applyQuotas(ctx, tx, v); err != nil {
@@ -194,7 +194,7 @@ func (s *Store) publish(
 		auditEntry(by, now, audit.ActionMenuPublished, "menuVersion", version, v.BranchID))
 }
 
-// touchDishes has the documents of a branch's dishes projected again, because they contain prices.
+// touchDishes queues the projection of the documents of a branch's dishes, because they contain prices.
 func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) error {
 	ids, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("dish_touch"), branch, now.UnixMilli())
 	if err != nil {
@@ -216,8 +216,8 @@ func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error
 	return err
 }
 
-// applyQuotas sets the standing quotas that the published version changes, and the caps of today with them. Quotas that
-// stay are left alone, so that a publication does not lock every counter. The order of items is the lock order of
+// applyQuotas sets the standing quotas that the published version changes, and the caps of today with them. Equal
+// quotas are not written, so that a publication does not lock every counter. Items are processed in the lock order of
 // counters.
 func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	type change struct {

@@ -35,8 +35,8 @@ func (s *Store) PublishedMenu(ctx context.Context, by authz.Actor, branch int64)
 	return readMenuState(ctx, s.db, branch, 0, true)
 }
 
-// readMenuState reads a draft; for 0 the newest one, or else the published version. With inForce it reads the published
-// version if there is one.
+// readMenuState reads the given draft; for 0 the newest draft, else the published version. With inForce it reads the
+// published version if there is one.
 func readMenuState(
 	ctx context.Context, c sqldb.Conn, branch, draft int64, inForce bool,
 ) (state catalog.MenuState, err error) {
@@ -105,8 +105,8 @@ func (s *Store) ImportMenu(
 		if !by.Sees(branch) {
 			return catalog.ErrBranch
 		}
-		// Read under the locks: the plan would otherwise be of an older menu.
-		state, err := readMenuState(ctx, tx, branch, w.Version, false)
+		// The state is read under the locks. Otherwise the plan could be based on an older menu.
+		state, err := readMenuState(ctx, tx, branch, w.DraftID, false)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
 	return err
 }
 
-// record writes one entry for the whole file; a file of a thousand dishes would fill the audit log otherwise.
+// record writes one entry for the whole file, because an entry for each of a thousand dishes would fill the audit log.
 func (m *menuImport) record(ctx context.Context) error {
 	if m.change.Rows {
 		return auditsql.Record(ctx, m.tx, m.rowEntries()...)
@@ -183,7 +183,7 @@ func (m *menuImport) record(ctx context.Context) error {
 		}))
 }
 
-// rowEntries returns what editing the dishes and the draft one after the other would record.
+// rowEntries returns the audit entries that editing the dishes and the draft one by one would write.
 func (m *menuImport) rowEntries() []audit.Entry {
 	var entries []audit.Entry
 	draft, branch := m.state.DraftID, m.state.Branch.ID
@@ -330,8 +330,8 @@ func (m *menuImport) writeItem(ctx context.Context, w *catalog.ItemWrite) (err e
 	return nil
 }
 
-// writeEntry writes an entry, or returns why it cannot be written: a row may name a dish that was retired, which a plan
-// of a file never has.
+// writeEntry writes an entry, or returns why it cannot be written: a row of WriteRows may name a retired dish, which a
+// plan of a file never does.
 func (m *menuImport) writeEntry(ctx context.Context, w *catalog.ItemWrite) error {
 	n, err := m.tx.Exec(ctx, stmt("entry_put"), m.state.DraftID, w.ItemID, w.Entry.Price, w.Entry.Quota,
 		sqldb.Flag(w.Entry.Active), w.Entry.Sort)

@@ -55,7 +55,7 @@ func (s *Store) TakeOff(
 		if it.off {
 			a.Since = it.Since
 		}
-		if a.Until, err = until.In(b.Calendar(), now); err != nil {
+		if a.Until, err = until.Instant(b.Calendar(), now); err != nil {
 			return err
 		}
 		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until),
@@ -91,7 +91,7 @@ func (s *Store) restore(
 		}
 		tx.QueueExactly(1, stmt("off_set"), item, nil, nil, nil, "")
 		tx.Queue(stmt("branch_touch"), branch)
-		// Today's counter gets the standing quota back, also one that was set while the item was off.
+		// Today's counter gets the standing quota again, even if the quota was set while the item was off.
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func (s *Store) restore(
 	return at, err
 }
 
-// RestoreDue restores the items whose Until has passed. It checks each again under the lock, because a later end may
-// have been set meanwhile. A failure of one does not stop the others.
+// RestoreDue restores the items whose Until has passed. It checks each item again under the lock, because a later end
+// may have been set meanwhile. If one item fails, the others are restored nevertheless.
 func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
 	items, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("off_due"), now.UnixMilli())
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// assignSlug makes the slug of a branch follow its name, and returns it. The caller holds the lock of the branch's row. A
-// slug is never taken from a branch, so the first free one of the name's is claimed: quan-hoa, then quan-hoa-2. A branch
-// that gets an earlier name back has its earlier slug again.
+// assignSlug sets and returns the slug of a branch for its current name. The caller holds the lock of the branch's
+// row. A branch keeps all its earlier slugs, so the first free slug of the name is used: quan-hoa, then quan-hoa-2. A
+// branch that gets an earlier name again gets its earlier slug again.
 func assignSlug(ctx context.Context, tx sqldb.Tx, b catalog.Branch, now time.Time) (string, error) {
 	for n := 1; ; n++ {
 		slug := catalog.SlugOf(b.Name, n)
@@ -33,8 +33,8 @@ func assignSlug(ctx context.Context, tx sqldb.Tx, b catalog.Branch, now time.Tim
 	}
 }
 
-// AssignSlugs names the branches that have no slug yet: those from before slugs were stored, and those that a process of
-// an earlier release has created meanwhile.
+// AssignSlugs assigns slugs to the branches that have none: those from before slugs were stored, and those that a
+// process of an earlier release has created meanwhile.
 func (s *Store) AssignSlugs(ctx context.Context, now time.Time) error {
 	all, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("slug_missing"))
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) AssignSlugs(ctx context.Context, now time.Time) error {
 			if _, err := sqldb.Scalar[int64](ctx, tx, stmt("branch_lock"), id); err != nil {
 				return err
 			}
-			// Read under the lock: another process may have named the branch, or renamed it.
+			// The branch is read under the lock: another process may have assigned the slug, or renamed the branch.
 			b, found, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
 			if err == nil && found && b.Slug == "" {
 				_, err = assignSlug(ctx, tx, b, now)

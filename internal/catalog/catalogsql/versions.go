@@ -79,7 +79,7 @@ func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]cata
 	}), stmt("version_lines"), version, item)
 }
 
-// VersionContent returns the content of any version. A draft's quotas are those that publishing would set.
+// VersionContent returns the content of any version. A draft is returned with the quotas that publishing it would set.
 func (s *Store) VersionContent(ctx context.Context, by authz.Actor, version int64) (c catalog.Content, err error) {
 	v, lines, err := s.Lines(ctx, by, version)
 	if err != nil {

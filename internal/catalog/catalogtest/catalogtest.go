@@ -72,7 +72,7 @@ func (s *MemorySource) Put(b catalog.Branch, c catalog.Content) {
 	s.branches[b.ID], s.contents[b.ID], s.editions[c.Edition.VersionID] = b, c, c.Edition
 }
 
-// Fail makes every read fail with err. Nil ends that.
+// Fail makes every read return err. With nil, reads succeed again.
 func (s *MemorySource) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,9 @@ import (
 	"comanda/internal/seq"
 )
 
-// Apply implements document.Writer. Entries are added after the memo lists them and dropped from it after their
-// removal, so a writer that dies in between leaves nothing that the next one does not find (D2).
+// Apply implements document.Writer. Entries are added after the memo lists them, and removed from the memo only
+// after their own removal. So a writer that dies in between leaves no entry that the next writer does not find
+// (D2).
 func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.ApplyResult, error) {
 	r := s.newApplyRun(docs)
 	if err := r.begin(ctx); err != nil {
@@ -64,7 +65,8 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 
 var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
 
-// begin is the first exchange. It also raises the counters: a counter may be ahead of the documents, never behind.
+// begin is the first exchange. It also raises the counters: a counter may be higher than the ids of the documents,
+// never lower.
 func (r *applyRun) begin(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
 	for _, w := range r.writes {
@@ -92,7 +94,7 @@ func (r *applyRun) begin(ctx context.Context) error {
 	return nil
 }
 
-// begun reads BEGIN's reply: "-" for a dropped write, else the version and the entries to be removed.
+// begun parses BEGIN's reply: "-" for a dropped write, else the version and the entries to be removed.
 func (w *write) begun(reply string) {
 	version, removed, _ := strings.Cut(reply, "\n")
 	if w.dropped = version == "-"; w.dropped {
@@ -137,8 +139,8 @@ func (r *applyRun) addLeftovers() {
 	}
 }
 
-// rememberUncertain remembers the entries that a failed exchange may have added: the memo may belong to a newer
-// writer by now, which does not have them. It returns the documents to project again.
+// rememberUncertain stores the entries that a failed exchange may have added. The memo may already belong to a
+// newer writer, which does not list them. It returns the documents to project again.
 func (r *applyRun) rememberUncertain() []document.Ref {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,7 +206,7 @@ func (r *applyRun) updateIndexes(ctx context.Context) (err error) {
 	}
 	cmds := o.commands()
 	replies, err := r.send(ctx, cmds)
-	// One key of another type fails the exchange. It is deleted, and all commands are repeated.
+	// A key of another type fails the exchange. Such keys are deleted, and all commands are repeated.
 	if isWrongType(err) {
 		replies, err = r.replaceWrongTypes(ctx, cmds)
 	}
@@ -233,8 +235,8 @@ func isWrongType(err error) bool {
 	return err != nil && errors.Is(err, redisdb.ErrReply) && strings.Contains(err.Error(), "WRONGTYPE")
 }
 
-// replaceWrongTypes deletes keys of another type than declared and sends the commands again, which are idempotent.
-// Another program has written such keys; without the deletion they would block the projection for ever.
+// replaceWrongTypes deletes keys that have another type than declared and repeats the commands, which are idempotent.
+// Other programs have written such keys; without the deletion they would block the projection for ever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	mends := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
 		return mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
@@ -245,8 +247,8 @@ func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([
 	return r.send(ctx, cmds)
 }
 
-// finish is the third exchange. A write without removed entries only reads the memo, which costs a fraction of a
-// script. A tombstone may keep its removed entries: it expires.
+// finish is the third exchange. A write without removed entries only reads the memo, which is much cheaper than a
+// script. A tombstone may keep its removed entries, because it expires.
 func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd
 	var ending, looking []*write
@@ -293,8 +295,8 @@ func (r *applyRun) finish(ctx context.Context) error {
 	return nil
 }
 
-// head returns the first line of the memo that the write leaves. FINISH compares only this line: it identifies the
-// writer's version.
+// head returns the first line of the memo that the write stores. FINISH compares only this line, which contains
+// the writer's version.
 func (w *write) head() string {
 	version := strconv.FormatInt(w.Version, 10)
 	if w.Deleted {
@@ -303,7 +305,7 @@ func (w *write) head() string {
 	return version
 }
 
-// memo returns the memo that the write of an existing document leaves.
+// memo returns the memo that the write of an existing document stores.
 func (w *write) memo() string { return w.head() + "\n" + w.entries }
 
 // head returns the first line of a memo.
@@ -312,20 +314,21 @@ func head(memo string) string {
 	return h
 }
 
-// lostWrite is a write that has lost against a newer one, with the winner's memo.
+// lostWrite is a write that was overtaken by a newer one, with the memo of the newer write.
 type lostWrite struct {
 	*write
 	by memo
 }
 
-// lostTo parses the winner's memo. An empty one owns nothing, so all that the loser added is removed.
+// lostTo parses the memo of the newer write. An empty memo lists no entries, so all entries that this write added are
+// removed.
 func (w *write) lostTo(text string) lostWrite {
 	m, _ := parseMemo(w.Entity, text)
 	return lostWrite{w, m}
 }
 
-// undoLosers removes entries that losers have added and winners do not have, and returns their documents for
-// projection, because losers may also have removed entries of the winner.
+// undoLosers removes entries that overtaken writes have added and newer writes do not list. It returns their
+// documents to be projected, because an overtaken write may also have removed entries of the newer one.
 func (r *applyRun) undoLosers(ctx context.Context, all []lostWrite) error {
 	if len(all) == 0 {
 		return nil
@@ -361,6 +364,6 @@ func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
 			o.entry(d.Ref, d.Entry, false)
 		}
 	}
-	_, err := s.lenient(ctx, o.commands()) // in what is no set there is nothing to remove
+	_, err := s.lenient(ctx, o.commands()) // lenient, because nothing has to be removed from a key that is no set
 	return err
 }

@@ -8,12 +8,13 @@ import (
 	"comanda/internal/document"
 )
 
-// countShare is the share of time, 1 in countShare, that counting the members of lists may take. A server counts a list
-// of any size at once. The store inside the process sorts all members for it, and nothing else runs meanwhile.
+// countShare limits the share of time, to 1 in countShare, in which list members are counted. A Redis server counts a
+// list of any size at once. The embedded store sorts all members to count them, and executes nothing else meanwhile.
 const countShare = 100
 
-// listSizes remembers the sizes of lists, so that not every batch has to ask for them. In between it follows the batches
-// of this process. Sizes may be too low for a while if another process writes, which raises the counters itself.
+// listSizes caches the sizes of lists, so that not every batch has to query them. Between two queries it adds the
+// changes of this process. If another process writes too, sizes may be too low for a while; that process raises the
+// counters itself.
 type listSizes struct {
 	mu      sync.Mutex
 	known   map[*document.Entity]*listSize
@@ -21,15 +22,15 @@ type listSizes struct {
 	started int // batches so far
 }
 
-// listSize is the last known size of one list. It is asked for again when pause has passed since asked.
+// listSize is the last known size of one list. It is queried again after pause.
 type listSize struct {
 	n     int64
 	asked clock.Stopwatch
 	pause time.Duration
 }
 
-// countRun is one batch. It trusts the known sizes if no other batch is written at the same time: then it cannot tell
-// which members a size includes.
+// countRun is one batch. It uses the cached sizes only if no other batch is written at the same time. Otherwise the
+// members that a size includes are unknown.
 type countRun struct {
 	sizes *listSizes
 	alone bool
@@ -45,7 +46,7 @@ func (s *listSizes) begin() countRun {
 	return countRun{s, s.running == 1, s.started, clock.Start()}
 }
 
-// due reports whether the batch must ask for the size of an entity's list.
+// due reports whether the batch must query the size of an entity's list.
 func (c *countRun) due(e *document.Entity) bool {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
@@ -66,14 +67,14 @@ func (c *countRun) changed(e *document.Entity, added, removed int64) int64 {
 	return k.n
 }
 
-// counted remembers the size of a list that the batch has asked for.
+// counted caches the size of a list that the batch has queried.
 func (c *countRun) counted(e *document.Entity, n int64) {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
 	c.sizes.known[e] = &listSize{n, clock.Start(), countShare * c.since.Elapsed()}
 }
 
-// end forgets the sizes of the batch's entities if they cannot be trusted: after a failure, or if another batch was
+// end drops the cached sizes of the batch's entities if they may be wrong: after a failure, or if another batch was
 // written at the same time.
 func (c *countRun) end(entities []*document.Entity, err error) {
 	c.sizes.mu.Lock()

@@ -26,7 +26,7 @@ func (s *Store) Compare(
 	return c.found, err
 }
 
-// comparison collects differences; it is used by one goroutine.
+// comparison collects differences. It is used by one goroutine.
 type comparison struct {
 	*Store
 	seen  *document.KeySet
@@ -78,7 +78,7 @@ func kindOf(body string, version int64) string {
 	return document.Differs
 }
 
-// memoMatches reports whether a memo is the one that the document's last writer must have left.
+// memoMatches reports whether a memo is the one that a complete write of the document stores.
 func memoMatches(memo string, d *document.Document) bool {
 	version := strconv.FormatInt(d.Version, 10)
 	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {

@@ -31,17 +31,17 @@ var (
 type Store struct {
 	db          *redisdb.DB
 	step        int // commands in one exchange
-	markerSlots [keyspace.EpochMarks]int
+	markerSlots [keyspace.MarkerCount]int
 
 	lists listSizes
 
 	mu     sync.Mutex
-	doubts map[document.Ref][]document.IndexEntry // entries that may be left over, see applyRun.rememberUncertain
+	doubts map[document.Ref][]document.IndexEntry // entries that may have to be removed, see applyRun.rememberUncertain
 }
 
-// An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so
-// that all workers of a rebuild together keep a server busy for less than that: guests' calls wait behind theirs. The
-// store inside the process runs a script in a tenth of a millisecond, a server in some ten microseconds.
+// An exchange is bounded in commands and bytes, so that it ends well within the time-out of package redisdb. Guests'
+// calls wait behind exchanges, so all workers of a rebuild together must occupy a server for less than that time-out.
+// The embedded store runs a script in a tenth of a millisecond, a Redis server in some ten microseconds.
 const (
 	stepServer   = 256
 	stepEmbedded = 100
@@ -176,7 +176,7 @@ func parseEntries(e *document.Entity, lines string) []document.IndexEntry {
 type memo struct {
 	version int64
 	dead    bool
-	entries []document.IndexEntry // that it owns; those that are still to be removed are left out
+	entries []document.IndexEntry // listed as its own; entries that are still to be removed are left out
 }
 
 // parseMemo parses a memo; ok is false if there is none.
@@ -186,7 +186,7 @@ func parseMemo(e *document.Entity, text string) (m memo, ok bool) {
 	}
 	head, lines, _ := strings.Cut(text, "\n")
 	version, dead := strings.CutSuffix(head, " x")
-	m.version, _ = strconv.ParseInt(version, 10, 64) // what is no number is older than everything
+	m.version, _ = strconv.ParseInt(version, 10, 64) // text that is no number counts as older than any version
 	m.dead, m.entries = dead, parseEntries(e, lines)
 	return m, true
 }
@@ -194,9 +194,9 @@ func parseMemo(e *document.Entity, text string) (m memo, ok bool) {
 // Server implements document.Markers.
 func (s *Store) Server(ctx context.Context) (string, error) { return s.db.Identity(ctx) }
 
-var markerKeys = func() (keys [keyspace.EpochMarks]keyspace.Key) {
+var markerKeys = func() (keys [keyspace.MarkerCount]keyspace.Key) {
 	for i := range keys {
-		keys[i] = keyspace.EpochMark(i)
+		keys[i] = keyspace.Marker(i)
 	}
 	return keys
 }()
@@ -247,9 +247,9 @@ func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err er
 	return true, nil
 }
 
-// isCurrent reports whether the markers likely to be on the nodes of keys have an epoch. A node owns ranges of slots,
-// so the marker nearest to a key's slot is on the key's node, except for keys at the ends of a range. On a single
-// server any marker will do.
+// isCurrent reports whether the markers that are likely to be on the nodes of keys have an epoch. A node owns ranges
+// of slots, so the marker nearest to a key's slot is on the key's node, except for keys at the ends of a range. On a
+// single server, any marker is.
 func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
 	marks := seq.Map(keys, func(k keyspace.Key) keyspace.Key { return markerKeys[s.nearestMarker(k)] })
 	texts, err := s.texts(ctx, marks)

@@ -29,8 +29,8 @@ func (s *Store) Walk(
 	return w.report(ctx, 0)
 }
 
-// maxSuspects is how many suspects are collected before they are looked up in SQL: few pages have any, and one
-// statement for hundreds costs little more than one for a single suspect.
+// maxSuspects is how many suspects are collected before they are looked up in SQL. Few pages contain any, and one
+// statement for hundreds of suspects costs little more than for one.
 const maxSuspects = 500
 
 // walk is a walk in progress.
@@ -49,7 +49,7 @@ type indexKey struct {
 	text   string // the variable part of the key
 }
 
-// entities and owners map key families to what they belong to.
+// entities and owners map key families to the entity and the index of their keys.
 var entities, owners = families()
 
 // families returns both maps, built once from the declarations.
@@ -68,8 +68,8 @@ func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.Documen
 
 const memoHead, memoTail = "memo:{", "}"
 
-// implied reports whether SQL implies a key, and the number of members if it is a set. Documents and their memos are
-// known by one name.
+// implied reports whether SQL implies a key, and the number of members if the key is a set. A document and its memo
+// have one entry in the set of keys.
 func (w *walk) implied(key string) (members int, ok bool) {
 	if body, ok := strings.CutPrefix(key, memoHead); ok {
 		key = strings.TrimSuffix(body, memoTail)
@@ -77,7 +77,7 @@ func (w *walk) implied(key string) (members int, ok bool) {
 	return w.seen.Has(key)
 }
 
-// lookup selects what to read about a key. Most keys are implied by SQL and are not sets, so they were compared
+// lookup selects the data to read about a key. Most keys are implied by SQL and are not sets; they were compared
 // already.
 func (w *walk) lookup(key string) redisdb.Lookup {
 	members, known := w.implied(key)
@@ -99,8 +99,8 @@ func (w *walk) lookup(key string) redisdb.Lookup {
 	return redisdb.LookupName
 }
 
-// examine collects what SQL may not imply about a key. A comparison has found all members that SQL implies, so a set of
-// the implied size has no others.
+// examine collects data of a key that SQL may not imply. A comparison has found all members that SQL implies, so a set
+// of the implied size has no others.
 func (w *walk) examine(ctx context.Context, m *redisdb.Master, info *redisdb.KeyInfo) error {
 	members, known := w.implied(info.Key)
 	k, ok := keyspace.ParseDocument(info.Key)
@@ -132,7 +132,7 @@ func (w *walk) addOrphan(kind string, k keyspace.DocumentKey, key string) {
 	w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: key})
 }
 
-// addMembers adds what an index or a list contains. Large sets are read in pages.
+// addMembers adds the members of an index or a list. Large sets are read in pages.
 func (w *walk) addMembers(ctx context.Context, m *redisdb.Master, x indexKey, info *redisdb.KeyInfo) error {
 	unique := x.index != nil && x.index.Unique
 	switch {

@@ -47,7 +47,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 		return err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		// A checkout may delete a cart meanwhile, and on PostgreSQL no constraint keeps it for its lines.
+		// A checkout may delete the cart meanwhile, and on PostgreSQL no constraint prevents that.
 		if e == document.CartDetail {
 			if err := lockCarts(ctx, tx, records); err != nil {
 				return err
@@ -59,7 +59,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 			queueGrants(tx, records)
 		}
 		Changed(tx, s.db.Now(), e.Name, seq.Map(records, func(r document.Record) string { return r.ID })...)
-		// Imported ids are explicit. Without this, PostgreSQL would assign them to new rows.
+		// Imported ids are explicit. Without this statement, PostgreSQL would assign the same ids to new rows.
 		rows, err := tx.Query(ctx, stmt("import_advance"))
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 		return rows.Err()
 	})
 	for _, refusal := range []error{sqldb.ErrUnique, sqldb.ErrForeignKey, sqldb.ErrCheck} {
-		if errors.Is(err, refusal) { // all was checked before
+		if errors.Is(err, refusal) { // the records were valid; another transaction has changed the data
 			return errConcurrentImport.Because(err)
 		}
 	}

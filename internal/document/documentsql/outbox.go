@@ -13,8 +13,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// changes are the rows of document_outbox. They have no dead letters: a document is projected from its row as it is now,
-// so a failure says nothing about the change.
+// changes are the rows of document_outbox. They have no dead letters: a document is projected from the current row, so
+// a failure has nothing to do with the change.
 var changes = queuesql.New(queuesql.Spec{
 	Table: "document_outbox", Columns: "id, entity, ids, dead, attempts",
 	Due: "claimed_until", Order: "id", Since: "created_at",
@@ -26,7 +26,7 @@ func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 		return c, err
 	}
 	if c.Entity = document.ByName(entity); c.Entity == nil {
-		return c, nil // of a release that knows more; there is nothing to project here
+		return c, nil // an entity of a newer release; this release has nothing to project
 	}
 	if err := json.Unmarshal([]byte(ids), &c.IDs); err != nil {
 		return c, fmt.Errorf("documentsql: outbox row %s: %w", c.ID, err)
@@ -48,8 +48,8 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	}
 }
 
-// MoveDeadlines moves the ends of claims, because the deciding clock was set by as much: one that lasted an hour longer
-// would keep documents from being written. It returns how many there were.
+// MoveDeadlines moves the ends of claims by the same amount as the deciding clock was set: a claim that lasted an hour
+// longer would delay the documents by that hour. It returns the number of moved rows.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	rows, err := tx.Exec(ctx, stmt("outbox_deadline_move"), by.Milliseconds())
 	if err != nil {
@@ -59,8 +59,8 @@ func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, e
 	return rows + generations, err
 }
 
-// Change is the documents of one entity that a transaction has changed. A line of an order has its own id or its
-// order's, which stands for all lines. Ids are text, as in keys.
+// Change is the documents of one entity that a transaction has changed. A line of an order is named by its own id,
+// or by the order's id, which selects all lines. Ids are text, as in keys.
 type Change struct {
 	Entity  string
 	IDs     []string
@@ -68,8 +68,8 @@ type Change struct {
 }
 
 // Changed queues, within a transaction, the projection of changed documents after the commit. Call it once per
-// transaction and entity: it writes one row. The version of each row must have increased with the change: of two
-// projections the higher version stays. Without ids it does nothing.
+// transaction and entity, because each call writes one row. The change must have increased the version of each row:
+// of two projections, the one with the higher version stays. Without ids Changed does nothing.
 func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
 	Queue(tx, now, Change{Entity: entity, IDs: ids})
 }
@@ -79,7 +79,7 @@ func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
 func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	rows := make([]Change, 0, len(changes))
 	for _, c := range changes {
-		// Clipped, so that append does not write into the caller's array.
+		// The slice is clipped, so that append does not write into the caller's array.
 		ids := slices.Clip(c.IDs)
 		for _, d := range c.Deleted {
 			ids = append(ids, d.ID)
@@ -101,12 +101,12 @@ func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	tx.Queue(stmt("outbox_insert"), sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
-		Text("ids", func(i int) string { return list(rows[i].IDs) }).
+		Text("ids", func(i int) string { return marshalIDs(rows[i].IDs) }).
 		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
 		Int("created_at", func(int) int64 { return now.UnixMilli() }))
 }
 
-func list(ids []string) string {
+func marshalIDs(ids []string) string {
 	text, _ := json.Marshal(ids) // strings always marshal
 	return string(text)
 }

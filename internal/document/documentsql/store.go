@@ -101,7 +101,7 @@ func requestedLine(e *document.Entity, ids []string) func(id string) bool {
 	}
 }
 
-// ParseNumber parses a numeric id. It accepts the canonical form only.
+// ParseNumber parses a numeric id in its canonical form; ok is false for any other text.
 func ParseNumber(id string) (int64, bool) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == id
@@ -181,7 +181,7 @@ func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.Ro
 	return sqldb.NewRowSet(len(values)).Int("value", func(i int) int64 { n, _ := ParseNumber(values[i]); return n })
 }
 
-// columnValue returns a value in the type of its column; ok is false for one that no column can have.
+// columnValue returns a value in the type of its column; ok is false if no row can have the value.
 func columnValue(e *document.Entity, x *document.Index, value string) (any, bool) {
 	switch kind := e.Kind(x); kind {
 	case document.ID:
@@ -320,7 +320,7 @@ func scanPending(r sqldb.Rows, into map[document.Ref]struct{}) error {
 	}
 	e := document.ByName(entity)
 	if e == nil {
-		return nil // of a release that knows more
+		return nil // an entity of a newer release
 	}
 	var ids []string
 	if err := json.Unmarshal([]byte(list), &ids); err != nil {

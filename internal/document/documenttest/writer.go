@@ -226,7 +226,7 @@ func (h Writer) Fill(ctx context.Context, users, orders int) error {
 	return nil
 }
 
-// tables hold all that documents are made of, each before those that it refers to.
+// tables lists the tables of all documents. A table stands before those that its rows refer to.
 var tables = []string{
 	"order_item", "order_info", "cart_detail", "cart", "dish", "category", "app_user", "role_permission", "permission", "role",
 	"document_outbox", "document_tombstone", "document_plane",

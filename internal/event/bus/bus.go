@@ -1,8 +1,8 @@
 // Package bus delivers events to consumers in the same process when no broker is configured.
 //
-// Normally all consumers apply a batch within the relay's own transaction: one commit claims, deduplicates, applies and
-// logs it, so every consumer applies every event exactly once. Rows of consumer_dedupe are written nevertheless, so
-// that a broker can be configured later while events are pending.
+// Normally all consumers apply a batch within the relay's own transaction: one commit claims, deduplicates, applies
+// and logs the batch, so every consumer applies every event exactly once. Rows of consumer_dedupe are written
+// nevertheless, so that a broker can be configured later while events are pending.
 //
 // When a consumer fails, the relay rolls back and calls Publish, which uses the inbox: each consumer then has its own
 // transactions. An event that one consumer cannot apply yet is refused, so the outbox keeps it and publishes it again
@@ -58,7 +58,8 @@ func (b *Bus) Publish(ctx context.Context, events []event.Event) ([]error, error
 			return nil, fmt.Errorf("bus: consumer %s: %w", c.Name, err)
 		}
 		for i, o := range outcomes {
-			// A dead event is not refused: the other consumers have applied it, and its letter is stored.
+			// A dead-lettered event is not refused: the other consumers have applied it, and its dead letter is
+			// stored.
 			if o.State == inbox.Retry {
 				refused[i] = fmt.Errorf("bus: consumer %s could not apply the event", c.Name)
 			}

@@ -76,21 +76,21 @@ func commit(t testing.TB, db *sqldb.DB, n int) []event.Event {
 	return events
 }
 
-type rig struct {
+type busTest struct {
 	in    *inbox.Inbox
 	relay *outbox.Relay
 	now   time.Time
 }
 
-func newRig(t testing.TB, db *sqldb.DB, consumers ...inbox.Consumer) *rig {
+func newBusTest(t testing.TB, db *sqldb.DB, consumers ...inbox.Consumer) *busTest {
 	t.Helper()
-	r := &rig{in: inbox.New(db, inbox.Options{}), now: noon}
+	r := &busTest{in: inbox.New(db, inbox.Options{}), now: noon}
 	b := testenv.Must(bus.New(r.in, consumers...))(t)
 	r.relay = outbox.New(db, b, outbox.Options{Now: func() time.Time { return r.now }})
 	return r
 }
 
-func (r *rig) run(t testing.TB) {
+func (r *busTest) run(t testing.TB) {
 	t.Helper()
 	testenv.NoError(t, r.relay.RunOnce(t.Context()))
 }
@@ -110,7 +110,7 @@ func status(t testing.TB, db *sqldb.DB) outbox.Status {
 func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		r := newRig(t, db, consumer("daybook", 1, nil), consumer("kitchen", 2, nil))
+		r := newBusTest(t, db, consumer("daybook", 1, nil), consumer("kitchen", 2, nil))
 		events := commit(t, db, 10)
 		r.run(t)
 		r.run(t)
@@ -130,7 +130,7 @@ func TestBus_poison_is_one_consumers_own(t *testing.T) {
 		var poison string
 		broken := true
 		daybook := consumer("daybook", 1, func(e event.Event) bool { return broken && e.ID == poison })
-		r := newRig(t, db, daybook, consumer("kitchen", 2, nil))
+		r := newBusTest(t, db, daybook, consumer("kitchen", 2, nil))
 		events := commit(t, db, 9)
 		poison = events[4].ID
 
@@ -164,7 +164,7 @@ func TestBus_transient_failure(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		failing := true
-		r := newRig(t, db, consumer("daybook", 1, func(event.Event) bool { return failing }))
+		r := newBusTest(t, db, consumer("daybook", 1, func(event.Event) bool { return failing }))
 		commit(t, db, 5)
 		r.run(t)
 		wantPaid(t, db, map[int64]int64{})
@@ -194,7 +194,7 @@ func BenchmarkBus(b *testing.B) {
 				_, err := tx.Exec(ctx, notePaid, sqldb.NewRowSet(1).Int("branch_id", func(int) int64 { return 1 }))
 				return err
 			}
-			r := newRig(b, db, set)
+			r := newBusTest(b, db, set)
 			for left := b.N; left > 0; left -= 1000 {
 				commit(b, db, min(left, 1000))
 			}

@@ -69,7 +69,7 @@ func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []e
 	if len(wanted) == 0 {
 		return nil
 	}
-	// unseen shortens wanted in place, so the number is taken before.
+	// unseen shortens wanted in place, so the length is stored before.
 	all := len(wanted)
 	unseen, err := b.unseen(ctx, tx, c, wanted)
 	if err != nil {

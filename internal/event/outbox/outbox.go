@@ -78,8 +78,8 @@ func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64
 	}
 }
 
-// MoveDeadlines moves the instants at which events are tried again, because the deciding clock was set by as much. It
-// returns how many there were. Rows that are due immediately have no instant and stay.
+// MoveDeadlines moves the instants of the next attempts by the same amount as the deciding clock was set. It returns
+// the number of moved rows. Rows that are due immediately have no instant and stay.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, stmt("outbox_deadline_move"), by.Milliseconds())
 }
@@ -182,7 +182,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// measureInterval keeps the counting of a long backlog cheaper than relaying it.
+// measureInterval is the minimum time between two counts of the backlog. Counting a long backlog must cost less than
+// relaying it.
 const measureInterval = 5 * time.Second
 
 // measure updates the gauges. It also runs after failures, when the backlog matters most.

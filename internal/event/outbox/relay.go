@@ -91,7 +91,7 @@ func (r *Relay) RunOnce(ctx context.Context) error {
 
 // batch relays up to batchSize due events and returns their number.
 func (r *Relay) batch(ctx context.Context) (int, error) {
-	// Asking first spares a claim that would be rolled back, while a broker is down for hours.
+	// Ready is called before the claim: while a broker is down for hours, every claim would be rolled back.
 	if err := r.to.Ready(ctx); err != nil {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
@@ -100,8 +100,8 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 		if err == nil {
 			return n, nil
 		}
-		// The consumers now write in transactions of their own. They must not run inside the relay's: on SQLite they would
-		// wait for the only writer, which it holds.
+		// Publish applies the events in transactions of the consumers. They must not run inside the relay's
+		// transaction: on SQLite they would wait for the only writer, which that transaction holds.
 		r.log.WarnContext(ctx, "a batch failed; its events are delivered separately", "err", err)
 		return r.publishUnlocked(ctx)
 	}
@@ -111,8 +111,8 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 	return r.publishUnlocked(ctx)
 }
 
-// deliverInTx claims, delivers and settles a batch in one transaction. A failure of any consumer is one of the whole
-// batch and refuses no event.
+// deliverInTx claims, delivers and settles a batch in one transaction. If any consumer fails, the whole batch fails,
+// and no event counts as refused.
 func (r *Relay) deliverInTx(ctx context.Context, to LocalPublisher) (int, error) {
 	return r.claim(ctx, r.db.Write, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
 		return nil, to.Deliver(ctx, tx, events)
@@ -140,7 +140,7 @@ func (r *Relay) claim(
 		if err != nil || len(taken) == 0 {
 			return err
 		}
-		// RETURNING promises no order.
+		// The order of the rows from RETURNING is undefined.
 		slices.SortFunc(taken, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
 		refused, err := publish(ctx, tx, eventsOf(taken))
 		if err != nil {

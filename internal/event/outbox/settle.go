@@ -22,9 +22,9 @@ type settlement struct {
 
 func (s settlement) len() int { return len(s.published) + len(s.retried) + len(s.dead) }
 
-// settle queues the statements that record the outcome of rows which this transaction has deleted. A published event
-// moves to the log, a refused one returns to the outbox with its pause, and one that was refused too often becomes a
-// dead letter: each row that the transaction has deleted is inserted somewhere (I7).
+// settle queues the statements that record the outcome of the deleted rows. A published event moves to the log, a
+// refused event returns to the outbox with its pause, and an event that was refused too often becomes a dead letter:
+// each deleted row is inserted into one of the three tables (I7).
 func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 	s := settlement{published: make([]entry, 0, len(rows))}
 	now := r.now()

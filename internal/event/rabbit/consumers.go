@@ -65,8 +65,8 @@ func (c *Consumers) Run(ctx context.Context) error {
 		g.Go(func() error { return l.run(gctx) })
 	}
 	g.Go(func() error { return c.catchUp(gctx, s, external) })
-	// One failed subscription ends all: the broker may have closed only a channel, but the state of the others is
-	// unknown.
+	// One failed subscription ends all of them: the broker may have closed only one channel, but the state of the
+	// others is unknown.
 	if err := g.Wait(); err != nil {
 		c.link.metrics.lost.WithLabelValues(c.link.role).Inc()
 		c.link.log.WarnContext(ctx, "the consumers' connection is dropped", "err", err)

@@ -34,7 +34,7 @@ func letters(t *testing.T, db *sqldb.DB) []eventsql.DeadLetter {
 
 // I15: a poison event ends as a row in dead_event and a copy in the .dlq; other events are applied meanwhile, and a
 // replay applies it once the consumer is fixed.
-func consumersPoison(t *testing.T, r *rig) {
+func consumersPoison(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	in := inbox.New(db, inbox.Options{Pause: time.Millisecond})
 	events := paid(100)
@@ -71,7 +71,7 @@ func consumersPoison(t *testing.T, r *rig) {
 }
 
 // A message that is not an event becomes a dead letter at once, whatever its bytes are, and delays nothing.
-func consumersMalformed(t *testing.T, r *rig) {
+func consumersMalformed(t *testing.T, r *brokerTest) {
 	db := sqldbtest.Postgres(t)
 	c := r.config(daybook(nil))
 	p := r.publisher(t, c)
@@ -95,7 +95,7 @@ func consumersMalformed(t *testing.T, r *rig) {
 }
 
 // A failure that says nothing about the events costs them no attempt; they stay unacknowledged and are tried again.
-func consumersDatabaseOutOfReach(t *testing.T, r *rig) {
+func consumersDatabaseOutOfReach(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	var calls atomic.Int64
 	consumer := daybook(func([]event.Event) error {
@@ -114,7 +114,7 @@ func consumersDatabaseOutOfReach(t *testing.T, r *rig) {
 }
 
 // On shutdown the current batch is finished and acknowledged, so that nothing is delivered twice needlessly.
-func consumersStop(t *testing.T, r *rig) {
+func consumersStop(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	began, goOn := make(chan struct{}), make(chan struct{})
 	consumer := daybook(func([]event.Event) error {
@@ -140,7 +140,7 @@ func consumersStop(t *testing.T, r *rig) {
 }
 
 // Expired timers trigger the sweeper, once per batch, and are acknowledged.
-func consumersExpired(t *testing.T, r *rig) {
+func consumersExpired(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	c.PaymentWindow = 100 * time.Millisecond
 	woken := make(chan struct{}, 1000)
@@ -160,7 +160,7 @@ func consumersExpired(t *testing.T, r *rig) {
 }
 
 // Events are still applied after any number of lost connections, and no goroutine leaks.
-func consumersFiftyLostConnections(t *testing.T, r *rig) {
+func consumersFiftyLostConnections(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	c := r.config(daybook(nil))
 	p := r.publisher(t, c)
@@ -183,7 +183,7 @@ func consumersFiftyLostConnections(t *testing.T, r *rig) {
 }
 
 // A queue that is deleted is declared again and consumed again.
-func consumersDeletedQueue(t *testing.T, r *rig) {
+func consumersDeletedQueue(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
@@ -200,7 +200,7 @@ func consumersDeletedQueue(t *testing.T, r *rig) {
 
 // A process has caught up when all messages that were queued at its first connection are handled: more than a thousand,
 // so that some are on the broker and some prefetched.
-func consumersCatchUp(t *testing.T, r *rig) {
+func consumersCatchUp(t *testing.T, r *brokerTest) {
 	const waiting = prefetch + 10
 	heard, goOn := make(chan int, waiting), make(chan struct{})
 	consumer := inbox.Consumer{

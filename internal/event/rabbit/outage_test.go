@@ -27,7 +27,7 @@ var backlog = testenv.Size(2_000, 60_000)
 func TestRabbit_outage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
-		r := newRig(t, broker.URL())
+		r := newBrokerTest(t, broker.URL())
 		p := r.publisher(t, r.straight())
 		testenv.NoError(t, p.Ready(t.Context()))
 		r.witness(t)
@@ -54,7 +54,7 @@ func TestRabbit_outage(t *testing.T) {
 }
 
 // straight returns a configuration that bypasses the proxy, which is slow.
-func (r *rig) straight() Config {
+func (r *brokerTest) straight() Config {
 	c := r.config(daybook(nil))
 	c.URL = telemetry.Secret(r.direct)
 	return c
@@ -103,7 +103,7 @@ func drain(t testing.TB, rel *outbox.Relay) {
 }
 
 // witness declares a queue of another system that receives all events.
-func (r *rig) witness(t testing.TB) {
+func (r *brokerTest) witness(t testing.TB) {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
@@ -123,7 +123,7 @@ func (r *rig) witness(t testing.TB) {
 
 // compare compares the events that the witness received with those committed. An event whose confirmation came too late
 // is published again; only its first delivery counts for the order.
-func (r *rig) compare(t *testing.T, committed []event.Event) {
+func (r *brokerTest) compare(t *testing.T, committed []event.Event) {
 	t.Helper()
 	ch := r.channel(t)
 	messages := testenv.Must(ch.Consume(r.prefix+"witness", "", true, false, false, false, nil))(t)
@@ -151,7 +151,7 @@ func BenchmarkOutage(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			db, broker := open(b), testenv.RabbitServer(b)
-			r := newRig(b, broker.URL())
+			r := newBrokerTest(b, broker.URL())
 			p := r.publisher(b, r.straight())
 			testenv.NoError(b, p.Ready(b.Context()))
 			r.witness(b)

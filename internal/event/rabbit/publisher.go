@@ -17,8 +17,8 @@ import (
 // meanwhile. If the queue reappears at once, RabbitMQ 3.10 does not notify them, and messages are delivered to nowhere.
 const redeclareAfter = 2 * time.Second
 
-// confirmTimeout is the maximum time to wait for the broker to confirm a batch. The relay holds row locks meanwhile, so
-// it must stay below the idle limit of its transaction, see sqldb.DB.WriteWaiting.
+// confirmTimeout is the maximum time to wait for the broker to confirm a batch. The relay holds row locks during that
+// time, so it must stay below the idle limit of the relay's transaction, see sqldb.DB.WriteWaiting.
 const confirmTimeout = 5 * time.Second
 
 // After errLost and errSlow the outcome of all events is unknown. errNacked concerns one event and costs it an attempt.

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-func publisherWireForm(t *testing.T, r *rig) {
+func publisherWireForm(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	events := paid(2)
 	for i, err := range publish(t, p, events...) {
@@ -37,7 +37,7 @@ func publisherWireForm(t *testing.T, r *rig) {
 }
 
 // Stock events are published to the stock exchange in the form of the reference.
-func publisherStock(t *testing.T, r *rig) {
+func publisherStockExchange(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	c.StockExchange = "goods"
 	p := r.publisher(t, c)
@@ -60,7 +60,7 @@ func publisherStock(t *testing.T, r *rig) {
 }
 
 // The reference's timer: the order id waits for the payment window and returns as order.expired.
-func publisherTimer(t *testing.T, r *rig) {
+func publisherTimer(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	c.PaymentWindow = 300 * time.Millisecond
 	start := time.Now()
@@ -75,7 +75,7 @@ func publisherTimer(t *testing.T, r *rig) {
 	}
 }
 
-func publisherUnknownType(t *testing.T, r *rig) {
+func publisherUnknownType(t *testing.T, r *brokerTest) {
 	events := paid(3)
 	events[1].Type = "order.eaten"
 	refused := publish(t, r.publisher(t, r.config()), events...)
@@ -86,7 +86,7 @@ func publisherUnknownType(t *testing.T, r *rig) {
 
 // A type without a bound queue is published nevertheless; one whose queue is missing is refused, and the queue is
 // declared again afterwards.
-func publisherMissingQueue(t *testing.T, r *rig) {
+func publisherMissingQueue(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	nobody := event.OrderRefundDue.New(noon, "order1", 3, 7, event.RefundDue{})
 	if refused := publish(t, p, nobody); refused[0] != nil {
@@ -105,7 +105,7 @@ func publisherMissingQueue(t *testing.T, r *rig) {
 }
 
 // A queue that refuses messages, for example because of a length limit set by policy, nacks.
-func publisherFullQueue(t *testing.T, r *rig) {
+func publisherFullQueue(t *testing.T, r *brokerTest) {
 	ch := r.channel(t)
 	full := amqp.Table{"x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"}
 	testenv.Must(ch.QueueDeclare(r.prefix+"comanda.daybook", true, false, false, false, full))(t)
@@ -118,7 +118,7 @@ func publisherFullQueue(t *testing.T, r *rig) {
 }
 
 // A broker that accepts everything and never replies costs the confirm timeout, once, and no event.
-func publisherHangingBroker(t *testing.T, r *rig) {
+func publisherHangingBroker(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
 	p.timeout = 200 * time.Millisecond
@@ -149,7 +149,7 @@ func methodFrame(payload []byte) []byte {
 
 // During an alarm nothing is published, and the connection is kept; messages in flight are not repeated before the
 // alarm is over.
-func publisherAlarm(t *testing.T, r *rig) {
+func publisherAlarm(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
 	connections := r.proxy.Accepted()
@@ -178,7 +178,7 @@ func publisherAlarm(t *testing.T, r *rig) {
 	r.take(t, "comanda.daybook", 3)
 }
 
-func publisherClosed(t *testing.T, r *rig) {
+func publisherClosed(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config())
 	publish(t, p, placed("order1"))
 	p.Close()
@@ -189,7 +189,7 @@ func publisherClosed(t *testing.T, r *rig) {
 }
 
 // A broker with another payment window keeps its queue; events continue, timers stop, and the log contains the remedy.
-func topologyOtherWindow(t *testing.T, r *rig) {
+func topologyOtherWindow(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	publish(t, r.publisher(t, c), placed("order1"))
 	r.take(t, queueAwait, 1)
@@ -213,7 +213,7 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 }
 
 // If the exchange cannot be declared nothing can be published, and the error contains the broker's reply.
-func topologyOtherExchange(t *testing.T, r *rig) {
+func topologyOtherExchange(t *testing.T, r *brokerTest) {
 	ch := r.channel(t)
 	testenv.NoError(t, ch.ExchangeDeclare(r.prefix+event.Exchange, "fanout", true, false, false, false, nil))
 	p := r.publisher(t, r.config())

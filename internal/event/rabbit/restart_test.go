@@ -17,7 +17,7 @@ import (
 func TestRabbit_restarts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
-		r := newRig(t, broker.URL())
+		r := newBrokerTest(t, broker.URL())
 		c := r.config(daybook(nil))
 		r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
 		relay(t, r, c, db)
@@ -60,7 +60,7 @@ func TestRabbit_restarts(t *testing.T) {
 func TestRabbit_wiped(t *testing.T) {
 	t.Parallel()
 	db, broker := sqldbtest.SQLite(t), ownBroker(t)
-	r := newRig(t, broker.URL())
+	r := newBrokerTest(t, broker.URL())
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
 	relay(t, r, c, db)
@@ -77,7 +77,7 @@ func TestRabbit_wiped(t *testing.T) {
 }
 
 // nothingWrong fails the test if an event is pending, dead, or has failed at its consumer.
-func (r *rig) nothingWrong(t *testing.T, db *sqldb.DB) {
+func (r *brokerTest) nothingWrong(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending != 0 || len(s.Dead) != 0 {
 		t.Errorf("status %+v, %v", s, err)
@@ -89,7 +89,7 @@ func (r *rig) nothingWrong(t *testing.T, db *sqldb.DB) {
 
 // told waits until a queue has delivered want different events, and fails the test if there are more. Repetitions count
 // once.
-func (r *rig) told(t *testing.T, queue string, want int) {
+func (r *brokerTest) told(t *testing.T, queue string, want int) {
 	t.Helper()
 	ch, ids := r.channel(t), map[string]bool{}
 	testenv.Eventually(t, patience, func() bool {

@@ -37,7 +37,7 @@ type Config struct {
 	Metrics       *Metrics
 }
 
-// link is the part that Publisher and Consumers share: a validated configuration and the way to connect.
+// link is shared by Publisher and Consumers: a validated configuration, and the method that connects.
 type link struct {
 	role     string
 	url      string
@@ -85,7 +85,7 @@ type session struct {
 	*link
 	conn    *amqp.Connection
 	raw     net.Conn // the socket of conn; closing it unblocks pending reads and writes
-	timers  bool     // the await queue has the declared arguments; otherwise timers would pile up or never expire
+	timers  bool     // the await queue has the declared arguments; otherwise no timers are sent
 	blocked atomic.Bool
 	onBlock atomic.Pointer[context.CancelCauseFunc] // cancels the publisher's wait when the broker blocks
 	helpers sync.WaitGroup

@@ -19,12 +19,12 @@ import (
 	"comanda/internal/worker"
 )
 
-func togetherSQLite(t *testing.T, r *rig)   { together(t, r, sqldbtest.SQLite(t), 1) }
-func togetherPostgres(t *testing.T, r *rig) { together(t, r, sqldbtest.Postgres(t), 3) }
+func togetherSQLite(t *testing.T, r *brokerTest)   { together(t, r, sqldbtest.SQLite(t), 1) }
+func togetherPostgres(t *testing.T, r *brokerTest) { together(t, r, sqldbtest.Postgres(t), 3) }
 
 // together relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
 // I8: every committed event is published, and applied exactly once.
-func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
+func together(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 	events := testenv.Size(3000, 6000)
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
@@ -66,7 +66,7 @@ func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
 }
 
 // relay runs a relay until the end of the test.
-func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
+func relay(t testing.TB, r *brokerTest, c Config, db *sqldb.DB) {
 	t.Helper()
 	rel := outbox.New(db, r.publisher(t, c), outbox.Options{Log: c.Log})
 	w := worker.New(worker.Loop{
@@ -81,7 +81,7 @@ func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
 }
 
 // I16: while the broker is down events accumulate without using attempts; afterwards the backlog is published.
-func togetherBrokerDown(t *testing.T, r *rig) {
+func togetherBrokerDown(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	r.proxy.Down(true)
 	c := r.config(daybook(nil))
@@ -112,7 +112,7 @@ func BenchmarkRelay(b *testing.B) {
 	for name, open := range engines {
 		for kind, some := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany, "sold": sold} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
-				db, r := open(b), newRig(b, address)
+				db, r := open(b), newBrokerTest(b, address)
 				p := r.publisher(b, Config{
 					URL: r.config().URL, Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: []inbox.Consumer{daybook(nil)},
 				})
@@ -130,7 +130,7 @@ func BenchmarkRelay(b *testing.B) {
 }
 
 // others declares a queue for all stock events.
-func (r *rig) others(t testing.TB, exchange string) {
+func (r *brokerTest) others(t testing.TB, exchange string) {
 	t.Helper()
 	name := r.prefix + "others"
 	testenv.DropQueues(t, r.address, name)

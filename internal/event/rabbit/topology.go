@@ -182,7 +182,7 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 			return nil, fmt.Errorf("exchange %s: %w", name, err)
 		}
 	}
-	// A queue that differs is bound nevertheless: it was declared in order to receive these messages.
+	// A queue with other arguments is bound nevertheless: it was declared in order to receive these messages.
 	differing = map[string]string{}
 	for _, q := range t.queues {
 		reason, err := declareQueue(conn, q)

@@ -76,7 +76,7 @@ func (d *Decoder) Decode(data []byte, v any) error {
 	if ok && s.space() < len(s.data) {
 		s.syntax("something follows the end of the JSON value")
 	}
-	// Deferred after Put, so it runs before it. The returned error keeps its own reference to the fields.
+	// forget is deferred after Put, so it runs before it. The returned error keeps its own reference to the fields.
 	defer s.forget()
 	if s.broken != "" {
 		return &Error{Syntax: s.broken}
@@ -161,7 +161,7 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 	if n, ok := c.done[t]; ok {
 		return n
 	}
-	// Registered before its fields are compiled, so that a type that contains itself finds it.
+	// The node is registered before its fields are compiled, so that a type that contains itself finds it.
 	n := &structNode{byName: map[string]int{}}
 	c.done[t] = n
 	required := seq.Set(s.Required)

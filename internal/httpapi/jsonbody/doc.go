@@ -1,9 +1,8 @@
 // Package jsonbody decodes the JSON body of a request into a Go value and validates it against its OpenAPI schema in
 // one pass over the bytes.
 //
-// The usual way (decode into maps, validate those, decode again into the struct) costs three times as much and is lax
-// in ways that hurt a shop: it takes the last of two equal keys, matches names regardless of case and rounds large
-// numbers. The rules:
+// The usual way (decode into maps, validate those, decode again into the struct) costs three times as much. It is also
+// lax: it takes the last of two equal keys, matches names regardless of case and rounds large numbers. The rules:
 //
 //	J1. Everything that Decode accepts is accepted by encoding/json with the same result, except for J6, and by the schema.
 //	J2. Unknown and repeated properties are refused, also if they are equal only after unescaping. Names match exactly.
@@ -16,7 +15,7 @@
 //	    its length is checked; text that cannot be cleaned is an error of its field. New panics if the tag is missing, so
 //	    that no field can be forgotten.
 //
-// A value whose Go type decodes itself (time.Time, json.RawMessage), or whose schema has constraints that this package
-// does not implement (oneOf, uniqueItems), is passed to encoding/json and to huma's validator as a whole; J2 to J4 do
-// not apply inside it.
+// Values of two kinds are passed to encoding/json and to huma's validator as a whole: those whose Go type decodes
+// itself (time.Time, json.RawMessage), and those whose schema has constraints that this package does not implement
+// (oneOf, uniqueItems). J2 to J4 do not apply inside them.
 package jsonbody

@@ -21,7 +21,7 @@ const (
 )
 
 // node decodes one kind of value. decode returns false only on a syntax error. Nodes are immutable after compile and
-// shared by all requests; what changes is in state.
+// shared by all requests; state has the data of one body.
 type node interface {
 	decode(s *state, v reflect.Value) bool
 }
@@ -59,7 +59,7 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 	if !ok {
 		return false
 	}
-	// Checked after unescaping, so that both spellings of NUL are found.
+	// The text is checked after unescaping, so that both spellings of NUL are found.
 	if bytes.IndexByte(b, 0) >= 0 {
 		s.fail(msgNUL)
 		return true
@@ -69,7 +69,7 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 		s.fail(err.Error())
 		return true
 	}
-	// The validator is asked only if it will find an error, or if the schema has rules that this node does not check.
+	// The validator is called only if it will find an error, or if the schema has rules that this node does not check.
 	if count := utf8.RuneCountInString(str); n.ask || count < n.minLen || count > n.maxLen {
 		s.validate(n.schema, str)
 	}
@@ -217,7 +217,7 @@ func (n *mapNode) decode(s *state, v reflect.Value) bool {
 			s.fail(msgRepeated)
 			return s.skip()
 		}
-		// Elements of maps are not addressable, so each is decoded apart and stored afterwards.
+		// Elements of maps are not addressable, so each is decoded into a new value and stored afterwards.
 		elem := reflect.New(v.Type().Elem()).Elem()
 		ok = s.value(n.elem, n.nullable, elem)
 		v.SetMapIndex(key, elem)
@@ -293,7 +293,7 @@ func (n *wholeNode) decode(s *state, v reflect.Value) bool {
 		s.fail(msgNUL)
 		return true
 	}
-	// Decoded twice: huma validates the generic value, and the Go type decodes itself.
+	// The value is decoded twice: huma validates the generic value, and the Go type decodes itself.
 	var loose any
 	if err := json.Unmarshal(raw, &loose); err != nil {
 		s.fail("not readable")

@@ -40,7 +40,7 @@ func (s *state) expect(c byte) bool {
 	return true
 }
 
-// unexpected records why, unless the text simply ends, which is the more useful message.
+// unexpected records a syntax error. At the end of the text it records that instead, which is the more useful message.
 func (s *state) unexpected(why string) bool {
 	if s.pos >= len(s.data) {
 		return s.syntax("the JSON text ends too early")
@@ -48,8 +48,8 @@ func (s *state) unexpected(why string) bool {
 	return s.syntax(why)
 }
 
-// more is called before the first element and after each one. It reports whether another follows before the closing
-// bracket, which leave consumes.
+// more is called before the first element and after each element. It reports whether another element follows before
+// the closing bracket, which leave consumes.
 func (s *state) more(first bool, closing byte) (another, ok bool) {
 	switch c := s.peek(); {
 	case c == closing:

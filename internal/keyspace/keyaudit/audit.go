@@ -58,7 +58,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	if o.MaxKeys > 0 && a.total > o.MaxKeys {
 		return r, ErrTooMany
 	}
-	// A document has a memo beside it, so at most half of the keys are documents. It is only the initial capacity.
+	// Every document has a memo, so at most half of the keys are documents. The number is only an initial capacity.
 	a.relations = newRelations(a.total / 2)
 	sum, err := a.walkAll(ctx, a.first)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.KeyInf
 	return sum, nil
 }
 
-// lookup returns what to read about a key: the ids that it holds, or only its type.
+// lookup returns the data to read about a key: the ids in it, or only its type.
 func (a *auditor) lookup(key string) redisdb.Lookup {
 	family, ok := keyspace.Find(key)
 	if !ok {

@@ -102,7 +102,7 @@ func anOrder(put putter, n int64) {
 		put("SET", details.Memo(detail), "{}")
 		put("SADD", details.List(), detail)
 		put("SADD", keyspace.OrderDetails.Key(id), detail)
-		put("SADD", keyspace.DetailsOfOrder.Key(id), detail)
+		put("SADD", keyspace.OrderDetailsByOrder.Key(id), detail)
 	}
 	hold := keyspace.HoldRecord(1+n%20, id)
 	put("HSET", hold, "s", "H", "11", "2", "__bizDate", "2026-02-26", "__branchId", "1")

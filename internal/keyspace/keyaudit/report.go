@@ -83,8 +83,9 @@ func (s suspect) String() string {
 	return s.key + ": " + s.note
 }
 
-// recheckMax is the number of suspects per kind that are rechecked; further ones are counted at once. It bounds the
-// memory and the duration of the recheck. Updates in progress are a handful, so with that many suspects it changes little.
+// recheckMax is the maximum number of suspects per kind that are rechecked; further suspects are reported at once. It
+// bounds the memory and the duration of the recheck. Keys in the middle of an update are few, so they hardly change
+// such a number.
 const recheckMax = 10_000
 
 // tally holds the counts of one scan. Tallies of several masters are summed.

@@ -23,14 +23,14 @@ type walk struct {
 	facts  []fact
 }
 
-// The first sampleFirst keys of a family on a master are measured with MEMORY USAGE, and then one of sampleEvery:
-// enough for an estimate at a small part of the cost.
+// The size of the first sampleFirst keys of a family on a master is measured with MEMORY USAGE, and then of one in
+// sampleEvery: that is enough for an estimate and much cheaper than measuring all.
 const (
 	sampleFirst = 20
 	sampleEvery = 500
 )
 
-// first processes a page of the first scan: it checks each key and notes which documents exist and which are
+// first processes a page of the first scan: it checks each key, and records which documents exist and which are
 // referenced.
 func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	w.sample, w.of = w.sample[:0], w.of[:0]
@@ -88,7 +88,7 @@ func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 	return "", ""
 }
 
-// relate notes the documents of a page, and the ids in indexes and lists.
+// relate records the documents of a page, and the ids in indexes and lists.
 func (w *walk) relate(page []redisdb.KeyInfo) error {
 	w.facts = w.facts[:0]
 	for i := range page {
@@ -202,7 +202,7 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 // pageSize is how many suspects are read in one exchange, as many as keys in a page of SCAN.
 const pageSize = 1000
 
-// still reports for each suspect of a kind whether it is still wrong. A key that is gone is correct by now.
+// still reports for each suspect of a kind whether it is still wrong. A key that was deleted is not wrong any more.
 func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
 	switch kind {
 	case LostIndex, LostEntry, NotListed:
@@ -228,7 +228,7 @@ func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool,
 	return wrong, nil
 }
 
-// stillRelated checks the document and the index entry: still wrong if one exists without the other.
+// stillRelated checks the document and the index entry: they are wrong if one exists without the other.
 func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
 	documents, entries := make([]string, len(some)), make([]redisdb.Entry, len(some))
 	for i, s := range some {

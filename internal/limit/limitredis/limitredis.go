@@ -27,8 +27,8 @@ func New(db *redisdb.DB) *Store { return &Store{db} }
 
 var errAnswer = errors.New("limitredis: malformed reply")
 
-// Reserve implements limit.Store. The script decides; the result is computed from the time that it returns. Reading,
-// deciding and writing in one script is what makes the limit exact: two processes cannot both take the last request.
+// Reserve implements limit.Store. A script reads, decides and writes, so that the limit is exact: two processes cannot
+// both get the last request. The result is computed from the time that the script returns.
 func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	ms := now.UnixMilli()
 	said, err := s.db.Run(ctx, reserveScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
@@ -44,8 +44,8 @@ func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, no
 		_, v := p.Reserve(said[1], ms) // computes the waiting time
 		return v, nil
 	}
-	// The script returns the time after this request. One interval less is the time before it, from which the same
-	// function computes the result that Memory would have returned.
+	// The script returns the time after this request. From the time before it, which is one interval less,
+	// Policy.Reserve computes the result that Memory would have returned.
 	_, v := p.Reserve(said[1]-p.Interval.Milliseconds(), ms)
 	return v, nil
 }

@@ -36,7 +36,7 @@ func (f *Folder) Send(_ context.Context, m mail.Message) error {
 	if _, err := msg.WriteTo(&b); err != nil {
 		return fmt.Errorf("mailout: %w", err)
 	}
-	path := filepath.Join(f.dir, m.ID+".eml") // ids are ours, so they contain no separator
+	path := filepath.Join(f.dir, m.ID+".eml") // ids are created by Comanda, so they contain no separator
 	if err := os.WriteFile(path+".new", []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
 	}

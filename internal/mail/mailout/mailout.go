@@ -47,7 +47,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 	}
 	u, err := url.Parse(string(c.URL))
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		// The address itself may contain a password, so the error does not.
+		// The error does not quote the address, which may contain a password.
 		return nil, fault.InField("smtp_url", "no_mail_server",
 			errors.New("mailout: the address of the mail server is not smtp://host or smtps://host"))
 	}
@@ -144,7 +144,7 @@ func dialError(err error) error {
 // 538), or the credentials refused (535).
 func concernsLogin(code int) bool { return slices.Contains([]int{530, 534, 535, 538}, code) }
 
-// fromAddress is the sender of messages that have none of their own.
+// fromAddress is the sender of messages that have no sender of their own.
 type fromAddress struct{ text.Mailbox }
 
 // parseFrom parses the sender. The error does not quote the setting; only its form is shown.
@@ -165,7 +165,7 @@ func (s fromAddress) compose(m mail.Message) (*gomail.Msg, error) {
 	}
 	from := text.Mailbox{Name: cmp.Or(m.From.Name, s.Name), Address: cmp.Or(m.From.Address, s.Address)}
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	// As parsed: a name may contain quotes, which a formatted address would have to escape.
+	// The parsed address is passed, because a name may contain quotes, which a formatted address would have to escape.
 	msg.FromMailAddress(&netmail.Address{Name: from.Name, Address: from.Address})
 	if err := msg.To(to.Address); err != nil {
 		return nil, fmt.Errorf("%w: an address cannot be written", mail.ErrRefused)

@@ -47,8 +47,8 @@ func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 	return page
 }
 
-// itemsIn returns an order's items with their names in the guest's language, as the menu named them when the order was
-// placed. The staff read itemsOf, in the branch's language. A name that is missing in that language is the kitchen's.
+// itemsIn returns an order's items with their names in the guest's language, as they were when the order was placed.
+// If a name is missing in that language, the kitchen's name is returned. The staff's routes use itemsOf.
 func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	out := itemsOf(items)
 	for i, it := range items {
@@ -57,8 +57,8 @@ func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	return out
 }
 
-// localeIn returns the explicitly requested locale if it is in have, else the best match for Accept-Language. It
-// returns "" without a match, which selects the branch's default.
+// localeIn returns the explicitly requested locale if it is in have, else the best match for Accept-Language.
+// Without a match it returns "", and the caller uses the branch's default.
 func localeIn(l httpapi.Language, have []catalog.Locale) catalog.Locale {
 	if named := catalog.Locale(l.Locale); slices.Contains(have, named) {
 		return named

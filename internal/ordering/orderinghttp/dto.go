@@ -14,9 +14,8 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// createBody is a request to place an order. It contains no prices that count: the server takes them from the menu
-// version and only compares ExpectedTotal. The limits in the tags are those of package ordering, which checks them
-// again.
+// createBody is a request to place an order. The server takes prices from the menu version, and only compares
+// ExpectedTotal with their sum. The limits in the tags are those of package ordering, which checks them again.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
 	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, if available."`
@@ -163,7 +162,7 @@ func detailOf(d ordering.Detail) Detail {
 	return out
 }
 
-// itemsOf returns the lines with the names that the kitchen reads.
+// itemsOf returns the lines with the names that are shown in the kitchen.
 func itemsOf(items []ordering.Item) []item {
 	return seq.Map(items, func(it ordering.Item) item {
 		return item{
@@ -192,7 +191,7 @@ func timelineOf(d ordering.Detail) []occurrence {
 			all = append(all, occurrence{r.DoneAt, "REFUNDED"})
 		}
 	}
-	// Stable, so that events of the same millisecond stay in the order above.
+	// The sort is stable, so that events of the same millisecond stay in the order above.
 	slices.SortStableFunc(all, func(a, b occurrence) int { return a.At.Compare(b.At) })
 	return all
 }

@@ -34,8 +34,8 @@ type LINEPay interface {
 	Read(rawQuery string) (ref, transaction string, err error)
 }
 
-// Gateways configures the routes that payment gateways call. Their accounts may change while the process runs, so each
-// request asks for the gateway. The routes of one that is not configured answer 404.
+// Gateways configures the routes that payment gateways call. Accounts of gateways may change while the process runs,
+// so each request calls VNPay and LINEPay again. The routes of a gateway that is not configured answer 404.
 type Gateways struct {
 	VNPay   func() (VNPay, bool)
 	LINEPay func() (LINEPay, bool)
@@ -68,7 +68,7 @@ func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r.registerPage(a)
 }
 
-// with calls serve with the configured gateway, or answers 404.
+// with calls serve with the configured gateway, or answers 404 if there is none.
 func with[G any](configured func() (G, bool), serve func(http.ResponseWriter, *http.Request, G)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		gateway, ok := configured()
@@ -99,7 +99,7 @@ func (g gateways) ipn(w http.ResponseWriter, r *http.Request, v VNPay) {
 	g.handleNotification(w, r, v, r.URL.RawQuery)
 }
 
-// callback is ipn under the reference's path. It also accepts the parameters as a form.
+// callback handles VNPay's call at the path of the reference. It also accepts the parameters as a form.
 func (g gateways) callback(w http.ResponseWriter, r *http.Request, v VNPay) {
 	query := r.URL.RawQuery
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -125,7 +125,7 @@ func (g gateways) handleVNPay(ctx context.Context, v VNPay, query, headers strin
 	ref, report, err := v.Read(query)
 	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
-	// Faults are equal by code, so this matches vnpay.ErrForm, which this package must not import.
+	// Faults are equal by code, so errReturn matches vnpay.ErrForm. This package must not import vnpay.
 	case errors.Is(err, errReturn): // signed, but not about a payment of this system
 		odd.Verdict = "FOREIGN"
 		return g.failed(ctx, ref, errors.Join(err, g.recordRejected(ctx, odd)))
@@ -136,7 +136,7 @@ func (g gateways) handleVNPay(ctx context.Context, v VNPay, query, headers strin
 		}
 		return ipnSignature
 	}
-	// From here on the message is VNPay's own: the signature was verified.
+	// The signature was verified, so from here on VNPay is the sender of the message.
 	report.Headers = headers
 	result, err := g.orders.Report(ctx, ref, payment.VNPay, report, ordering.SourceCallback)
 	switch {
@@ -165,7 +165,7 @@ func (g gateways) recordRejected(ctx context.Context, e payment.Event) error {
 	if httpapi.Allow(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
 		return g.orders.RecordRejectedNotification(ctx, e)
 	}
-	return nil // the limiter counts it; dropping the rest keeps a flood of forgeries from filling the database
+	return nil // the limiter counts the dropped message; otherwise a flood of forgeries could fill the database
 }
 
 // answer writes a response code in VNPay's format. A client that has disconnected is not an error: VNPay repeats the
@@ -175,8 +175,8 @@ func (g gateways) answer(w http.ResponseWriter, v VNPay, code string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": v.Message(code)})
 }
 
-// vnpayReturn changes nothing. Browsers may call it never, once or repeatedly, before or after the IPN call. The
-// signature is verified, because the query comes from the browser.
+// vnpayReturn redirects the guest to the result page and changes nothing. Browsers may call it never, once or
+// repeatedly, before or after the IPN call. The signature is verified, because the query comes from the browser.
 func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request, v VNPay) {
 	ref, _, err := v.Read(r.URL.RawQuery)
 	if err != nil {
@@ -203,7 +203,7 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request, l LINEPay) {
 	ctx, cancel := context.WithTimeout(r.Context(), confirmWait)
 	defer cancel()
 	if _, err := g.orders.ConfirmApproved(ctx, ref, transaction, headersOf(r)); err != nil {
-		// A redirect about no attempt of ours, or with another transaction id.
+		// The redirect names an unknown attempt, or another transaction id than the attempt's.
 		if errors.Is(err, payment.ErrAttempt) {
 			_ = g.recordRejected(ctx, payment.Event{
 				Method: payment.LINEPay, Raw: r.URL.RawQuery, Headers: headersOf(r), Verdict: "FORGED",
@@ -362,7 +362,7 @@ func pageState(d ordering.Detail, a payment.Attempt) string {
 // amountOf formats an amount for display: 130.000 ₫, NT$440, 12.50 USD.
 func amountOf(a payment.Attempt, separator string) string {
 	whole, fraction, _ := strings.Cut(a.Currency.Format(a.Amount), ".")
-	// From the end, so that earlier positions stay valid.
+	// Separators are inserted from the end, so that earlier positions stay valid.
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + separator + whole[i:]
 	}

@@ -61,7 +61,7 @@ func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, err
 	if err != nil {
 		return nil, err
 	}
-	// The id covers the whole board, so a station gets 304 only if no other has changed either.
+	// The id covers the whole board, so a station gets 304 only if no other station has changed either.
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}

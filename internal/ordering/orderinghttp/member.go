@@ -68,10 +68,10 @@ type checkedOut struct {
 // checkOut turns the member's cart into an order: 201 for a new one, 200 for a repetition.
 func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*httpapi.Creation[checkedOut], error) {
 	c := in.Body.checkout()
-	if err := r.orders.CheckForm(c); err != nil { // before limited: an invalid request must not use up the limit
+	if err := r.orders.CheckForm(c); err != nil { // checked before the limits, so that an invalid request does not count
 		return nil, err
 	}
-	// Members share the policy of guests; the actor takes the place of the phone.
+	// Members have the same rate-limit policy as guests. The actor's id is used in place of the phone.
 	who := authz.ActorOf(ctx)
 	if err := httpapi.Allow(ctx, "order_guest", who.String()); err != nil {
 		return nil, err

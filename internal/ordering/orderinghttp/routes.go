@@ -25,7 +25,7 @@ type Guests interface {
 	ResolveForRead(ctx context.Context, token string) (visit.Guest, error)
 }
 
-// Daybook reads the totals of one business date. It is as late as events are.
+// Daybook reads the totals of one business date. Events that are not consumed yet are missing from the totals.
 type Daybook interface {
 	Day(ctx context.Context, s stock.Scope) (ordering.Day, error)
 }
@@ -53,7 +53,7 @@ func Register(
 	httpapi.Register(ops, "visit-orders", "GET /cis/visit/{visitId}/orders",
 		"List the orders of the guest's visit, newest first", r.ofVisit)
 	r.registerEvents(a)
-	// It is public and pays any order, so it must not exist in a real restaurant.
+	// The mock callback is public and can pay any order, so it must not exist in a real restaurant.
 	if orders.Settings().Methods.Sandbox() {
 		httpapi.Register(a.Operations("Orders", httpapi.Public), "mock-callback", "POST /cis/payments/mock-callback",
 			"Simulate a provider's notification; only where the sandbox is enabled", r.mockCallback)
@@ -64,12 +64,12 @@ func Register(
 	r.registerMember(a)
 }
 
-// guestOf returns the guest of a resolved token as package ordering names it.
+// guestOf converts the guest of a resolved token to the type of package ordering.
 func guestOf(g visit.Guest) ordering.Guest {
 	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
 }
 
-// token returns the header's token, or the body's: the reference sends it in the body.
+// token returns the token of the header or, as in the reference, of the body.
 func token(header, body telemetry.Secret) string {
 	if header != "" {
 		return string(header)
@@ -91,7 +91,7 @@ func (r routes) create(ctx context.Context, in *createInput) (*httpapi.Creation[
 		return nil, err
 	}
 	request := in.Body.request()
-	// Before the rate limits: an invalid request must not use them up.
+	// The request is checked before the rate limits, so that an invalid request does not count.
 	if err := r.orders.CheckRequest(guestOf(g), request); err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func (r routes) create(ctx context.Context, in *createInput) (*httpapi.Creation[
 	return httpapi.CreationOf(receipt.New, summaryOf(receipt.Order).at(r.page(ctx, receipt.Order, in.Device))), nil
 }
 
-// limited applies the rate limits per phone and per visit. Repeated requests count, because they cost as much. Invalid
-// requests do not: they are rejected before, so a guest who corrects one need not wait.
+// limited applies the rate limits per phone and per visit. Repeated requests count, because they cost as much as
+// others. Invalid requests are refused before and do not count, so a guest who corrects a request need not wait.
 func limited(ctx context.Context, g visit.Guest) error {
 	if err := httpapi.Allow(ctx, "order_guest", g.TokenHash); err != nil {
 		return err
@@ -146,7 +146,7 @@ func canceledOf(o ordering.Order) canceled {
 	return canceled{o.ID, string(o.Status), string(o.PaymentStatus)}
 }
 
-// cancel also accepts a guest whose visit closed recently: a cancellation only releases units.
+// cancel also serves guests whose visit closed recently, because a cancellation only releases units.
 func (r routes) cancel(ctx context.Context, in *orderInput) (canceled, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -165,7 +165,7 @@ type payInput struct {
 	}
 }
 
-// pay starts another attempt. It may wait for the gateway, which makes the page.
+// pay starts another attempt. It may wait for the gateway, which creates the payment page.
 func (r routes) pay(ctx context.Context, in *payInput) (Summary, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -175,7 +175,7 @@ func (r routes) pay(ctx context.Context, in *payInput) (Summary, error) {
 	return summaryOf(o).at(page), err
 }
 
-// moreTime identifies the deadline to extend, so that a repeated request extends it only once.
+// moreTime contains the deadline that the client saw, so that a repeated request extends it only once.
 type moreTime struct {
 	PayBy time.Time `json:"payBy" doc:"The order's payBy that the client has seen. If it has changed since, nothing happens."`
 }
@@ -187,7 +187,7 @@ type moreTimeInput struct {
 	Body moreTime
 }
 
-// moreTime extends the deadline. It returns the order, so that the app shows the new deadline without another request.
+// moreTime extends the deadline. It returns the order, so that the app gets the new deadline without another request.
 func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (Detail, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -246,7 +246,7 @@ type mockCallbackOut struct {
 	PaymentStatus string `json:"paymentStatus"`
 }
 
-// mockCallback stores its own body as the message of the gateway.
+// mockCallback stores its own body as the gateway's message.
 func (r routes) mockCallback(ctx context.Context, in *mockInput) (mockCallbackOut, error) {
 	raw, err := json.Marshal(in.Body)
 	if err != nil {

@@ -55,7 +55,7 @@ type counterInput struct {
 	}
 }
 
-// takeAtCounter records money that the staff have taken, and returns the order as it is then.
+// takeAtCounter records a payment taken by the staff, and returns the order afterwards.
 func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (staffDetail, error) {
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return staffDetail{}, payment.ErrMethod
@@ -81,7 +81,8 @@ type day struct {
 	Revenue  int64  `json:"revenue" doc:"Minor units of the branch's currency."`
 }
 
-// day returns the totals that the daybook has counted so far. Other branches look like missing ones.
+// day returns the totals that the daybook has counted so far. Branches that the actor may not see are reported as
+// missing.
 func (r routes) day(ctx context.Context, in *dayInput) (day, error) {
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
@@ -121,7 +122,7 @@ type refundInput struct {
 	}
 }
 
-// refund records the refund and returns at once: a gateway is asked later, by the loop.
+// refund records the refund and returns at once. The loop SendRefunds calls the gateway later.
 func (r routes) refund(ctx context.Context, in *refundInput) (refund, error) {
 	b := in.Body
 	f, err := r.orders.Refund(ctx, authz.ActorOf(ctx), ordering.Refund{
@@ -170,7 +171,7 @@ type judgeInput struct {
 	}
 }
 
-// judgePayment records what the gateway's console shows, for attempts that no request can clear up any more.
+// judgePayment records the state that the gateway's console shows, for attempts whose state no request can determine.
 func (r routes) judgePayment(ctx context.Context, in *judgeInput) (staffDetail, error) {
 	o, err := r.orders.RecordOutcome(
 		ctx, authz.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
@@ -297,8 +298,8 @@ type staffOrder struct {
 	Items        []item     `json:"items"`
 }
 
-// branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch. A branch of
-// others looks like a missing one.
+// branchOf parses a branch id. It returns catalog.ErrBranch for a branch in which the actor does not work, as for a
+// missing branch.
 func branchOf(ctx context.Context, text string) (int64, error) {
 	branch := httpapi.IDOf(text)
 	if !authz.ActorOf(ctx).Sees(branch) {
@@ -340,7 +341,7 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 		return nil
 	}
 	s := ordering.ParseSearch(text)
-	if !authz.MayUse(ctx, receiverRoute) { // else a search would reveal what the response hides
+	if !authz.MayUse(ctx, receiverRoute) { // otherwise the results would reveal the receivers that responses hide
 		s = s.WithoutReceiver()
 	}
 	return &s

@@ -106,20 +106,20 @@ func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orde
 	url, serve := net.listen(t)
 	h.url = url
 	v, l := h.openGateways()
-	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.Now)
-	t.Cleanup(led.Stop)
+	ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.Now)
+	t.Cleanup(ledger.Stop)
 	h.settings = ordering.Settings{
 		Config: ordering.Defaults(), Methods: payment.NewMethods(payment.VNPay, payment.LINEPay),
 		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: v, payment.LINEPay: l}, ReturnTo: h.url,
 	}
 	h.settings.Limits = ordering.Limits{}
 	h.orders = &ordering.Service{
-		Settings: func() ordering.Settings { return h.settings }, Ledger: led, Admission: open{},
-		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: led,
+		Settings: func() ordering.Settings { return h.settings }, Ledger: ledger, Admission: open{},
+		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: ledger,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.Now,
 	}
 	t.Cleanup(func() { h.orders.Close(context.Background()) })
-	serve(h.routes(v, led, g))
+	serve(h.routes(v, ledger, g))
 	t.Cleanup(h.vnpay.Close) // before anything that its notifications need
 	t.Cleanup(h.line.Close)
 	return h
@@ -145,13 +145,13 @@ func (h *testServer) openGateways() (*vnpay.Merchant, *linepay.Merchant) {
 	return v, testenv.Must(linepay.New(conf, h.net.client(), linepay.Nonce))(h.t)
 }
 
-func (h *testServer) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghttp.Guests) http.Handler {
+func (h *testServer) routes(v *vnpay.Merchant, ledger *orderingsql.Ledger, g orderinghttp.Guests) http.Handler {
 	h.t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
 	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(h.t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
-	orderinghttp.Register(server.API(), h.orders, g, nil, led)
+	orderinghttp.Register(server.API(), h.orders, g, nil, ledger)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
 		VNPay:     func() (orderinghttp.VNPay, bool) { return calling{v}, true },
 		LINEPay:   func() (orderinghttp.LINEPay, bool) { return returning{}, true },

@@ -13,9 +13,9 @@ import (
 	"comanda/internal/stock"
 )
 
-// Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment. Lines,
-// categories, tables and stations follow in statements of their own. They may be newer; a later version of the order
-// then causes another board.
+// Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment.
+// Separate statements read lines, categories, tables and stations, which may therefore be newer. If they are, the
+// order has a later version too, and the next board includes it.
 func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
 	tickets, err := sqldb.Collect(ctx, s.db, scanTicket, stmt("board_select"), q.Branch, q.Date, q.DateBefore,
 		q.PaidSince.UnixMilli(),
@@ -115,7 +115,7 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 // OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since. The
 // metric of waiting tickets uses it.
 func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
-	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // a business date may be behind the UTC date
+	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // the business date may be earlier than the UTC date
 	pairs, err := sqldb.Collect(ctx, s.db, sqldb.Pair, stmt("ticket_oldest"), day, since.UnixMilli())
 	oldest := make(map[int64]time.Time, len(pairs))
 	for _, p := range pairs {
@@ -124,8 +124,8 @@ func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]
 	return oldest, err
 }
 
-// ReadyTimes returns how long a branch's orders took from payment to ready, of at most limit orders with the latest step
-// since an instant. A recalled order counts with the last time that it became ready.
+// ReadyTimes returns how long a branch's orders took from payment to ready, of at most limit orders with the latest
+// step since an instant. For a recalled order, the last time at which it became ready counts.
 func (s *Orders) ReadyTimes(ctx context.Context, branch int64, since time.Time, limit int) ([]time.Duration, error) {
 	millis, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("ready_times"), branch, since.UnixMilli(), limit)
 	times := make([]time.Duration, len(millis))

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// maxDrift is the maximum number of reported differences per kind. A systematic error shows in the first few, and a list
-// of thousands would hide the other kinds.
+// maxDrift is the maximum number of reported differences per kind. The first few show a systematic error, and
+// thousands of them would hide the other kinds.
 const maxDrift = 50
 
 // overdueGrace is how long an unpaid hold may outlive its deadline before it counts as overdue (I10). The sweeper runs
@@ -32,7 +32,7 @@ func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now tim
 		d.windows(ctx, nextOrders, stmt("drift_lines"), describeLine)
 		d.windows(ctx, stocksql.NextHolds, stmt("drift_orphans"), describeOrphan)
 		d.windows(ctx, nextOrders, stmt("drift_money"), describeMoney)
-		// Few holds are HELD, so no windows are needed.
+		// Few holds are HELD, so one statement can compare all of them.
 		d.run(ctx, stmt("drift_overdue"), describeOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
 		found = d.found
 		return d.err

@@ -26,10 +26,11 @@ func keyArgs(keys []ordering.IdempotencyKey) []any {
 	}
 }
 
-// queuePrior reads the orders that were placed under the keys of new ones. It must follow the lock of the numbers: a
-// transaction that places an order under one of these keys holds that lock, so this one waits for its end and then reads
-// the order (I11). Two kinds of transactions have no number in common: a guest's on two business dates, and a member's in
-// two branches. Then the second one fails on the unique key, and Ledger.Do repeats it.
+// queuePrior reads the orders that were placed under the keys of new orders. It must follow the lock of the numbers: a
+// transaction that places an order under one of these keys holds that lock, so this transaction waits for its end and
+// then reads the order (I11). Two transactions with the same key lock different numbers in two cases: a guest's on two
+// business dates, and a member's in two branches. Then the second one fails on the unique key, and Ledger.Do repeats
+// it.
 func (l *loader) queuePrior(places []*ordering.Place) {
 	keys := make([]ordering.IdempotencyKey, len(places))
 	for i, p := range places {
@@ -39,8 +40,8 @@ func (l *loader) queuePrior(places []*ordering.Place) {
 		stmt("order_select_key"), keyArgs(keys)...)
 }
 
-// priorResults reads the order that was placed under each key, or nil. It does not lock: an order that is being placed
-// is no result yet.
+// priorResults reads the order that was placed under each key, or nil. It takes no lock, so an order whose transaction
+// has not committed yet is not found.
 func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 	prior := map[ordering.IdempotencyKey]*ordering.Order{}
 	err := sqldb.Each(ctx, db, sqldb.Scanned(scanOrder, func(o ordering.Order) { prior[o.Key()] = &o }),

@@ -26,7 +26,7 @@ import (
 // them. It compares orders, records and the board after every step.
 type kitchen struct {
 	restaurant *orderingtest.Restaurant
-	led        *orderingsql.Ledger
+	ledger     *orderingsql.Ledger
 	svc        *ordering.Service
 	boards     *ordering.BoardHub
 	clock      clock
@@ -65,12 +65,12 @@ func TestKitchenModel(t *testing.T) {
 			branch++
 			m := &kitchen{restaurant: orderingtest.Open(t, db, branch, stock.Unlimited, stock.Unlimited)}
 			m.clock.ms.Store(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC).UnixMilli()) // noon local time
-			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.clock.now)
-			defer m.led.Stop()
+			m.ledger = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.clock.now)
+			defer m.ledger.Stop()
 			reader, catalog := orderingsql.NewOrders(db), m.restaurant.Catalog(t)
 			m.svc = &ordering.Service{
 				Settings: func() ordering.Settings { return ordering.Settings{Methods: payment.NewMethods(payment.Sandbox)} },
-				Ledger:   m.led, Reader: reader, Catalog: catalog, Now: m.clock.now,
+				Ledger:   m.ledger, Reader: reader, Catalog: catalog, Now: m.clock.now,
 			}
 			m.boards = &ordering.BoardHub{Reader: reader, Catalog: catalog, Now: m.clock.now}
 			t.Repeat(map[string]func(*rapid.T){
@@ -98,7 +98,7 @@ func (m *kitchen) place(t *rapid.T) {
 	if counter {
 		c.Order.Method = payment.Counter
 	}
-	r := testenv.Must(m.led.Do(context.Background(), c))(t)
+	r := testenv.Must(m.ledger.Do(context.Background(), c))(t)
 	m.orders = append(m.orders, &cooked{
 		id: r.Order.ID, counter: counter, status: ordering.Placed, money: ordering.Unpaid, left: r.Order.Total, version: 1,
 	})
@@ -118,7 +118,7 @@ func (m *kitchen) pay(t *rapid.T) {
 	if o.money == ordering.PaymentCanceled && rapid.Bool().Draw(t, "too late") {
 		c.Today = "2026-02-27"
 	}
-	r := testenv.Must(m.led.Do(context.Background(), c))(t)
+	r := testenv.Must(m.ledger.Do(context.Background(), c))(t)
 	o.version = r.Order.Version
 	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
 	if o.money, o.status = ordering.Paid, ordering.Placed; back {
@@ -129,7 +129,7 @@ func (m *kitchen) pay(t *rapid.T) {
 func (m *kitchen) cancel(t *rapid.T) {
 	o := m.pick(t)
 	reason := rapid.SampledFrom([]ordering.CancelReason{ordering.UserCanceled, ordering.Expired}).Draw(t, "reason")
-	r, err := m.led.Do(context.Background(), orderingtest.End(o.id, reason))
+	r, err := m.ledger.Do(context.Background(), orderingtest.End(o.id, reason))
 	switch {
 	case o.money == ordering.Unpaid:
 		o.money, o.status, o.version = ordering.PaymentCanceled, ordering.Canceled, o.version+1

@@ -41,7 +41,7 @@ type Ledger struct {
 	versions      sqldb.Questions[string, int64]
 	owners        sqldb.Questions[string, owner]
 	subscriptions ordering.Subscriptions
-	entries       []stock.OutboxEntry // of the transaction that ran last; only the group's goroutine uses it
+	entries       []stock.OutboxEntry // entries of the last transaction; only the group's goroutine uses them
 }
 
 // NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
@@ -50,14 +50,14 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
-			// After runs once per committed batch, so entries are those of this batch.
+			// The group calls After once per committed batch, so entries are the entries of this batch.
 			l.cache.EnqueueCommitted(l.entries)
 			l.subscriptions.Changed(results)
 		},
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
-	// Reads that every request or stream repeats share statements, like commands share transactions.
+	// Requests and streams repeat these reads often, so concurrent reads share one statement.
 	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 		return priorResults(ctx, db, keys)
 	}
@@ -108,12 +108,12 @@ func (l *Ledger) Version(ctx context.Context, order string) (int64, error) {
 // Group returns the group commit, for its metrics.
 func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { return l.group }
 
-// Do runs one command. When it returns without an error, the result is durable. A unique violation that repeats means
-// that the order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
+// Do runs one command. If it returns no error, the result is durable. A unique violation that repeats means that the
+// order's provisional hold expired meanwhile and has a tombstone; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
 	if p, ok := c.(*ordering.Place); ok {
-		// Counters that are missing are created in a transaction of their own: inserting them inside the batch would break
-		// the lock order.
+		// Missing counters are created in a separate transaction: inserting them inside the batch would break the lock
+		// order.
 		if err := l.counters.Ensure(ctx, p.Hold); err != nil {
 			return ordering.Result{}, err
 		}
@@ -130,7 +130,7 @@ func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, e
 }
 
 // DoAll runs many commands and returns a result and an error for each. Unlike Do, it does not create missing counters.
-// The sweeper uses it, whose orders have counters already.
+// Only the sweeper calls it, and the counters of its orders exist.
 func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.Result, []error) {
 	results, failures := l.group.DoAll(ctx, cs)
 	for i := range failures {
@@ -143,8 +143,8 @@ func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.R
 	return results, failures
 }
 
-// refusal converts temporary failures into ordering.ErrRetry, which asks the client to repeat the request (I5). An
-// error that means a defect stays as it is, so that it is logged with its cause.
+// refusal converts temporary failures into ordering.ErrRetry, which asks the client to repeat the request (I5).
+// Errors that indicate a defect are returned unchanged, so that they are logged with their cause.
 func refusal(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return ordering.ErrRetry.Because(err)
@@ -154,7 +154,7 @@ func refusal(err error) error {
 
 // run executes one batch in a transaction: it loads and locks, decides, and queues the writes.
 func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Command) ([]ordering.Result, error) {
-	// One time for the whole batch: its decisions must not depend on how long it takes.
+	// The whole batch uses one time, so that its decisions do not depend on how long it takes.
 	now := l.now()
 	ld := loader{tx: tx, batch: ordering.NewBatch(now, func() string { return uid.New(now) })}
 	if err := ld.load(ctx, commands); err != nil {
@@ -165,7 +165,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 	// Applied entries of the outbox are deleted along with this commit, which saves a transaction.
 	stocksql.QueueDeleteEntries(tx, l.cache.DrainApplied())
 	entries, err := write(ctx, tx, ld.batch)
-	// The transaction may still fail. After is not called then, and the next run replaces them.
+	// The transaction may still fail. After is not called then, and the next run replaces the entries.
 	l.entries = entries
 	return results, err
 }
@@ -175,7 +175,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 // and subscribers receive the change like any other.
 func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
 	moved, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (res ordering.Result, err error) {
-		// Subscribers need the ids and branches only.
+		// Only the ids and branches are needed to notify subscribers.
 		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
 	}, stmt("order_deadline_move"), by.Milliseconds(), now.UnixMilli())
 	if err != nil {

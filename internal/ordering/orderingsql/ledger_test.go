@@ -219,8 +219,8 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 	})
 }
 
-// TestLedger_lateInOneBatch checks that a payment restores an order that expires in the same batch.
-func TestLedger_lateInOneBatch(t *testing.T) {
+// TestLedger_payment_in_the_batch_of_the_expiry checks that a payment restores an order that expires in the same batch.
+func TestLedger_payment_in_the_batch_of_the_expiry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 5)
 		placed := testenv.Must(l.Do(t.Context(), r.Place("a", db.Now(), -time.Second, stock.Line{Item: 101, Qty: 5})))(t)

@@ -23,8 +23,8 @@ type loader struct {
 	batch *ordering.Batch
 }
 
-// load reads the lines of existing holds without locks first: they name the counters, which must be locked before the
-// holds themselves. What is queued after that travels with the first flush, which saves round trips.
+// load reads the lines of existing holds first and without locks: the lines name the counters, which must be locked
+// before the holds. Statements that are queued afterwards travel with the first flush, which saves round trips.
 func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	var places []*ordering.Place
 	existing, moving := map[string]struct{}{}, map[string]struct{}{}
@@ -41,7 +41,7 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 			existing[c.Target()], moving[c.Target()] = struct{}{}, struct{}{}
 		}
 	}
-	// Sorted ids are the lock order of orders.
+	// Orders are locked in the order of their ids.
 	ids := slices.Sorted(maps.Keys(existing))
 	held, err := l.holdsOf(ctx, slices.Sorted(maps.Keys(moving)))
 	if err != nil {
@@ -55,12 +55,12 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	if err := l.lockOrders(ctx, ids); err != nil {
 		return err
 	}
-	// Last, because it depends on the state of the locked orders.
+	// loadLate comes last, because it depends on the state of the locked orders.
 	return l.loadLate(ctx, commands)
 }
 
-// loadLate reads which visits are open and which branches are paused, for payments of canceled orders. Only then can a
-// late payment restore its order. It includes orders that this same batch ends.
+// loadLate reads which visits are open and which branches are paused, for payments of canceled orders: only with an
+// open visit and branch can a late payment revive its order. It includes orders that this batch itself ends.
 func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
 	paid, ended := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
@@ -87,8 +87,8 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 	return l.tx.Flush(ctx)
 }
 
-// queueForPlacing queues the reads for new orders other than counters. They are independent, so they share one round
-// trip. The locking ones come first, in lock order.
+// queueForPlacing queues the reads for new orders other than those of counters. They are independent of each other, so
+// they share one round trip. Statements that lock come first, in lock order.
 func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	if len(places) == 0 {
 		return
@@ -149,8 +149,8 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 		Text("biz_date", func(i int) string { return scopes[i].Date })
 }
 
-// queueNumbers locks the last number of each scope. It always queues the insertion of missing rows, needed once per
-// business date, before the lock. Inserting later, with carts already locked, could deadlock with transactions that
+// queueNumbers locks the last number of each scope. Before the lock it always queues an insertion of missing rows,
+// which are needed once per business date. An insertion after carts are locked could deadlock with transactions that
 // hold numbers and wait for carts.
 func (l *loader) queueNumbers(scopes []stock.Scope) {
 	l.tx.Queue(stmt("number_ensure"), scopeRows(scopes))
@@ -163,8 +163,8 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 	}, stmt("number_lock"), scopeRows(scopes))
 }
 
-// queueOpen reads what new orders require: an open visit, a published version, a branch that is not paused. It locks
-// none of them.
+// queueOpen reads the preconditions of new orders: an open visit, a published version, a branch that is not paused. It
+// locks none of them.
 func (l *loader) queueOpen(places []*ordering.Place) {
 	visits, versions, branches := visitsOf(places), map[int64]struct{}{}, map[int64]struct{}{}
 	for _, p := range places {
@@ -179,8 +179,8 @@ func numberRows(set map[int64]struct{}) *sqldb.RowSet {
 	return sqldb.IDs(slices.Collect(maps.Keys(set)))
 }
 
-// readOpen reads a row of open_select: a kind and an id. An id that is not returned is closed, unpublished or not
-// paused.
+// readOpen reads a row of open_select: a kind and an id. A visit without a row is closed, a version without a row is
+// not published, and a branch without a row is not paused.
 func (l *loader) readOpen(rows sqldb.Rows) error {
 	var kind, id string
 	if err := rows.Scan(&kind, &id); err != nil {
@@ -248,8 +248,8 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	}, stmt("unpaid_count_member"), sqldb.IDs(members))
 }
 
-// queueCarts locks the carts whose lines are ordered, of members and of guests at a table. A cart that is changed at
-// the same time waits for this transaction, so the order contains what it takes.
+// queueCarts locks the carts whose lines are ordered, of members and of visits. A concurrent change of a cart waits
+// for this transaction, so the order has exactly the lines that are removed from the cart.
 func (l *loader) queueCarts(places []*ordering.Place) {
 	if members := membersOf(places); len(members) > 0 {
 		cartsql.QueueLock(l.tx, members, l.batch.Carts)
@@ -275,8 +275,8 @@ func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Balances)
 }
 
-// lockOrders locks orders and reads what these locks protect: items, attempts and refunds. All travel in one flush; the
-// lock is the first statement, so the others read what it protects.
+// lockOrders locks orders and reads the rows that these locks protect: items, attempts and refunds. One flush sends
+// all statements. The lock is the first one, so the others read the protected state.
 func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -35,7 +35,7 @@ type machine struct {
 	flush      func(t rapid.TB, node int) // node counts modulo the number of nodes; a negative one flushes all
 	restaurant *orderingtest.Restaurant
 	keep       *stock.Syncer
-	led        *orderingsql.Ledger
+	ledger     *orderingsql.Ledger
 	svc        *ordering.Service
 	clock      clock
 	begun      time.Time
@@ -160,17 +160,17 @@ func (m *machine) start(t rapid.TB) {
 		// No minimum between rebuilds: the one that converge waits for may follow another at once.
 		RebuildInterval: -1, Now: ticking, Log: slog.New(slog.DiscardHandler),
 	})
-	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
+	m.ledger = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
 		Settings: func() ordering.Settings {
 			return ordering.Settings{Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Methods: payment.NewMethods(payment.Sandbox)}
 		},
-		Ledger: m.led, Admission: m.keep, Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Now: m.clock.now,
+		Ledger: m.ledger, Admission: m.keep, Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Now: m.clock.now,
 	}
 }
 
 func (m *machine) close() {
-	m.led.Stop()
+	m.ledger.Stop()
 	m.keep.Close()
 }
 

@@ -18,7 +18,7 @@ type Orders struct{ db *sqldb.DB }
 func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
 
 // Order reads one order with its items, attempts, refunds and steps. Its statements do not share a snapshot. The
-// version is read first, so a change in between raises it and streams read again.
+// version is read first: a change after that raises the version, and streams read the order again.
 func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, error) {
 	orders, err := selectOrders(ctx, s.db, stmt("order_select"), []string{id})
 	if err != nil || len(orders) == 0 {
@@ -38,7 +38,7 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	return d, err == nil, err
 }
 
-// TableOf returns the label of a visit's table. For a closed visit, it is the last one.
+// TableOf returns the label of a visit's table; for a closed visit, of its last table.
 func (s *Orders) TableOf(ctx context.Context, visit string) (string, error) {
 	labels, err := s.tables(ctx, []string{visit})
 	return labels[visit], err
@@ -60,7 +60,7 @@ func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([
 	return s.page(ctx, stmt("order_select_member"), stmt("order_count_member"), user, limit, offset)
 }
 
-// page reads a page of orders, their items, and the number of all. whose is the argument of both statements.
+// page reads a page of orders, their items, and the total number. whose is the argument of both statements.
 func (s *Orders) page(
 	ctx context.Context, list, count *sqldb.Stmt, whose any, limit, offset int,
 ) ([]ordering.Order, int64, error) {
@@ -126,8 +126,8 @@ func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	return order, it, err
 }
 
-// versions reads the current version of each order; 0 stands for an unknown order. It returns one version per id, in
-// their order, as sqldb.Questions requires.
+// versions reads the current version of each order; 0 for an unknown order. It returns one version per id in the same
+// order, as sqldb.Questions requires.
 func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
 	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), sqldb.IDs(ids))
 	all := make([]int64, len(ids))
@@ -168,7 +168,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 	return e, err
 }
 
-// lastDate sorts after every business date. It replaces a missing end of a period.
+// lastDate sorts after every business date. It is used if a period has no end.
 const lastDate = "9999-12-31"
 
 // Listed reads a page of a branch's orders with their items, newest first, and the total number of matches.
@@ -177,7 +177,8 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
 		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
 	}
-	// The plain statement reads the index in its order. A search collects matches first and sorts them.
+	// The plain statement reads the index in the order of the page. A search collects the matches first and sorts
+	// them.
 	if f.Search != nil || f.Visit != "" {
 		tables, err := s.labelled(ctx, f)
 		if err != nil {
@@ -194,8 +195,8 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	return page, total, s.listed(ctx, page)
 }
 
-// labelled returns the ids of the branch's tables whose label is the searched one. Labels are compared here, because lower
-// of SQLite changes A to Z only, and a branch has few tables.
+// labelled returns the ids of the branch's tables with the searched label. Labels are compared in Go, because SQLite's
+// lower changes only A to Z, and a branch has few tables.
 func (s *Orders) labelled(ctx context.Context, f ordering.OrderFilter) ([]int64, error) {
 	if f.Search == nil || f.Search.Table == "" {
 		return nil, nil
@@ -303,7 +304,8 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 			words = append(words, nameWord{f.branch, w, f.date, f.order})
 		}
 	}
-	// The search reads the words only. If this transaction fails, the orders stay unindexed and the next run finds them.
+	// The search reads only the words. If this transaction fails, the orders stay unindexed and the next run finds
+	// them.
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The locks are taken in the ledger's order, to avoid deadlocks.
 		tx.QueueQuery(func(sqldb.Rows) error { return nil }, stmt("order_lock"), sqldb.IDs(ids))
@@ -314,7 +316,7 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 				Text("biz_date", func(i int) string { return words[i].date }).
 				Text("order_id", func(i int) string { return words[i].order }))
 		}
-		// Orders whose names have no words are marked too, or they would be found forever.
+		// Orders whose names contain no words are marked too. Otherwise each run would find them again.
 		tx.Queue(stmt("word_indexed"), sqldb.IDs(ids), s.db.Now().UnixMilli())
 		return tx.Flush(ctx)
 	})

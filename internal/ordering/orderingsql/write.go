@@ -18,12 +18,13 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// write queues everything that a batch decided, so that it travels to the database with the commit. Only batches with
-// actions of the staff take the audit log's lock. They take it last and thus hold it as briefly as possible. A returned
-// entry must reach the admission cache only after the commit.
+// write queues all decisions of a batch, which travel to the database with the commit. Only batches with actions of
+// the staff lock the audit log. They lock it last, to hold it as briefly as possible. A returned entry must be sent to
+// the admission cache only after the commit.
 func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
-	// Rows follow those that they refer to: holds before orders, orders before items, attempts and refunds.
+	// Rows are inserted after the rows that they refer to: holds before orders, orders before items, attempts and
+	// refunds.
 	stocksql.QueueDeltas(tx, b.Balances)
 	queueNumbers(tx, b)
 	stocksql.QueueHolds(tx, b.NewHolds, now)
@@ -79,7 +80,7 @@ func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 // reason returns the reason of a cancellation, or NULL.
 func reason(o *ordering.Order) (string, bool) { return string(o.CancelReason), o.CancelReason != "" }
 
-// queueOrders inserts placed orders with the state that the batch left them in: a command of the same batch may have
+// queueOrders inserts placed orders in their state at the end of the batch: a later command of the batch may have
 // changed them.
 func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 	if len(orders) == 0 {
@@ -193,7 +194,7 @@ func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
 			Text("actor", func(i int) string { return steps[i].By }))
 	}
 	if len(b.Marks) > 0 {
-		// Index counts from 0 and the column line from 1.
+		// Index starts at 0 and the column line at 1.
 		lines := slices.Collect(maps.Keys(b.Marks))
 		tx.QueueExactly(int64(len(lines)), stmt("item_done"), sqldb.NewRowSet(len(lines)).
 			Text("order_id", func(i int) string { return lines[i].OrderID }).

@@ -18,7 +18,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// stmts inserts and reads rows directly: the services of other contexts would need more than an order does.
+// stmts inserts and reads rows directly. The services that own these tables would need more data than an order does.
 var stmts = sqldb.Load(fstest.MapFS{
 	"branch.sql": {Data: []byte(`
 		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)

@@ -1,7 +1,7 @@
-// Package gatewayhttp is what the adapters of payment gateways do alike on the wire: they call an API with limits of their
-// own, keep what it answered as text that any database stores, and check the URLs of a configuration.
+// Package gatewayhttp contains the HTTP code that the adapters of payment gateways share. It calls an API with time
+// and size limits, converts responses to text that any database can store, and checks the URLs of a configuration.
 //
-// Signatures and message formats are each gateway's own and stay in its package.
+// Signatures and message formats differ for each gateway and stay in the gateway's package.
 package gatewayhttp
 
 import (
@@ -33,7 +33,8 @@ type Client struct{ http http.Client }
 // payments of different guests. It follows no redirects, because the signature is for one URL, and a redirect to another
 // host would send the request there.
 func NewClient(c *http.Client) *Client {
-	// A copy, so that the caller's client keeps its settings. Transport, and with it the connections, are shared.
+	// The client is copied, so that the caller's client keeps its settings. Both share the transport and its
+	// connections.
 	own := *c
 	own.Jar = nil
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -50,12 +51,13 @@ func (c *Client) Do(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	// One byte more than the limit shows that the response is longer, instead of cutting it off as if it were complete.
+	// Reading one byte more than the limit detects a longer response. Otherwise a truncated response could pass as
+	// complete.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	switch {
 	case err != nil:
 		return body, err
-	// A cut response could still be valid JSON, with a part of a list of refunds.
+	// A truncated response could be valid JSON with only a part of a list of refunds.
 	case len(body) > MaxBody:
 		return body, errTooLong
 	case resp.StatusCode != http.StatusOK:
@@ -68,7 +70,7 @@ func (c *Client) Do(r *http.Request) ([]byte, error) {
 // PostgreSQL refuses NUL.
 func Storable(s string, limit int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(Truncate(s, limit), "\uFFFD"), "\x00", "\uFFFD")
-	return Truncate(s, limit) // a replacement is longer than what it replaces
+	return Truncate(s, limit) // replacements are longer than the bytes that they replace
 }
 
 // Truncate cuts a text at a number of bytes, between two characters.
@@ -107,7 +109,7 @@ func ParsePage(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" ||
 		u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, ErrURL // without the cause: a URL may have a password
+		return nil, ErrURL // without the cause: a URL may contain a password
 	}
 	return u, nil
 }

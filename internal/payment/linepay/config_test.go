@@ -13,7 +13,7 @@ func TestConfig_Validate(t *testing.T) {
 		ok     bool
 	}{
 		"sandbox":        {func(*Config) {}, true},
-		"production":     {func(c *Config) { c.Host, c.Prefix = ProductionHost, "/v3" }, true},
+		"production":     {func(c *Config) { c.Host, c.Prefix = productionHost, "/v3" }, true},
 		"own machine":    {func(c *Config) { c.Host = "http://127.0.0.1:8080/linepay" }, true},
 		"own name":       {func(c *Config) { c.Host = "http://localhost:8080" }, true},
 		"no encryption":  {func(c *Config) { c.Host = "http://api-pay.line.me" }, false},

@@ -28,9 +28,9 @@ type paymentInfo struct {
 	} `json:"refundList"`
 }
 
-// report returns PAID if the payment matches the attempt, and REVIEW otherwise, because money has moved. err is that of
-// decoding p. The transaction is compared with r.Ref, which is the attempt's or, for an attempt whose start got no
-// response, that of p itself.
+// report returns PAID if the payment matches the attempt, and REVIEW otherwise, because money has moved. err is the
+// error of decoding p. The transaction is compared with r.Ref: the attempt's transaction or, for an attempt whose
+// start got no response, the transaction of p.
 func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) payment.Report {
 	r := payment.Report{State: payment.Review, Ref: a.GatewayRef, Code: code, Raw: raw}
 	if ref := p.Transaction.String(); r.Ref == "" && transactionID.MatchString(ref) {
@@ -41,7 +41,7 @@ func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) paym
 		return r
 	}
 	r.Amount, r.Currency = amount, money.Currency(p.Currency)
-	// Other states are authorizations without a capture, which we never request. A confirmation has no status.
+	// Other states are authorizations without a capture, which Comanda never requests. A confirmation has no status.
 	whole := p.Status == "" || p.Status == "CAPTURE"
 	if whole && p.OrderID == a.ID && p.Transaction.String() == r.Ref && amount == a.Amount && r.Currency == a.Currency {
 		r.State = payment.Paid
@@ -49,8 +49,8 @@ func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) paym
 	return r
 }
 
-// amount adds what was paid by each means, points and discounts included. A bill that is paid in part with points has
-// one entry for each means, and only their sum is the requested amount (L3).
+// amount returns the sum that was paid by all means, including points and discounts. A bill that is partly paid with
+// points has one entry for each means, and only their sum is the requested amount (L3).
 func (p paymentInfo) amount() (int64, error) {
 	parts := make([]json.Number, len(p.PayInfo))
 	for i, by := range p.PayInfo {
@@ -99,7 +99,7 @@ func (m *Merchant) details(ctx context.Context, a payment.Attempt) (details, err
 	return d, &codeError{c.name, codeUnknown, "the payment is not in the list"}
 }
 
-// matches reports whether p is the attempt's payment. The list also has its refunds.
+// matches reports whether p is the attempt's payment. LINE Pay's list also contains the refunds of the payment.
 func (p paymentInfo) matches(a payment.Attempt) bool {
 	if a.GatewayRef != "" {
 		return p.Transaction.String() == a.GatewayRef

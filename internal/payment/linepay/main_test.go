@@ -75,7 +75,7 @@ func attempt() payment.Attempt {
 func purchaseOf(a payment.Attempt) payment.Purchase {
 	a.GatewayRef = ""
 	return payment.Purchase{
-		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: a.CreatedAt.Add(15 * time.Minute), ClientIP: "2001:db8::1",
+		Attempt: a, OrderNumber: "A-012", BranchName: "小籠包 <永康店> & 茶", ExpiresAt: a.CreatedAt.Add(15 * time.Minute), ClientIP: "2001:db8::1",
 		Language: "zh-TW", ReturnBaseURL: "https://eat.example",
 	}
 }

@@ -80,8 +80,8 @@ func (m *Merchant) checkUnstarted(ctx context.Context, a payment.Attempt) (payme
 	return d.report(a, codePaid), nil
 }
 
-// setPath formats a path with the attempt's transaction id. The pattern keeps text from elsewhere out of the path.
-// Attempts without a transaction fail here, before anything is sent.
+// setPath formats a path with the attempt's transaction id. It checks the id against a pattern, so that no other text
+// gets into the path. Attempts without a transaction fail here, before anything is sent.
 func (c *request) setPath(a payment.Attempt, format string) error {
 	if !transactionID.MatchString(a.GatewayRef) {
 		return payment.ErrGateway.Because(fmt.Errorf("linepay: %s: the attempt has no transaction", c.name))
@@ -111,10 +111,11 @@ func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Repo
 	got, err := m.call(ctx, c)
 	r := payment.Report{State: payment.Unknown, Ref: a.GatewayRef, Code: got.Code, Raw: got.raw}
 	if err != nil {
-		r.Code = ""   // the code of an invalid response means nothing
+		r.Code = ""   // the code of an invalid response has no meaning
 		return r, nil //nolint:nilerr // a lost response is the report UNKNOWN
 	}
-	// Codes in no case, such as "in process" or "confirmed already", leave the outcome UNKNOWN until a check finds it.
+	// For codes without a case, such as "in process" or "confirmed already", the outcome stays UNKNOWN until a check
+	// finds it.
 	switch groupOf(got.Code) {
 	case success:
 		return verifyConfirm(got, a), nil
@@ -141,7 +142,7 @@ func verifyConfirm(got response, a payment.Attempt) payment.Report {
 // LINE Pay's two hosts. The sandbox moves no money.
 const (
 	SandboxHost    = "https://sandbox-api-pay.line.me"
-	ProductionHost = "https://api-pay.line.me"
+	productionHost = "https://api-pay.line.me"
 )
 
 // Config is a merchant's contract with LINE Pay.
@@ -152,7 +153,7 @@ type Config struct {
 	Prefix        string // API version: /v4, also if empty, or /v3
 }
 
-// printable is one word of visible ASCII. A space or line feed that was copied along would break a header, or make
+// printable matches one word of visible ASCII. A space or line feed copied by mistake would break a header, or make
 // every signature wrong.
 var printable = regexp.MustCompile(`^[!-~]{1,100}$`)
 
@@ -165,7 +166,7 @@ func (c Config) Validate() error {
 	case !printable.MatchString(string(c.ChannelSecret)):
 		return fault.InField("linepay_channel_secret", "one_word",
 			errors.New("linepay: the channel secret is missing or is not one word"))
-	// The path of each request would begin with two slashes, and the signed one with one.
+	// With a slash at the end of the host, request paths would begin with two slashes, but the signed path with one.
 	case strings.HasSuffix(c.Host, "/"):
 		return fault.InField("linepay_url", "end_slash", errors.New("linepay: the host ends with a slash"))
 	case c.Prefix != "/v4" && c.Prefix != "/v3":
@@ -178,7 +179,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// complete fills in the defaults. A host that was forgotten is the sandbox's, so no money moves.
+// complete sets the defaults. The default host is that of the sandbox, so that a missing host moves no money.
 func (c Config) complete() Config {
 	c.Host, c.Prefix = cmp.Or(c.Host, SandboxHost), cmp.Or(c.Prefix, "/v4")
 	return c
@@ -188,17 +189,17 @@ func (c Config) complete() Config {
 const (
 	codeNoMerchant = "1104" // no such merchant
 	codeInactive   = "1105" // the merchant cannot use LINE Pay
-	codeHeader     = "1106" // a header is wrong: the channel id, the signature, or the address it comes from
+	codeHeader     = "1106" // a header is wrong: the channel id, the signature, or the client's address
 )
 
-// addressRefused is a part of the message with which 1106 refuses an address that is not in the merchant centre's list:
-// "Header information error. Ip address [...] is not allowed to access this API". The code alone does not tell it from a
-// wrong secret.
+// addressRefused is a part of the message of code 1106 for an address that is not in the merchant centre's list:
+// "Header information error. Ip address [...] is not allowed to access this API". The code is the same for a wrong
+// secret.
 const addressRefused = "ip address"
 
-// TestCredentials asks LINE Pay for the details of a payment that cannot exist, with an id that no attempt has. LINE Pay
-// verifies the signature before it looks, so 1150 proves the channel id and the secret. An error means that LINE Pay was
-// not reached or that the response is not LINE Pay's.
+// TestCredentials requests the details of a payment that cannot exist, with an id that no attempt has. LINE Pay
+// verifies the signature before it searches, so code 1150 proves the channel id and the secret. An error means that
+// LINE Pay was not reached or that the response is not LINE Pay's.
 func (m *Merchant) TestCredentials(ctx context.Context) (payment.CredentialReport, error) {
 	_, err := m.details(ctx, payment.Attempt{ID: "test-" + m.nonce()})
 	refused, ok := errors.AsType[*codeError](err)

@@ -61,7 +61,7 @@ func newModel(t *rapid.T) *model {
 		&http.Client{Transport: wire{l.sim}}, linepay.Nonce))(t)
 	l.attempt = payment.Attempt{ID: uid.New(l.now), Currency: "THB", Amount: rapid.Int64Range(1, 100_000).Draw(t, "amount")}
 	page := testenv.Must(l.m.Start(t.Context(),
-		payment.Purchase{Attempt: l.attempt, Branch: "H", OrderNumber: "1", ReturnBaseURL: "https://eat.example"}))(t)
+		payment.Purchase{Attempt: l.attempt, BranchName: "H", OrderNumber: "1", ReturnBaseURL: "https://eat.example"}))(t)
 	l.attempt.GatewayRef, l.page = page.Ref, page.URL
 	return l
 }

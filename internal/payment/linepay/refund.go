@@ -31,7 +31,7 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	if r.Full { // some means of payment only refund in full
 		c.body = refundBody{}
 	}
-	// Before every sending, also the first: since Prepare a refund may have been made in the portal.
+	// The list is read before every sending, even the first: since Prepare, a refund may have been made in the portal.
 	if out, err := m.lookup(ctx, r); out.State != "" || err != nil {
 		return out, err
 	}
@@ -42,7 +42,7 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	switch groupOf(got.Code) {
 	case success:
 		return payment.RefundOutcome{State: payment.RefundDone, Ref: got.refundID(), Code: got.Code}, nil
-	// LINE Pay decides for good. Codes of the other groups are errors, so that the refund is retried: after a lost
+	// LINE Pay's decision is final. Codes of the other groups are errors, so the refund is retried: after a lost
 	// response the list shows it, and after a correction of the contract it succeeds.
 	case guest, refusal:
 		return m.refused(ctx, r, got.Code)
@@ -50,8 +50,8 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	return payment.RefundOutcome{}, payment.ErrGateway.Because(got.codeError(c))
 }
 
-// refundID returns LINE Pay's id of the refund just made, or an empty string. Without an id the refund is still DONE:
-// the code says so, and another one must not be sent.
+// refundID returns LINE Pay's id of the refund just made, or an empty string. Without an id the refund is still DONE,
+// because the code says so, and it must not be sent again.
 func (a response) refundID() string {
 	var info struct {
 		Refund json.Number `json:"refundTransactionId"`
@@ -71,7 +71,8 @@ func (m *Merchant) lookup(ctx context.Context, r payment.RefundRequest) (payment
 	return match(list, r)
 }
 
-// refused looks again if the refusal may be about this very refund, sent before and listed late.
+// refused reads the list again, because LINE Pay may refuse this refund only because it was sent before and is listed
+// late.
 func (m *Merchant) refused(ctx context.Context, r payment.RefundRequest, code string) (payment.RefundOutcome, error) {
 	if code == codeExceedsLeft || code == codeAlreadyRefunded {
 		r.Sent = true
@@ -82,19 +83,19 @@ func (m *Merchant) refused(ctx context.Context, r payment.RefundRequest, code st
 	return payment.RefundOutcome{State: payment.RefundRefused, Code: code}, nil
 }
 
-// RefundedElsewhere is the code of a refund that was not sent, because LINE Pay's list has a refund that is not in our
-// books, such as one made in its portal, or one that may or may not be this refund.
+// RefundedElsewhere is the code of a refund that was not sent, because LINE Pay's list has a refund that Comanda did
+// not make, such as one made in LINE Pay's portal, or one that cannot be told apart from this refund.
 const RefundedElsewhere = "REFUNDED_ELSEWHERE"
 
-// listedRefund is a refund in LINE Pay's list. Two of them are equal only if both id and amount are, which is how a
-// portal reference is verified.
+// listedRefund is a refund in LINE Pay's list. Two of them are equal only if both ids and amounts are equal; a portal
+// reference is verified in this way.
 type listedRefund struct {
 	id     string
 	amount int64
 }
 
-// Prepare implements payment.Gateway. It returns the ids in LINE Pay's list. It refuses a refund if the list has
-// refunds that are not in our books, until staff have checked them and approve the refund again.
+// Prepare implements payment.Gateway. It returns the ids in LINE Pay's list. If the list has refunds that Comanda
+// did not make, it refuses the refund until staff have checked them and approve the refund again.
 func (m *Merchant) Prepare(
 	ctx context.Context, r payment.RefundRequest,
 ) (before []string, out payment.RefundOutcome, err error) {
@@ -102,7 +103,8 @@ func (m *Merchant) Prepare(
 	if err != nil || out.State != "" {
 		return nil, out, err
 	}
-	// After REFUNDED_ELSEWHERE the staff have seen the list and approved the refund again, so it does not stop it twice.
+	// After RefundedElsewhere the staff have checked the list and approved the refund again, so it is not refused
+	// twice.
 	if r.Code != RefundedElsewhere {
 		if out, err = match(list, r); err != nil || out.State != "" {
 			return nil, out, err
@@ -137,10 +139,10 @@ func (m *Merchant) listRefunds(ctx context.Context, a payment.Attempt) ([]listed
 	return list, payment.RefundOutcome{}, nil
 }
 
-// match compares LINE Pay's list with our books. Amounts do not identify refunds, so ids do where they are known: those
-// of our other refunds, and those listed before this refund was first sent. A later entry with this refund's amount is
+// match compares LINE Pay's list with Comanda's refunds. Amounts do not identify refunds, so known ids are used: those
+// of the other refunds, and those listed before this refund was first sent. A later entry with this refund's amount is
 // this refund, unless it may be one that was made by hand. An empty state means that no entry is this refund and that
-// every entry is accounted for.
+// every entry is known.
 func match(list []listedRefund, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	ours, manual := knownRefunds(list, r.OtherRefunds)
 	if name, ok := findMissing(list, ours, r.PriorRefunds); ok {
@@ -150,15 +152,16 @@ func match(list []listedRefund, r payment.RefundRequest) (payment.RefundOutcome,
 	for _, g := range list {
 		switch {
 		case slices.Contains(ours, g.id):
-		// Listed before this refund was sent, so it is not this one. It may be one that was made by hand without a reference,
-		// which is then accounted for.
+		// The entry was listed before this refund was sent, so it is another one. It may be one that was made by hand
+		// without a reference, which then counts as known.
 		case slices.Contains(r.PriorRefunds, g.id):
 			manual[g.amount] = max(0, manual[g.amount]-1)
 		default:
 			since = append(since, g)
 		}
 	}
-	// A refund that was never sent cannot be in the list. One that was may be, and is then not sent again.
+	// A refund that was never sent cannot be in the list. A refund that may have been sent may be, and is then not
+	// sent again.
 	if r.Sent {
 		return findSent(since, r.Amount, manual), nil
 	}
@@ -168,8 +171,8 @@ func match(list []listedRefund, r payment.RefundRequest) (payment.RefundOutcome,
 	return payment.RefundOutcome{}, nil
 }
 
-// knownRefunds returns the ids of our refunds, and the number of completed refunds without an id by amount. A portal
-// reference counts as an id only if it is in the list, because people make mistakes when they copy it.
+// knownRefunds returns the ids of Comanda's refunds, and the number of completed refunds without an id by amount. A
+// portal reference counts as an id only if the list contains it, because people make mistakes when they copy it.
 func knownRefunds(list []listedRefund, all []payment.Refund) (names []string, manual map[int64]int) {
 	manual = map[int64]int{}
 	for _, r := range all {
@@ -185,7 +188,7 @@ func knownRefunds(list []listedRefund, all []payment.Refund) (names []string, ma
 	return names, manual
 }
 
-// findMissing returns an id that should be in the list and is not; the list is then out of date.
+// findMissing returns an id that should be in the list but is not; the list is then out of date.
 func findMissing(list []listedRefund, names ...[]string) (string, bool) {
 	for _, name := range slices.Concat(names...) {
 		if !slices.ContainsFunc(list, func(g listedRefund) bool { return g.id == name }) {
@@ -214,7 +217,7 @@ func findSent(since []listedRefund, amount int64, manual map[int64]int) payment.
 	return payment.RefundOutcome{}
 }
 
-// hasUnknown reports whether the list has an entry that is not accounted for. It decrements the counts in manual.
+// hasUnknown reports whether the list has an entry of unknown origin. It decrements the counts in manual.
 func hasUnknown(list []listedRefund, manual map[int64]int) bool {
 	for _, g := range list {
 		if manual[g.amount] == 0 {

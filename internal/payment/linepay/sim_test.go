@@ -57,7 +57,7 @@ func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string
 		ID: uid.New(l.clock.Now()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock.Now(),
 	}
 	page := testenv.Must(l.Start(l.t.Context(), payment.Purchase{
-		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: l.clock.Now().Add(15 * time.Minute), Language: "zh-TW",
+		Attempt: a, OrderNumber: "A-012", BranchName: "小籠包 <永康店> & 茶", ExpiresAt: l.clock.Now().Add(15 * time.Minute), Language: "zh-TW",
 		ReturnBaseURL: "https://eat.example",
 	}))(l.t)
 	a.GatewayRef = page.Ref
@@ -506,7 +506,7 @@ func TestSimulated_texts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := payment.Purchase{
 			Attempt:     payment.Attempt{ID: uid.New(l.clock.Now()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
-			OrderNumber: rapid.String().Draw(t, "number"), Branch: rapid.String().Draw(t, "house"),
+			OrderNumber: rapid.String().Draw(t, "number"), BranchName: rapid.String().Draw(t, "house"),
 			Language: rapid.SampledFrom([]string{"zh-TW", "vi", "", "th"}).Draw(t, "language"), ReturnBaseURL: "https://eat.example",
 		}
 		page := testenv.Must(l.Start(t.Context(), p))(t)

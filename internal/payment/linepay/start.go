@@ -33,9 +33,9 @@ type requestBody struct {
 	Options      requestOptions `json:"options"`
 }
 
-// packageInfo is LINE Pay's package. The prices of its products add up to its amount, and the packages to the total;
-// otherwise LINE Pay refuses the request (2101). One product for the whole bill cannot fail to add up, whatever discounts
-// and service charges it has.
+// packageInfo is LINE Pay's package. The prices of its products must add up to its amount, and the packages to the
+// total; otherwise LINE Pay refuses the request (2101). Comanda sends one product for the whole bill, so the sums are
+// always equal, whatever discounts and service charges the bill has.
 type packageInfo struct {
 	ID       string      `json:"id"`
 	Amount   json.Number `json:"amount"`
@@ -66,26 +66,26 @@ type requestOptions struct {
 	} `json:"extra"`
 }
 
-// locales maps our locales to LINE Pay's; others are shown in English.
+// locales maps Comanda's locales to LINE Pay's. For other locales LINE Pay's pages are in English.
 var locales = map[string]string{"zh-TW": "zh_TW", "zh-CN": "zh_CN", "th": "th", "ja": "ja", "ko": "ko"}
 
 // newRequestBody returns the request for a purchase. The id of the attempt is LINE Pay's order id (decision 19).
 func newRequestBody(p payment.Purchase) requestBody {
 	a := p.Attempt
 	amount := formatMinor(a.Currency, a.Amount)
-	goods := productName(p.Branch+" "+p.OrderNumber, maxProductName)
+	goods := productName(p.BranchName+" "+p.OrderNumber, maxProductName)
 	body := requestBody{
 		Amount: amount, Currency: string(a.Currency), OrderID: a.ID,
 		Packages: []packageInfo{{
-			ID: "order", Amount: amount, Name: productName(p.Branch, maxPackageName),
+			ID: "order", Amount: amount, Name: productName(p.BranchName, maxPackageName),
 			Products: []product{{Name: goods, Quantity: 1, Price: amount}},
 		}},
 		RedirectURLs: redirects{p.ReturnBaseURL + "/payment/linepay/confirm", p.ReturnBaseURL + "/payment/linepay/cancel"},
 	}
-	// Otherwise a confirmation would only authorize, and the money would need another call to move.
+	// Without this option a confirmation would only authorize, and capturing would need another call.
 	body.Options.Payment.Capture = true
 	body.Options.Display.Locale = cmp.Or(locales[p.Language], "en")
-	body.Options.Extra.Branch = gatewayhttp.Truncate(p.Branch, maxBranchName)
+	body.Options.Extra.Branch = gatewayhttp.Truncate(p.BranchName, maxBranchName)
 	return body
 }
 
@@ -133,7 +133,7 @@ func pageOf(a response) (payment.Page, error) {
 		return payment.Page{}, err
 	}
 	page := payment.Page{URL: info.Page.Web, Ref: info.Transaction.String()}
-	// The URL is where a guest's browser is sent, so nothing but a web address is accepted.
+	// Guests' browsers are sent to the URL, so only web addresses are accepted.
 	u, err := url.Parse(page.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || !transactionID.MatchString(page.Ref) {
 		return payment.Page{}, errors.New("linepay: request: the answer has no page or no transaction")
@@ -186,8 +186,8 @@ var ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a 
 // maxQuery is the maximum length of a query in bytes. LINE Pay's two parameters have about 70.
 const maxQuery = 2 << 10
 
-// Return is the query with which LINE Pay redirects a browser to the confirm or cancel URL. It is not signed: it says
-// which payment to check, never what happened. Anyone can send one, so the caller asks LINE Pay before it believes it.
+// Return is the query with which LINE Pay redirects a browser to the confirm or cancel URL. It is not signed and
+// anyone can send one. So it only names the payment to check; the caller gets the state from LINE Pay.
 type Return struct {
 	TransactionID string // 19 digits
 	AttemptID     string
@@ -202,7 +202,7 @@ func Read(rawQuery string) (Return, error) {
 	if err != nil {
 		return Return{}, ErrForm
 	}
-	// Two values of one name could be read differently here and by whatever stands in front of this server.
+	// A proxy in front of this server could read another one of two values with the same name.
 	for _, values := range q {
 		if len(values) != 1 {
 			return Return{}, ErrForm

@@ -37,14 +37,14 @@ func TestMerchant_Start_words(t *testing.T) {
 		}
 	}
 	p := purchaseOf(attempt())
-	p.Branch = strings.Repeat("茶", 300)
+	p.BranchName = strings.Repeat("茶", 300)
 	b := newRequestBody(p)
 	for _, name := range []string{b.Packages[0].Name, b.Packages[0].Products[0].Name, b.Options.Extra.Branch} {
 		if len(name) > 200 || strings.Trim(name, "茶") != "" {
 			t.Errorf("cut to %q", name)
 		}
 	}
-	p.Branch, p.OrderNumber = "", ""
+	p.BranchName, p.OrderNumber = "", ""
 	if b := newRequestBody(p); b.Packages[0].Name != "-" || b.Packages[0].Products[0].Name != "-" {
 		t.Errorf("%+v", b.Packages)
 	}

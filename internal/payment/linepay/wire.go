@@ -19,9 +19,9 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// The timeouts of requests: the minimum that the pages of the calls demand ("Request Payment" 10 s, "Check Payment Request
-// Status" and "Retrieve Payment Details" 20 s, "Confirm Payment" 40 s). A shorter one would make outcomes unknown that LINE
-// Pay is about to answer. "Refund Payment" states none; 20 s is what LINE Pay's SDKs use.
+// The timeouts of requests: the minimum that the manual demands for each call ("Request Payment" 10 s, "Check Payment
+// Request Status" and "Retrieve Payment Details" 20 s, "Confirm Payment" 40 s). With a shorter one, outcomes would be
+// unknown although LINE Pay is about to respond. "Refund Payment" states none; 20 s is what LINE Pay's SDKs use.
 const (
 	requestTimeout = 10 * time.Second
 	lookupTimeout  = 20 * time.Second // check and details
@@ -40,7 +40,7 @@ var (
 	returnCode    = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// request is one API request. It is used for one call: a repetition needs another nonce.
+// request is one API request. It is used for one call, because a repetition needs another nonce.
 type request struct {
 	name    string // for errors
 	path    string // without the prefix
@@ -49,7 +49,7 @@ type request struct {
 	timeout time.Duration
 }
 
-// response is the envelope of every response, also of those to failed requests, whose HTTP status is 200 ("Response"). The
+// response is the envelope of every response. Failed requests have it too, with HTTP status 200 ("Response"). The
 // caller decodes Info.
 type response struct {
 	Code    string          `json:"returnCode"`
@@ -112,7 +112,7 @@ func (m *Merchant) newRequest(ctx context.Context, c request) (*http.Request, er
 	if err != nil {
 		return nil, fmt.Errorf("linepay: %s: %w", c.name, err)
 	}
-	// Set as it was signed: building it from parameters could sort or encode it differently.
+	// The query is set exactly as it was signed: building it from parameters could sort or encode it differently.
 	r.URL.RawQuery = c.query
 	nonce := m.nonce()
 	r.Header.Set("X-Line-Channelid", m.conf.ChannelID)
@@ -143,16 +143,16 @@ func Nonce() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// codeGroup says how to handle a returnCode. Each call reads the groups in its own way: a refusal, for example, settles
-// a refund and leaves a confirmation unknown.
+// codeGroup is the way to handle a returnCode. Each call interprets the groups differently: a refusal, for example, is
+// final for a refund and leaves a confirmation unknown.
 type codeGroup uint8
 
 const (
 	unclear  codeGroup = iota // the outcome is unknown: check before anything else; the zero value, for unlisted codes
 	success                   // the request succeeded
 	guest                     // the guest can try again in a new attempt
-	merchant                  // our contract, settings or request are wrong; nothing happened
-	refusal                   // a lookup or refund that LINE Pay refuses for good
+	merchant                  // Comanda's contract, settings or request are wrong; nothing happened
+	refusal                   // LINE Pay refuses a lookup or refund, and will again
 )
 
 // The codes that are handled individually.
@@ -168,8 +168,9 @@ const (
 	codeNotApproved     = "1169"
 )
 
-// groups lists the codes of the manual's appendix that are not unclear. Those in work, repeated or internal (1145, 1152,
-// 1172, 1198, 1199, 19xx, 9000) are unclear on purpose: money may have moved.
+// groups lists the codes of the manual's appendix that are not unclear. The codes for requests in progress, repeated
+// requests and internal errors (1145, 1152, 1172, 1198, 1199, 19xx, 9000) are unclear on purpose: money may have
+// moved.
 var groups = map[string]codeGroup{
 	codeOK: success,
 
@@ -184,8 +185,8 @@ var groups = map[string]codeGroup{
 	"1177": refusal, "1179": refusal,
 }
 
-// groupOf returns the group of a code, and unclear for one that the manual does not list. Four digits compare as text
-// like numbers.
+// groupOf returns the group of a code, or unclear for one that the manual does not list. Codes of four digits can be
+// compared as text.
 func groupOf(code string) codeGroup {
 	if len(code) == 4 && code >= "1280" && code <= "1298" { // errors of the guest's card
 		return guest
@@ -193,8 +194,8 @@ func groupOf(code string) codeGroup {
 	return groups[code]
 }
 
-// codeError is the error for a returnCode that the caller does not handle. It becomes the cause of payment.ErrGateway:
-// the log has it and guests never see it. Details returns it with 1150 for a payment that LINE Pay does not have.
+// codeError is the error for a returnCode that the caller does not handle. It becomes the cause of payment.ErrGateway,
+// which is logged and never shown to guests. details returns it with 1150 for a payment that LINE Pay does not have.
 type codeError struct{ call, code, message string }
 
 func (e *codeError) Error() string {

@@ -19,8 +19,8 @@ var Statements = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = Statements.Must
 
-// nullMillis stores the zero time as NULL. The indexes by which due rows are found leave NULL out, so they stay as
-// small as the work that is left.
+// nullMillis stores the zero time as NULL. Due rows are found by indexes that leave NULL out, so these indexes
+// contain only rows with pending work.
 func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
 // QueueAttempts writes attempts: it inserts new ones and updates the states of others. Amount and method are written
@@ -47,7 +47,7 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
 }
 
-// QueueEvents inserts events. The attempt and the order of a message that names no attempt of ours are NULL.
+// QueueEvents inserts events. For a message about an unknown attempt, the attempt and the order are NULL.
 func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 	if len(all) == 0 {
 		return
@@ -64,8 +64,8 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-// Attempts returns the attempts of orders, oldest first per order. It returns the first attempt of an order also while
-// that has no row of its own. Unknown ids are ignored.
+// Attempts returns the attempts of orders, oldest first per order, including first attempts that have no row of their
+// own yet. Unknown ids are ignored.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), sqldb.IDs(orders))
 }
@@ -97,19 +97,19 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 	}, stmt("attempt_find"), sqldb.IDs(attempts))
 }
 
-// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each. A claim moves the
-// next check before the gateway is called, so two processes do not check one attempt at the same time, and VNPay does
-// not refuse the second query.
+// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each. The next check is
+// moved before the gateway is called, so two processes do not check one attempt at the same time, and VNPay does not
+// refuse the second query.
 func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) ([]payment.Attempt, error) {
 	return claim(ctx, db, scanAttempt, stmt("attempt_due"), now, limit, stmt("attempt_later"), "check_at",
 		func(a *payment.Attempt) (string, time.Time) { return a.ID, a.NextCheck(now) })
 }
 
-// claim returns up to limit rows that are due, and schedules the next try of each in the same transaction, so that one
-// whose process dies is tried again. Any number of processes may claim at once: a row is due for one of them. On
-// PostgreSQL a row that another transaction has locked is skipped instead of awaited; SQLite has one writer. next
-// returns the zero time for a row that is not tried again. It is called twice for each row, so it must return the same
-// values each time.
+// claim returns up to limit rows that are due, and schedules the next attempt of each in the same transaction. So a
+// row is tried again if the process dies. Any number of processes may claim at once: each due row goes to one of them.
+// On PostgreSQL a row that another transaction has locked is skipped; SQLite has only one writer. next returns the
+// zero time for a row that is not tried again. It is called twice for each row, so it must return the same value each
+// time.
 func claim[T any](
 	ctx context.Context, db *sqldb.DB, scan func(sqldb.Rows) (T, error), dueRows *sqldb.Stmt, now time.Time, limit int,
 	later *sqldb.Stmt, column string, next func(*T) (id string, at time.Time),
@@ -127,28 +127,29 @@ func claim[T any](
 	return due, err
 }
 
-// CountStuck counts the attempts that staff must check, by state. A state without attempts is missing from the map. Few
-// attempts are in these states, and an index contains only them.
+// CountStuck counts the attempts that staff must check, by state. A state without attempts is missing from the map.
+// Few attempts are in these states, and a partial index contains only them.
 func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
 	return sqldb.Map[payment.State, int64](ctx, c, stmt("attempt_stuck"))
 }
 
-// QueueSelect queues Attempts and Refunds in a transaction. The flush calls the functions with each row, oldest first
-// per order. Both queries share a round trip with others of the same flush. The functions must not use the transaction.
+// QueueSelect queues the queries of Attempts and Refunds in a transaction. The flush calls the functions with each
+// row, oldest first per order. Both queries share a round trip with others of the same flush. The functions must not
+// use the transaction.
 func QueueSelect(tx sqldb.Tx, orders []string, attempt func(payment.Attempt), refund func(payment.Refund)) {
 	queueEach(tx, stmt("attempt_select"), orders, scanAttempt, attempt)
 	queueEach(tx, stmt("refund_select"), orders, scanRefund, refund)
 }
 
-// queueEach queues one query by order ids and passes each scanned row on, so that a batch sorts rows into its maps
-// without a slice in between.
+// queueEach queues one query by order ids and passes each scanned row to a function, so that a batch can fill its
+// maps without an intermediate slice.
 func queueEach[T any](
 	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), each func(T),
 ) {
 	tx.QueueQuery(sqldb.Scanned(scan, each), q, sqldb.IDs(orders))
 }
 
-// QueueMismatches inserts amount mismatches. Existing ones stay as they are, also if they were cleared.
+// QueueMismatches inserts amount mismatches. Existing ones are not changed, even if they were cleared.
 func QueueMismatches(tx sqldb.Tx, all []payment.AmountMismatch) {
 	if len(all) == 0 {
 		return
@@ -167,9 +168,9 @@ func ClearMismatches(ctx context.Context, tx sqldb.Tx, attempt string, now time.
 }
 
 // MoveDeadlines moves the times of checks and of sending refunds, and the creation time of attempts that were not sent
-// to a gateway yet, after the deciding clock was moved by the same span. It returns the number of moved checks and
-// refunds. Without it a clock that was set forward would make every check due at once, and one that was set back would
-// delay refunds by hours. The caller moves all deadlines of the installation in one transaction.
+// to a gateway yet, by the same amount as the deciding clock was moved. It returns the number of moved checks and
+// refunds. Without it, a clock that was set forward would make every check due at once, and a clock that was set back
+// would delay refunds by hours. The caller moves all deadlines of the installation in one transaction.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	if _, err := tx.Exec(ctx, stmt("attempt_age_move"), by.Milliseconds()); err != nil {
 		return 0, err

@@ -33,9 +33,9 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 		NullText("client_txn_id", func(i int) (string, bool) { return all[i].ClientTxnID, all[i].ClientTxnID != "" }))
 }
 
-// QueueRefundResults updates the states of refunds. The caller holds the locks of their orders, so none of them is DONE
-// yet. A refund that is DONE would be skipped and fail the transaction. Sent and PriorRefunds are not written: only
-// MarkSent sets them.
+// QueueRefundResults updates the states of refunds. The caller holds the locks of their orders, so none of them is
+// DONE yet. The statement skips DONE refunds, which then fails the transaction. Sent and PriorRefunds are not written:
+// only MarkSent sets them.
 func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
@@ -57,8 +57,8 @@ func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refu
 	return sqldb.Collect(ctx, c, scanRefund, stmt("refund_select"), sqldb.IDs(orders))
 }
 
-// scanRefund reads refund_columns. Sent and an empty list of prior refunds are two facts: the column is NULL until
-// MarkSent, and then has the ids, separated by spaces, or none.
+// scanRefund reads refund_columns. One column stores both Sent and the prior refunds: NULL until MarkSent, afterwards
+// the ids separated by spaces, or an empty text for none.
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	var before string
 	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
@@ -77,9 +77,9 @@ func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (
 		func(r *payment.Refund) (string, time.Time) { return r.ID, r.RetryAt(now) })
 }
 
-// MarkSent stores, before a refund is first sent, the ids that its gateway lists. It fails if another process was
-// faster, which then sends the refund. It commits before the request is sent: after a crash in between, the refund
-// counts as sent and is looked up first.
+// MarkSent stores, before a refund is first sent, the ids that its gateway lists. If another process has done so
+// already, MarkSent fails, and the other process sends the refund. It commits before the request is sent: after a
+// crash in between, the refund counts as sent and is looked up first.
 func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) error {
 	return db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		tx.QueueExactly(1, stmt("refund_sent"), id, strings.Join(before, " "))
@@ -87,8 +87,8 @@ func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) err
 	})
 }
 
-// OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest. Without any, the time
-// means nothing. They are those that wait for staff and those that are being sent.
+// OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest; ignore the time if
+// there are none. Such refunds wait for staff or are being sent.
 func OutstandingRefunds(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
 	pair, _, err := sqldb.One(ctx, c, sqldb.Pair, stmt("refund_due"))
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err

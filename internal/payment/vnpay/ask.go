@@ -18,9 +18,9 @@ import (
 	"comanda/internal/uid"
 )
 
-// Check implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=querydr"). A payment that VNPay does not have (91) is
-// one whose page was never opened: it is undecided. VNPay refuses to be queried about one payment more often than every
-// few minutes (94), which is ErrGateway with the code in its cause, as for every other code.
+// Check implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=querydr"). If VNPay does not have the payment (91),
+// its page was never opened, and it is undecided. VNPay refuses to be queried about one payment more often than every
+// few minutes (94). Like every other code, that is ErrGateway with the code in its cause.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	answer, raw, err := m.query(ctx, a)
 	if err != nil {
@@ -35,8 +35,8 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 	return payment.Report{}, payment.ErrGateway.Because(answer.failure())
 }
 
-// query sends querydr about an attempt and returns the verified response. With an error the response is about another
-// payment, or nil.
+// query sends querydr about an attempt and returns the verified response. If it returns an error, the response is nil
+// or is about another payment.
 func (m *Merchant) query(ctx context.Context, a payment.Attempt) (message, string, error) {
 	now := m.now()
 	// A new id for each query: VNPay refuses one that it has seen on the same day.
@@ -55,14 +55,14 @@ func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Repo
 	return m.Check(ctx, a)
 }
 
-// report converts the response to a query. The ResponseCode is about the query and was checked before; the
+// report converts the response to a query. The ResponseCode is about the query and was checked before. The
 // TransactionStatus is about the payment.
 func (a message) report(raw string) (payment.Report, error) {
 	status := a.get("TransactionStatus")
 	amount, ok := parseAmount(a.get("Amount"))
 	ref, named := parseTransactionNo(a.get("TransactionNo"))
 	if a.get("Amount") == "" && status != "00" {
-		ok = true // without a payment there may be no amount
+		ok = true // VNPay may state no amount if it has no payment
 	}
 	if !ok || !named || !code.MatchString(status) {
 		return payment.Report{}, payment.ErrGateway.Because(fmt.Errorf("vnpay: querydr: %.20q or %.20q or %.8q is malformed",
@@ -72,18 +72,18 @@ func (a message) report(raw string) (payment.Report, error) {
 		State: stateOf("00", status), Ref: ref, Amount: amount, Currency: money.VND, Code: "00/" + status, Raw: raw,
 	}
 	if kind := a.get("TransactionType"); r.State == payment.Paid && kind != "" && kind != "01" {
-		r.State = payment.Review // a refund (02, 03) that we did not send
+		r.State = payment.Review // a refund (02, 03) that Comanda did not send
 	}
 	return r, nil
 }
 
-// AnotherDay is the code of a refund that is not sent again. VNPay recognizes a repeated request within one day only: a
-// partial refund that was sent on an earlier day might be paid twice, and VNPay's query does not list partial refunds.
-// Staff must check its portal. A full refund is safe to repeat, since nothing is left to refund.
+// AnotherDay is the code of a refund that is not sent again. VNPay recognizes a repeated request within one day only.
+// A partial refund that was sent on an earlier day might therefore be paid twice, and VNPay's query does not list
+// partial refunds; staff must check its portal. A full refund is safe to repeat, because nothing is left to refund.
 const AnotherDay = "ANOTHER_DAY"
 
-// dayMargin is the tolerance around midnight, for the time that a request takes and for a difference between VNPay's
-// clock and ours.
+// dayMargin is the tolerance around midnight, for the duration of a request and for a difference between VNPay's and
+// Comanda's clocks.
 const dayMargin = 5 * time.Minute
 
 // Prepare implements payment.Gateway. It does nothing, because VNPay recognizes repeated requests by their ids.
@@ -91,8 +91,8 @@ func (m *Merchant) Prepare(context.Context, payment.RefundRequest) (before []str
 	return nil, payment.RefundOutcome{}, nil
 }
 
-// Refund implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=refund"). The request depends on the refund alone, so
-// a repetition is the same request (V4) and is safe after any error. Outcomes have VNPay's code, or UNKNOWN with
+// Refund implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=refund"). The request depends only on the refund, so
+// a repetition is the same request (V4) and is safe after any error. The outcome has VNPay's code, or is UNKNOWN with
 // AnotherDay.
 func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	a := r.Attempt
@@ -102,14 +102,14 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 	if !r.Full && r.Sent && formatDay(r.DecidedAt.Add(-dayMargin)) != formatDay(m.now().Add(dayMargin)) {
 		return payment.RefundOutcome{State: payment.RefundUnknown, Code: AnotherDay}, nil
 	}
-	// Every field depends on the refund and its attempt, none on this moment or process (V4).
+	// Every field depends on the refund and its attempt, and none on the time or the process (V4).
 	request := m.request("refund", r.ID, a)
 	request.set("TransactionType", "03")
 	if r.Full {
 		request.set("TransactionType", "02")
 	}
 	request.set("Amount", formatAmount(r.Amount))
-	request.set("CreateBy", cmp.Or(asciiText(r.By, 100), "Comanda")) // VNPay requires some fields that we may not have
+	request.set("CreateBy", cmp.Or(asciiText(r.By, 100), "Comanda")) // VNPay requires some fields that may be empty here
 	request.set("CreateDate", formatTime(r.DecidedAt))
 	request.set("OrderInfo", asciiText("Hoan tien "+a.ID+" "+r.Reason, maxInfo))
 	answer, _, err := m.call(ctx, request, refundRequest, refundAnswer)
@@ -124,11 +124,11 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 
 // refundOutcome converts the response to a refund (QUERYDR&REFUND, "vnp_ResponseCode"):
 //
-//	00 is done: VNPay has accepted it, unless its status is rejected (09).
-//	94 means that VNPay is processing a refund of this payment. If we have another that may have been made it may be
-//	   that one, so this one is sent again. Otherwise it is this one if it was sent before, and if not it is UNKNOWN.
+//	00 is DONE: VNPay has accepted it, unless its status is rejected (09).
+//	94 means that VNPay is processing a refund of this payment. If another refund may have been made, VNPay may mean that
+//	   one, and this one is sent again. Otherwise VNPay means this one if it was sent before; if not, it is UNKNOWN.
 //	02, 97 are a wrong contract or secret: nothing has happened, and once it is corrected the same request works.
-//	03, 91, 95 are about this refund, and were returned before if it was sent before.
+//	03, 91, 95 are about this refund. A refund that was sent before had the same code then.
 //	99 and unknown codes are refusals: where refunds by API are not part of the contract, as in the sandbox, 99 is the only
 //	   response. For a refund that was sent before they may also mean that it was made and nothing is left, so its outcome
 //	   is UNKNOWN.
@@ -153,8 +153,8 @@ func (a message) refundOutcome(r payment.RefundRequest) (payment.RefundOutcome, 
 	return out, nil
 }
 
-// noOtherRefund reports whether no other refund of the attempt can have been made, by us or by hand. A refund that was
-// sent without an answer counts, because VNPay may be processing it.
+// noOtherRefund reports whether no other refund of the attempt can have been made, by Comanda or by hand. A refund
+// that was sent without a response counts, because VNPay may be processing it.
 func noOtherRefund(r payment.RefundRequest) bool {
 	return !slices.ContainsFunc(r.OtherRefunds, func(o payment.Refund) bool { return o.Sent || o.State == payment.RefundDone })
 }
@@ -181,8 +181,8 @@ func (a message) failure() error {
 }
 
 const (
-	// apiTimeout limits one request, from dialling to the last byte of the response. The manual states none; it is LINE
-	// Pay's for the same requests, and below the pause before a refund is sent again.
+	// apiTimeout limits one request, from dialling to the last byte of the response. The manual states none. It equals
+	// LINE Pay's for the same requests, and is shorter than the pause before a refund is sent again.
 	apiTimeout = 20 * time.Second
 
 	maxRaw = 64 << 10 // bytes of a response that are stored; VNPay's have about 600
@@ -199,8 +199,8 @@ var (
 	queryAnswer = slices.Concat(refundAnswer, []string{"PromotionCode", "PromotionAmount"})
 )
 
-// scalar is a JSON value in its original spelling, because the signature covers that: 1000000 and 1e6 are two texts.
-// VNPay sends numbers as JSON numbers or as strings.
+// scalar is a JSON value in its original spelling, because the signature covers the spelling: 1000000 and 1e6 are
+// different texts. VNPay sends numbers as JSON numbers or as strings.
 type scalar string
 
 // UnmarshalJSON stores the text of a string, nothing for null, and the original text of any other value.
@@ -227,7 +227,7 @@ func (a message) get(name string) string { return string(a["vnp_"+name]) }
 
 func (a message) set(name, value string) { a["vnp_"+name] = scalar(value) }
 
-// signedText returns the text that is signed. Names are without "vnp_", in the order of the manual: other parts of the
+// signedText returns the text that is signed. names are without "vnp_", in the order of the manual. Other parts of the
 // body, such as a TransactionNo in a query, are not signed.
 func (a message) signedText(names []string) string {
 	return strings.Join(seq.Map(names, a.get), "|")
@@ -238,13 +238,13 @@ func (a message) signedText(names []string) string {
 func (m *Merchant) call(ctx context.Context, request message, asked, answered []string) (message, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	// The hash is not among the signed names, so setting it afterwards does not change the text.
+	// The hash is not among the signed names, so setting it later does not change the signed text.
 	request.set("SecureHash", m.sign(request.signedText(asked)))
 	raw, err := m.send(ctx, request)
 	if err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: %w", request.get("Command"), err)
 	}
-	// The signature covers the text of each value, so it is verified before any of them is parsed.
+	// The signature covers the text of each value, so it is verified before any value is parsed.
 	var answer message
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: the response is not a JSON object", request.get("Command"))
@@ -255,8 +255,8 @@ func (m *Merchant) call(ctx context.Context, request message, asked, answered []
 	return answer, gatewayhttp.Storable(string(raw), maxRaw), nil
 }
 
-// signatureError is the error for a response whose signature is wrong. VNPay's own response to a wrong secret is one of
-// them, because VNPay signs it with the right one. Nothing in answer is verified.
+// signatureError is the error for a response whose signature is wrong. If the configured secret is wrong, VNPay's
+// response to it is such a response too, because VNPay signs it with the right secret. Nothing in answer is verified.
 type signatureError struct {
 	answer  message
 	command string
@@ -280,8 +280,8 @@ func (m *Merchant) send(ctx context.Context, request message) ([]byte, error) {
 	return m.client.Do(r)
 }
 
-// checkSubject refuses a signed response to another request. An unsuccessful response may leave the fields empty. A
-// replay of an older response has a valid signature too. Fields that are filled must match even then.
+// checkSubject refuses a response that is signed but belongs to another request, such as a replayed older one. An
+// unsuccessful response may leave the fields empty; fields that are set must match even then.
 func (a message) checkSubject(request message) error {
 	for _, name := range []string{"Command", "TmnCode", "TxnRef"} {
 		got := a.get(name)

@@ -58,8 +58,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// mixed reports whether one URL is set and the other would default to the sandbox. Guests would then pay real money,
-// while queries and refunds go to a sandbox without these payments.
+// mixed reports whether one URL is set and the other one would default to the sandbox. Guests would then pay real
+// money, while queries and refunds go to a sandbox that lacks these payments.
 func (c Config) mixed() bool {
 	if c.PayURL == "" {
 		return c.APIURL != "" && c.APIURL != SandboxAPIURL
@@ -75,18 +75,18 @@ func (c Config) missingURL() string {
 	return "vnpay_api_url"
 }
 
-// complete fills in the sandbox for URLs that are not set. Validate has refused a configuration with only one of them.
+// complete sets missing URLs to those of the sandbox. Validate has refused a configuration with only one URL.
 func (c Config) complete() Config {
 	c.PayURL, c.APIURL = cmp.Or(c.PayURL, SandboxPayURL), cmp.Or(c.APIURL, SandboxAPIURL)
 	return c
 }
 
-// TestCredentials asks VNPay about a payment that cannot exist, with an id that was never used. That VNPay does not have
-// it (91), in a signed response, proves the site code and the secret, for queries and for notices alike. An error means
-// that VNPay was not reached or that the response is not VNPay's.
+// TestCredentials queries a payment that cannot exist, with an id that was never used. A signed response that VNPay
+// does not have the payment (91) proves the site code and the secret, for queries and for notices alike. An error
+// means that VNPay was not reached or that the response is not VNPay's.
 //
-// A refusal (02, 97) needs no valid signature and may name another site code: with a wrong secret or site code it cannot
-// be otherwise, and a forged refusal only sends its reader to look at the credentials again.
+// A refusal (02, 97) needs no valid signature and may name another site code, which a wrong secret or site code makes
+// inevitable. A forged refusal does no harm: it only makes the owner check the credentials again.
 func (m *Merchant) TestCredentials(ctx context.Context) (payment.CredentialReport, error) {
 	now := m.now()
 	answer, _, err := m.query(ctx, payment.Attempt{ID: uid.New(now), CreatedAt: now})

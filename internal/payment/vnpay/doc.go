@@ -1,5 +1,5 @@
-// Package vnpay is a client of VNPay's protocol 2.1.0 and implements payment.Gateway. Sections of the manual are cited as
-// there: "PAY" is the payment page with the IPN and the Return URL, "QUERYDR&REFUND" is the API.
+// Package vnpay is a client of VNPay's protocol 2.1.0 and implements payment.Gateway. Sections of the manual are cited
+// by name: "PAY" is the payment page with the IPN and the Return URL, "QUERYDR&REFUND" is the API.
 //
 // VNPay captures by itself and reports twice: by a request from its server (IPN), which is authoritative and repeated
 // until it gets a valid reply, and by redirecting the guest's browser (Return URL).

@@ -63,14 +63,15 @@ func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	return n, nil
 }
 
-// parseAmount parses an amount in hundredths of a dong. A fraction of a dong is invalid, because we never request one.
+// parseAmount parses an amount in hundredths of a dong. A fraction of a dong is invalid, because Comanda never
+// requests one.
 func parseAmount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n / 100, err == nil && number.MatchString(s) && n%100 == 0
 }
 
-// parseTransactionNo parses VNPay's number of a payment. An unpaid payment has 0, which is an empty reference. It must
-// not be used as a key: all unpaid payments have the same one.
+// parseTransactionNo parses VNPay's number of a payment. For an unpaid payment it is 0, and ref is empty. All unpaid
+// payments have the same number, so it must not be used as a key.
 func parseTransactionNo(s string) (ref string, ok bool) {
 	if strings.Trim(s, "0") == "" {
 		return "", true
@@ -115,7 +116,7 @@ const (
 	unknownErrorText = "Unknow error" // as VNPay's own samples spell it
 )
 
-// replies are the texts of VNPay's own samples. VNPay reads the code; the text is for people who read its log.
+// replies are the texts of VNPay's own samples. VNPay uses only the code; the text is for people who read its log.
 var replies = map[string]string{
 	Recorded:       "Confirm Success",
 	RecordedBefore: "Order already confirmed",

@@ -22,7 +22,8 @@ const (
 	maxInfo    = 255 // vnp_OrderInfo and vnp_ReturnUrl, in bytes
 	returnPath = "/payment/vnpay/return"
 
-	// unknownIP replaces an unknown address and our own, which the API requires and does not check.
+	// unknownIP is sent if the guest's address is unknown, and as this server's address, which the API requires and
+	// does not check.
 	unknownIP = "127.0.0.1"
 )
 
@@ -60,8 +61,7 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
 	}
 	locale, info := localize(p)
-	// Times come from the attempt and the order, not from the moment of the call, so that a repetition returns the same
-	// URL (V3).
+	// Times are those of the attempt and the order, not of the call, so that a repetition returns the same URL (V3).
 	text := canonical([]pair{
 		{"vnp_Version", version},
 		{"vnp_Command", "pay"},
@@ -80,20 +80,20 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 	return payment.Page{URL: m.conf.PayURL + "?" + text + "&" + hashKey + "=" + m.sign(text)}, nil
 }
 
-// suitable reports whether VNPay accepts the attempt's amount and currency. For others VNPay would show an error page,
-// about which no report arrives.
+// suitable reports whether VNPay accepts the attempt's amount and currency. For others VNPay would show an error page
+// and send no report.
 func suitable(a payment.Attempt) bool {
 	return a.Method == payment.VNPay && a.Method.CheckAmount(a.Amount, a.Currency) == nil
 }
 
-// localize returns VNPay's code of the guest's language and the text on the page. VNPay has Vietnamese and English
-// only, so every other language is shown in English.
+// localize returns VNPay's code of the guest's language, and the text on the page. VNPay supports Vietnamese and
+// English only, so English is used for every other language.
 func localize(p payment.Purchase) (locale, info string) {
 	locale, info = "en", "Payment of order %s %s"
 	if strings.HasPrefix(p.Language, "vi") {
 		locale, info = "vn", "Thanh toan don hang %s %s"
 	}
-	return locale, asciiText(fmt.Sprintf(info, p.OrderNumber, p.Branch), maxInfo)
+	return locale, asciiText(fmt.Sprintf(info, p.OrderNumber, p.BranchName), maxInfo)
 }
 
 // formatTime formats an instant as VNPay does: "yyyyMMddHHmmss, GMT+7".

@@ -25,7 +25,7 @@ func testAttempt() payment.Attempt {
 
 func testPurchase() payment.Purchase {
 	return payment.Purchase{
-		Attempt: testAttempt(), OrderNumber: "A17", Branch: "Phở Thìn – Quận 1", ExpiresAt: testNow.Add(14 * time.Minute),
+		Attempt: testAttempt(), OrderNumber: "A17", BranchName: "Phở Thìn – Quận 1", ExpiresAt: testNow.Add(14 * time.Minute),
 		ClientIP: "203.0.113.7", Language: "vi", ReturnBaseURL: "https://house.example/pay",
 	}
 }
@@ -133,7 +133,7 @@ func TestStart_texts(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	rapid.Check(t, func(t *rapid.T) {
 		p := testPurchase()
-		p.OrderNumber, p.Branch = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
+		p.OrderNumber, p.BranchName = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
 		p.Language, p.ClientIP = rapid.SampledFrom([]string{"vi", "vi-VN", "en", "zh-TW", ""}).Draw(t, "language"), rapid.String().Draw(t, "address")
 		p.Attempt.Amount = rapid.Int64Range(5_000, 999_999_999).Draw(t, "amount")
 		page := testenv.Must(m.Start(t.Context(), p))(t)

@@ -43,7 +43,8 @@ func canonical(pairs []pair) string {
 	return b.String()
 }
 
-// mac returns the HMAC-SHA512 of a text. Its key is the text of the secret, not what it may encode.
+// mac returns the HMAC-SHA512 of a text. The key is the secret's text itself, even if it looks like an encoding of
+// bytes.
 func (m *Merchant) mac(text string) []byte {
 	h := hmac.New(sha512.New, []byte(string(m.conf.HashSecret)))
 	h.Write([]byte(text))
@@ -67,8 +68,9 @@ type query struct {
 	hash string
 }
 
-// parse parses a raw query and ignores parameters that are not VNPay's. It fails if one of VNPay's is repeated, has an
-// encoded name, or cannot be decoded: VNPay never sends that, and two parsers might read it differently.
+// parse parses a raw query and ignores parameters that are not VNPay's. It fails if one of VNPay's parameters is
+// repeated, has an encoded name, or cannot be decoded: VNPay never sends such a query, and two parsers might read it
+// differently.
 func parse(rawQuery string) (query, bool) {
 	var q query
 	seen := map[string]bool{}
@@ -97,8 +99,8 @@ func parse(rawQuery string) (query, bool) {
 	return q, true
 }
 
-// verifyQuery verifies a query: first the bytes as received, which is independent of encoders, then encoded anew, for
-// proxies that rewrite + as %20. Both need the secret, so either is proof.
+// verifyQuery verifies a query as received, which does not depend on an encoder, and otherwise encoded again, for
+// proxies that rewrite + as %20. Both signatures require the secret, so either one is proof.
 func (m *Merchant) verifyQuery(q query) bool {
 	slices.SortFunc(q.raw, func(a, b pair) int { return strings.Compare(a.key, b.key) })
 	pieces := seq.Map(q.raw, func(p pair) string { return p.value })

@@ -18,13 +18,13 @@ import (
 var text string
 
 // Spec describes an outbox table in fragments of SQL. The table has the columns id and attempts. All fragments are
-// constants of this program and are inserted into the text as they are. No value of a request ever gets into them.
-// Tables that are read instead of claimed, such as redis_outbox, use the same Spec and never call Claim.
+// constants of this program and are inserted into the text unchanged; they never contain a value of a request. Tables
+// that are read instead of claimed, such as redis_outbox, use the same Spec and never call Claim.
 type Spec struct {
 	Table   string
-	Columns string // what Scan reads
+	Columns string // columns that Scan reads
 	Due     string // column of the instant from which a row may be claimed
-	Order   string // in which rows are claimed
+	Order   string // order in which rows are claimed
 	Since   string // column of the instant from which a row's age counts
 	Pending string // condition of rows that are not dead letters; empty if the table has none
 	Died    string // expression of the instant at which a dead letter died; empty for none
@@ -52,8 +52,8 @@ func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 	return &Table[R]{scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
 }
 
-// QueueDelete adds the deletion of rows to a transaction. A caller that has delivered rows deletes them with its next
-// transaction, which saves a commit of its own. If that transaction fails, the rows are delivered again, so delivery
+// QueueDelete adds the deletion of rows to a transaction. A caller that has delivered rows deletes them in its next
+// transaction, which saves a separate commit. If that transaction fails, the rows are delivered again, so delivery
 // must be idempotent.
 func (t *Table[R]) QueueDelete(tx sqldb.Tx, ids []string) {
 	if len(ids) > 0 {
@@ -71,9 +71,9 @@ type Queue[R any] struct {
 }
 
 // Claim returns up to limit due rows, counts the attempt and hides them from other claims until an instant. The rows
-// are in no particular order. While nothing is due it only reads, so that an idle process writes nothing. until must be
-// later than the longest delivery: when it passes, another process may claim the same rows, and the failure that the
-// slower one then records is ignored.
+// are in no particular order. While no row is due, Claim only reads. until must be later than the end of the longest
+// delivery: after until, another process may claim the same rows, and a failure that the slower process records then
+// is ignored.
 func (q Queue[R]) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []R, err error) {
 	// An UPDATE would begin a write transaction even if it changed nothing. On SQLite that takes the only write lock.
 	if _, due, err := sqldb.One(ctx, q.db, sqldb.Value[string], q.table.due, now.UnixMilli()); err != nil || !due {
@@ -101,13 +101,15 @@ func idRows(ids []string) *sqldb.RowSet {
 	return sqldb.IDs(slices.Sorted(slices.Values(ids)))
 }
 
-// RecordFailures stores the failures of rows. A row that another process has claimed or failed since is left alone. The
-// condition on attempts is in the statement, so no lock is held between reading a row and recording its failure.
+// RecordFailures stores the failures of rows. It does not change a row that another process has claimed or failed
+// since. The statement contains the condition on attempts, so no lock is held between reading a row and recording its
+// failure.
 func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error {
 	if len(failures) == 0 {
 		return nil
 	}
-	// In the same order as idRows: a process that deletes and one that records failures must not wait for each other.
+	// Failures are sorted like idRows, so that a process that deletes rows and one that records failures cannot
+	// deadlock.
 	failures = slices.SortedFunc(slices.Values(failures), func(a, b queue.Failure) int { return strings.Compare(a.ID, b.ID) })
 	_, err := q.db.Exec(ctx, q.table.fail, sqldb.NewRowSet(len(failures)).
 		Text("id", func(i int) string { return failures[i].ID }).
@@ -124,8 +126,8 @@ func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ..
 	return err
 }
 
-// Backlog counts the rows of the table. It reads without locks and counts claimed rows as pending, because they may
-// come back. max protects against rows whose time is ahead of now after the deciding clock was set back.
+// Backlog counts the rows of the table. It takes no locks and counts claimed rows as pending, because they may be
+// released. max prevents negative ages of rows whose time is after now, as after the deciding clock was set back.
 func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, error) {
 	b, _, err := sqldb.One(ctx, q.db, func(r sqldb.Rows) (b queue.Backlog, err error) {
 		var since, died int64

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// patience is far more than a healthy server needs, because tests share the machine.
+// patience is a time limit far above the time that a healthy server needs, because tests share the machine.
 const patience = 5 * time.Second
 
 // Embedded opens an embedded store that ends with the test.

@@ -51,24 +51,24 @@ var stmts = sqldb.Load(fstest.MapFS{
 		       ($1, 12, $4, 'READY', 'SERVED', 'user:1')`)},
 })
 
-// house is a branch in which four orders were placed at noon: one was paid and cooked, one of its two dishes given back;
-// one was left at a gateway's page and expired; one was cancelled; one is open.
-type house struct {
+// reportServer serves the reports of a branch in which four orders were placed at noon: one was paid and cooked, one of
+// its two dishes given back; one was left at a gateway's page and expired; one was cancelled; one is open.
+type reportServer struct {
 	t   *testing.T
 	url string
 }
 
-func open(t *testing.T) *house {
+func open(t *testing.T) *reportServer {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
 	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited)
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // of Hồ Chí Minh City
 	now := noon
-	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return now })
-	t.Cleanup(led.Stop)
+	ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return now })
+	t.Cleanup(ledger.Stop)
 	do := func(c ordering.Command) ordering.Order {
 		t.Helper()
-		res := testenv.Must(led.Do(t.Context(), c))(t)
+		res := testenv.Must(ledger.Do(t.Context(), c))(t)
 		return res.Order
 	}
 	run := func(name string, args ...any) {
@@ -98,7 +98,7 @@ func open(t *testing.T) *house {
 	return serve(t, report.NewService(reportsql.New(db), r.Catalog(t)))
 }
 
-func serve(t *testing.T, desk *report.Service) *house {
+func serve(t *testing.T, desk *report.Service) *reportServer {
 	t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = token
@@ -107,7 +107,7 @@ func serve(t *testing.T, desk *report.Service) *house {
 	Register(s.API(), desk)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	return &house{t, web.URL}
+	return &reportServer{t, web.URL}
 }
 
 // answer has the parts of a response that tests compare.
@@ -116,7 +116,7 @@ type answer struct {
 	Header     http.Header
 }
 
-func (h *house) get(path string, headers ...string) (answer, string) {
+func (h *reportServer) get(path string, headers ...string) (answer, string) {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+"/api/reports/"+path, nil))(h.t)
 	r.Header.Set("Authorization", "Bearer "+token)

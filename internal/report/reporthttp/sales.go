@@ -134,7 +134,7 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 			i + 1, httpapi.FormatID(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross),
 		}
 	}
-	// The whole list stays in all: the CSV has every row, and ranks and shares refer to all of them.
+	// all keeps the complete list: the CSV has every row, and ranks and shares refer to all rows.
 	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
 	return v, err
 }

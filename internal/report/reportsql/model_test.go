@@ -52,18 +52,18 @@ var stmts = sqldb.Load(fstest.MapFS{
 // The machine places, pays, loses and refunds orders in a branch through the ledger, over days on which the clock of New
 // York was set forward, and compares every report with what follows from the orders alone, one by one and in plain Go.
 type machine struct {
-	db    *sqldb.DB
-	house *orderingtest.Restaurant
-	led   *orderingsql.Ledger
-	span  report.Span
-	ms    atomic.Int64
-	ids   []string
-	made  int
-	steps map[string]tour // of orders that the kitchen has finished
+	db     *sqldb.DB
+	house  *orderingtest.Restaurant
+	ledger *orderingsql.Ledger
+	span   report.Span
+	ms     atomic.Int64
+	ids    []string
+	made   int
+	steps  map[string]stepTimes // of orders that the kitchen has finished
 }
 
-// tour is when an order was taken, ready and served.
-type tour struct{ accepted, ready, served time.Time }
+// stepTimes is when an order was taken, ready and served.
+type stepTimes struct{ accepted, ready, served time.Time }
 
 var begin = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
 
@@ -74,15 +74,15 @@ func TestModel(t *testing.T) {
 		number := int64(0)
 		rapid.Check(t, func(t *rapid.T) {
 			number++
-			m := &machine{db: db, house: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]tour{}}
+			m := &machine{db: db, house: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]stepTimes{}}
 			m.ms.Store(begin.UnixMilli())
 			b := testenv.Must(catalog.NewBranch(catalog.Branch{
 				ID: number, Name: "Test", Currency: "VND", Timezone: "America/New_York", DayStart: 4,
 				Locales: []catalog.Locale{catalog.English}, AutoClose: time.Hour,
 			}))(t)
 			m.span = report.Span{Branch: b, From: "2026-03-07", To: "2026-03-10"}
-			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.now)
-			defer m.led.Stop()
+			m.ledger = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.now)
+			defer m.ledger.Stop()
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "placeMore": m.place, "pay": m.pay, "fail": m.fail, "payAgain": m.payAgain, "end": m.end,
 				"refund": m.refund, "finish": m.finish, "cook": m.cook, "wait": m.wait,
@@ -93,7 +93,7 @@ func TestModel(t *testing.T) {
 }
 
 func (m *machine) do(t *rapid.T, c ordering.Command) ordering.Result {
-	return testenv.Must(m.led.Do(context.Background(), c))(t)
+	return testenv.Must(m.ledger.Do(context.Background(), c))(t)
 }
 
 func (m *machine) wait(t *rapid.T) {
@@ -114,7 +114,7 @@ func (m *machine) place(t *rapid.T) {
 	c := m.house.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
 	scope := stock.Scope{Branch: m.house.Branch, Date: m.today()}
 	c.Order.Scope, c.Hold.Scope = scope, scope
-	switch _, err := m.led.Do(context.Background(), c); {
+	switch _, err := m.ledger.Do(context.Background(), c); {
 	case errors.Is(err, ordering.ErrSoldOut):
 	case err != nil:
 		t.Fatal(err)
@@ -156,13 +156,13 @@ func (m *machine) end(t *rapid.T) {
 		ordering.UserCanceled, ordering.StaffCanceled, ordering.Expired,
 	}).Draw(t, "reason"))
 	c.By = authz.System()
-	if _, err := m.led.Do(context.Background(), c); err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
+	if _, err := m.ledger.Do(context.Background(), c); err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
 		t.Fatal(err)
 	}
 }
 
 func (m *machine) refund(t *rapid.T) {
-	_, err := m.led.Do(context.Background(), &ordering.Refund{
+	_, err := m.ledger.Do(context.Background(), &ordering.Refund{
 		OrderID: m.pick(t), NewID: uid.New(m.now()), Amount: rapid.Int64Range(0, 1500).Draw(t, "amount"), Note: "cold",
 		By: authz.System(),
 	})
@@ -204,7 +204,7 @@ func (m *machine) cook(t *rapid.T) {
 	} {
 		testenv.Must(m.db.Exec(context.Background(), stmts.Must("step"), id, 1000+i, s.at.UnixMilli(), s.from, s.to))(t)
 	}
-	m.steps[id] = tour{accepted, ready, served}
+	m.steps[id] = stepTimes{accepted, ready, served}
 }
 
 func (m *machine) order(t *rapid.T, id string) ordering.Detail {

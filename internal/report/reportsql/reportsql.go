@@ -43,7 +43,7 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 	return ask(ctx, b, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
-		// Computed and not counted, so that R1 holds by construction.
+		// Open is the rest of the orders and not counted separately, so that R1 holds by construction.
 		d.Open = d.Placed - d.Sales - d.Canceled
 		return d, err
 	})

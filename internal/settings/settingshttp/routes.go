@@ -1,4 +1,4 @@
-// Package settingshttp serves the settings of the house to its owner and administrators.
+// Package settingshttp serves the settings of the restaurant to its owner and administrators.
 package settingshttp
 
 import (
@@ -71,7 +71,7 @@ type newValue struct {
 	Value *string `json:"value" text:"line" doc:"null removes the stored value; the default applies again."`
 }
 
-// change answers with the settings in force afterwards.
+// change returns the current settings afterwards.
 func (r routes) change(ctx context.Context, in *changeInput) (settingList, error) {
 	values := make(map[string]*string, len(in.Body.Values))
 	for _, v := range in.Body.Values {
@@ -103,7 +103,7 @@ type testResult struct {
 	Detail string `json:"detail" doc:"A text for people, in English: the service's own code and text, or the recipient of the message."`
 }
 
-// test answers 200 also for a failed test: the request itself has succeeded.
+// test answers 200 even if the test fails, because the request itself has succeeded.
 func (r routes) test(ctx context.Context, in *testInput) (testResult, error) {
 	by := authz.ActorOf(ctx)
 	if err := httpapi.Allow(ctx, limitTests, by.String()); err != nil {

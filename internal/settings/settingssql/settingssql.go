@@ -1,4 +1,4 @@
-// Package settingssql stores the house's settings in SQL.
+// Package settingssql stores the settings of the restaurant in SQL.
 package settingssql
 
 import (
@@ -37,8 +37,8 @@ func (s *Store) Rows(ctx context.Context) ([]settings.Row, error) {
 	return sqldb.Collect(ctx, s.db, scanRow, stmt("setting_list"))
 }
 
-// Change implements settings.Store. The first row, which has no name, is the lock of all: a setting that is not stored
-// yet has no row of its own to lock.
+// Change implements settings.Store. It locks the first row, which has no name, for all settings: a setting that is not
+// stored yet has no row of its own to lock.
 func (s *Store) Change(
 	ctx context.Context, by authz.Actor, now time.Time,
 	decide func([]settings.Row) (write []settings.Row, remove []string, err error),
@@ -64,7 +64,7 @@ func (s *Store) Change(
 			tx.Queue(stmt("setting_delete"), name)
 		}
 		slices.Sort(names)
-		// Without values: some are secret, and the log is exported.
+		// The entry has no values, because some are secret and the log is exported.
 		return auditsql.Record(ctx, tx, audit.NewEntry(by, now, audit.ActionSettingsChanged, "settings", "house", 0).
 			WithAfter(map[string]any{"changed": names, "removed": remove}))
 	})

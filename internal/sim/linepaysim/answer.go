@@ -44,7 +44,7 @@ func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault
 			sim.WriteJSON(w, reply{Code: "1106", Message: why})
 			return
 		}
-		// After the signature: a fault that applies three times must not be used up by requests that are refused anyway.
+		// The fault is taken after the signature is verified: requests that are refused anyway must not use it up.
 		f := s.takeFault(c)
 		// The delay is part of the running call, so that a second confirmation meanwhile is a duplicate (1198).
 		out, ok := s.exclusive(r, func() reply {

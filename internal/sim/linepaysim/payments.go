@@ -30,8 +30,8 @@ func (s *Simulator) check(r *http.Request, _ []byte, _ Fault) reply {
 	return codeReply(checkCodes[p.stateAt(s.Now())])
 }
 
-// confirm serves "Confirm Payment". The state is compared before the amount, so a repeated confirmation is 1172
-// whatever it says.
+// confirm serves "Confirm Payment". The state is checked before the amount, so a repeated confirmation gets 1172
+// whatever its amount.
 func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 	var ask struct {
 		Amount   json.Number `json:"amount"`
@@ -99,7 +99,7 @@ func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 		return codeReply("1165")
 	}
 	amount, ok := p.paid-p.refunded, true
-	// A missing amount means all that is left; 0 is an error.
+	// Without an amount, the whole remaining amount is refunded; 0 is an error.
 	if ask.Amount != nil {
 		amount, ok = hundredths(p.order.Currency, *ask.Amount)
 	}

@@ -95,7 +95,7 @@ func (s *Simulator) latest(n int) []Payment {
 	return sim.Values(s.byID, n, func(p *transaction) Payment { return p.shown(now) })
 }
 
-// state returns what /control shows.
+// state returns the data that /control shows.
 func (s *Simulator) state() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +117,7 @@ const (
 	Details Call = "details"
 )
 
-// Spoil is a way in which a response goes wrong. Together with Fault.Moves it decides which half is lost: the request,
-// or only its response.
+// Spoil is a way in which a response fails. Fault.Moves decides whether the request is executed or lost too.
 type Spoil string
 
 // The ways to spoil a response.

@@ -190,14 +190,14 @@ func TestAPI_strangers(t *testing.T) {
 	h.refunded(0, 0)
 }
 
-// tape is a transport that records the requests.
-type tape struct {
+// requestRecorder is a transport that records the requests.
+type requestRecorder struct {
 	http.RoundTripper
 
 	sent string
 }
 
-func (t *tape) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *requestRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -210,8 +210,8 @@ func (t *tape) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestQuery_again(t *testing.T) {
 	h, a := paid(t)
 	client := newClient()
-	recorded := &tape{RoundTripper: client.Transport}
-	client.Transport = recorded
+	recorder := &requestRecorder{RoundTripper: client.Transport}
+	client.Transport = recorder
 	m := testenv.Must(vnpay.New(vnpay.Config{
 		TmnCode: site, HashSecret: secret, PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
 	}, client, h.Now))(t)
@@ -219,7 +219,7 @@ func TestQuery_again(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, want := range []string{`"vnp_ResponseCode":"94"`, `"vnp_ResponseCode":"00"`} {
-		if _, text := h.browse(http.MethodPost, h.api+vnpaysim.APIPath, recorded.sent); !strings.Contains(text, want) {
+		if _, text := h.browse(http.MethodPost, h.api+vnpaysim.APIPath, recorder.sent); !strings.Contains(text, want) {
 			t.Errorf("sent again, it is answered %s", text)
 		}
 		h.pass(t, 0, 24*time.Hour)

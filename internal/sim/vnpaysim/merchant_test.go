@@ -122,7 +122,7 @@ func (h *merchant) begin(change ...func(*payment.Purchase)) (id, page string) {
 		Attempt: payment.Attempt{
 			ID: uid.New(now), Method: payment.VNPay, Amount: 150_000, Currency: money.VND, State: payment.Redirected, CreatedAt: now,
 		},
-		OrderNumber: "A17", Branch: "Phở Thìn", ExpiresAt: now.Add(15 * time.Minute), ClientIP: "203.0.113.7", Language: "vi", ReturnBaseURL: h.url,
+		OrderNumber: "A17", BranchName: "Phở Thìn", ExpiresAt: now.Add(15 * time.Minute), ClientIP: "203.0.113.7", Language: "vi", ReturnBaseURL: h.url,
 	}
 	for _, f := range change {
 		f(&p)

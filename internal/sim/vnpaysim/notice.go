@@ -27,8 +27,8 @@ func (s *Simulator) report(p transaction, r result) <-chan struct{} {
 	return tried
 }
 
-// deliver sends one result until a reply confirms it, the tries are used up, or the simulator closes. tried is closed
-// at the latest when it ends, so no page waits for good.
+// deliver sends one result until a reply confirms it, the tries are used up, or the simulator closes. It closes tried
+// at the latest when it returns, so no page waits forever.
 func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 	first := sync.OnceFunc(func() { close(tried) })
 	defer first()
@@ -141,7 +141,8 @@ func corrupt(data, hash string, c Corruption) string {
 	return data + "&vnp_SecureHash=" + hash
 }
 
-// returnURL returns where the browser goes next. It is never corrupted, because a guest could forge it anyway.
+// returnURL returns the URL to which the browser is redirected. It is never corrupted, because a guest could forge it
+// anyway.
 func (s *Simulator) returnURL(p transaction) string {
 	return sim.WithQuery(p.back.String(), s.notice(p, p.last, ""))
 }

@@ -99,8 +99,7 @@ func (s *Simulator) settle(key, response string, late bool) (transaction, bool) 
 	return *p, true
 }
 
-// scheduleLatePayment has a guest pay once after the window. It is the case in which VNPay reports money for an order
-// that has expired.
+// scheduleLatePayment makes a guest pay once after the window. VNPay then reports money for an order that has expired.
 func (s *Simulator) scheduleLatePayment(key string) {
 	s.mu.Lock()
 	p := s.transactions.Get(key)

@@ -87,7 +87,7 @@ func (s *Simulator) read(rawQuery string) (purchase, string) {
 	switch {
 	case !ok:
 		return purchase{}, errForm
-	// Before the signature, because another merchant's secret is not known here.
+	// The site code is compared before the signature, because the secret of another merchant is unknown here.
 	case params["vnp_TmnCode"] != s.o.TmnCode:
 		return purchase{}, errSite
 	case !s.verify(hashData(params), hash):

@@ -127,7 +127,7 @@ func (s *Simulator) Answers() map[string]int {
 	return maps.Clone(s.answers)
 }
 
-// control returns what /control shows.
+// control returns the data that /control shows.
 func (s *Simulator) control() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()

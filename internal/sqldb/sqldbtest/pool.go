@@ -29,8 +29,8 @@ const (
 
 // pool is the set of databases of this process on the PostgreSQL server. They are copies of a migrated template, which
 // all processes with the same migrations share. When a test ends, its rows are deleted and the next test reuses the
-// database, in this or a later process: creating one costs ten times as much, because the server waits for the disk
-// when it drops the former one.
+// database, in this or a later process. Creating a database costs ten times as much, because dropping the old one
+// waits for the disk.
 //
 // An advisory lock in the address's database protects each name: shared for the template, exclusive for a copy. The
 // server releases it when the process ends, even after a crash.
@@ -44,7 +44,7 @@ type pool struct {
 }
 
 // database is a copy of the template. Its connection stays open, because a connection that has used the tables before
-// deletes their rows in a fifth of the time.
+// deletes their rows five times as fast.
 type database struct {
 	name string
 	conn *pgx.Conn // nil before the first use
@@ -68,7 +68,7 @@ func (p *pool) take(t testing.TB, address string) *database {
 	if err := db.empty(ctx, withDatabase(address, db.name), p.like); err == nil {
 		return db
 	}
-	// The database does not exist yet, or a test has changed more than rows: it is made anew from the template.
+	// The database does not exist yet, or a test has changed more than rows. It is created again from the template.
 	if db.conn != nil {
 		_ = db.conn.Close(ctx)
 		db.conn = nil

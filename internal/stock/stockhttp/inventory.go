@@ -33,16 +33,16 @@ func Inventory(a *httpapi.API, services Services) {
 	httpapi.RegisterOutput(ops, "inventory-reserve", "POST /inventory/reservations",
 		"Reserve items, all or nothing (Try)", s.reserve, httpapi.Created)
 	httpapi.Register(ops, "inventory-reservation", "GET /inventory/reservations/{orderId}", "View a reservation", s.find)
-	for _, end := range []struct {
+	for _, a := range []struct {
 		word, summary string
-		do            settlement
+		do            reservationAction
 	}{
 		{"confirm", "Confirm a reservation: its units are sold", s.Reservations.Confirm},
 		{"cancel", "Cancel a reservation and release its units; a Try that arrives later is refused", s.Reservations.Cancel},
 		{"return", "Return sold units to stock", s.Reservations.Return},
 	} {
-		httpapi.Register(ops, "inventory-"+end.word, "POST /inventory/reservations/{orderId}/"+end.word, end.summary,
-			end.do.serve)
+		httpapi.Register(ops, "inventory-"+a.word, "POST /inventory/reservations/{orderId}/"+a.word, a.summary,
+			a.do.serve)
 	}
 }
 
@@ -96,8 +96,8 @@ type levelSnapshots struct {
 	Items []levelSnapshot `json:"items" doc:"The existing items, in the order of the request."`
 }
 
-// look returns the available units of many items. It may be a minute old. A caller that sells uses the exact level, or
-// reserves.
+// look returns the available units of many items. The units may be a minute old, so callers that sell use the exact
+// level or reserve.
 func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
 	who := authz.ActorOf(ctx)
 	branch, err := s.Items.ResolveBranch(ctx, who, httpapi.IDOf(in.BranchID))
@@ -133,8 +133,8 @@ type Reservation struct {
 	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for a reservation that never held units."`
 }
 
-// reservationOf returns a reservation in the form of a response. Without lines it never held anything, and its expiry
-// is null.
+// reservationOf returns a reservation in the form of a response. A reservation without lines never held anything, so
+// its expiry is null.
 func reservationOf(r stock.Reservation) Reservation {
 	out := Reservation{
 		OrderID: r.ID, BranchID: httpapi.IDOrNull(r.Branch), Status: r.Status, Items: amountsOf(r.Lines),
@@ -181,11 +181,11 @@ type settled struct {
 	Status  stock.Status `json:"status" enum:"CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
 }
 
-// settlement confirms, cancels or returns a reservation.
-type settlement func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
+// reservationAction confirms, cancels or returns a reservation.
+type reservationAction func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
 
-// serve runs a settlement. Repetitions answer 200 with the same body.
-func (end settlement) serve(ctx context.Context, in *reservationIn) (settled, error) {
-	r, err := end(ctx, authz.ActorOf(ctx), in.OrderID)
+// serve runs the action. Repetitions answer 200 with the same body.
+func (do reservationAction) serve(ctx context.Context, in *reservationIn) (settled, error) {
+	r, err := do(ctx, authz.ActorOf(ctx), in.OrderID)
 	return settled{r.ID, r.Status}, err
 }

@@ -27,13 +27,13 @@ var opCodes = map[stock.OpKind]string{
 	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpForget: "F", stock.OpCap: "Q",
 }
 
-// Apply applies committed changes in the order given and reports, for each, whether it is done. The others must be
-// sent again: the scope is unknown, or Redis is out of reach. The error contains the first failure of Redis, and a
+// Apply applies committed changes in the order given and reports for each whether it was applied. The others must be
+// sent again: their scope is unknown, or Redis is out of reach. The error contains the first failure of Redis, and a
 // stock.RejectedError with the operations that are invalid or that a script fails on; the reports are valid in any
 // case.
 //
-// A rejected operation does not block later ones, so operations on one hold may be applied out of order. The states
-// allow for that: a later one wins. If the counters then differ from SQL, the scope is rebuilt.
+// A rejected operation does not block later ones, so operations on one hold may be applied out of order. The state
+// table allows for that: the later operation decides. If the counters then differ from SQL, the scope is rebuilt.
 func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	t := &applyCall{ops: ops, applied: make([]bool, len(ops)), rejected: map[int]error{}}
 	perScope := map[stock.Scope][]int{}
@@ -59,7 +59,7 @@ func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	return t.applied, err
 }
 
-// applyCall is one Apply. Scopes share it and write disjoint indexes of applied.
+// applyCall is one call of Apply. Its scopes run concurrently and write disjoint indexes of applied.
 type applyCall struct {
 	ops     []stock.Op
 	applied []bool
@@ -75,13 +75,13 @@ func (t *applyCall) reject(place int, err error) {
 	t.rejected[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
 }
 
-// checkOp returns an error for an invalid operation. It catches in Go what would make a script fail, so that one bad
-// operation does not cost its neighbours a call.
+// checkOp returns an error for an operation that would make a script fail. Without the check, one invalid operation
+// would fail the script for the other operations of the call too.
 func checkOp(op stock.Op) error {
 	h := op.Hold
 	switch op.Kind {
 	case stock.OpHeld, stock.OpConfirm, stock.OpReturn:
-	case stock.OpCancel, stock.OpForget: // the record has the lines that they release
+	case stock.OpCancel, stock.OpForget: // the units are released by the hold's record, which has the lines
 		h.Lines = []stock.Line{{Item: 1, Qty: 1}}
 	case stock.OpCap:
 		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != stock.Unlimited {
@@ -104,10 +104,10 @@ func (g *Cache) scopeExpired(s stock.Scope) bool {
 }
 
 // applyScope sends the operations at the given indexes, all of one scope, in calls of bounded size. A call that the
-// server rejects has changed nothing; it is repeated with half as many operations until the invalid one stands alone.
+// server rejects has changed nothing; it is repeated with half as many operations until only the invalid one is left.
 //
-// After an error of the connection it stops: the effect of the call is unknown, and later operations must not overtake
-// it. Sending all of them again is safe, because each is idempotent.
+// After an error of the connection it stops: the effect of the call is unknown, and later operations must not be
+// applied before the unknown ones. Sending all of them again is safe, because each is idempotent.
 func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
 	for most := maxBatch; len(places) > 0; {
 		n := callSize(t.ops, places, most)
@@ -123,7 +123,7 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
 			g.metrics.unknown.Inc()
-			return nil // the rest would get the same answer, and must not be applied out of order
+			return nil // the remaining operations would get the same reply, and must not be applied out of order
 		case len(outcomes) != n+1:
 			return errReply
 		default:
@@ -132,7 +132,8 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 				g.metrics.outcomes.WithLabelValues(string(t.ops[p].Kind), outcomeNames[outcomes[i+1]]).Inc()
 			}
 		}
-		// After a bad operation the calls grow again, so one costs a few extra calls and not one per operation.
+		// After an invalid operation the calls grow again, so one invalid operation costs a few extra calls and not
+		// one per operation.
 		places, most = places[n:], min(2*most, maxBatch)
 	}
 	return nil
@@ -160,7 +161,7 @@ func (g *Cache) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspa
 	keys := append(counterKeys(s, 1+len(places)), provisionalKey(s))
 	args := []string{decimal(s.Branch), s.Date, millis(g.cfg.Now()), ""}
 	var body []string
-	record := map[string]string{} // hold -> its place in the list of records
+	record := map[string]string{} // index of a hold in the list of records
 	for _, p := range places {
 		op := ops[p]
 		if op.Kind == stock.OpCap {

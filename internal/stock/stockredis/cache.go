@@ -27,8 +27,8 @@ type Config struct {
 	Metrics        prometheus.Registerer // default: none
 }
 
-// Cache implements stock.AdmissionCache on Redis. It is safe for concurrent use and has no state that a restart would
-// lose.
+// Cache implements stock.AdmissionCache on Redis. It is safe for concurrent use. It has no state that must survive a
+// restart.
 type Cache struct {
 	db       *redisdb.DB
 	cfg      Config
@@ -44,7 +44,7 @@ type Cache struct {
 // New returns a cache on a connection.
 func New(db *redisdb.DB, cfg Config) *Cache {
 	timeout, calls := 100*time.Millisecond, maxCallsPerScope
-	if db.Embedded() { // it cannot be out of reach, only as busy as this process
+	if db.Embedded() { // the embedded store is never out of reach, only as busy as this process
 		timeout, calls = 500*time.Millisecond, maxCallsEmbedded
 	}
 	cfg.ProvisionalTTL = cmp.Or(cfg.ProvisionalTTL, 30*time.Second)
@@ -89,11 +89,11 @@ func provisionalKey(s stock.Scope) keyspace.Key {
 	return keyspace.LeasesDue(s.Branch)
 }
 
-// errHold is a defect of the caller: hold ids are ours, never chosen by a client.
+// errHold reports a defect of the caller: hold ids are created by this program and never chosen by a client.
 var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a key")
 
-// check rejects a hold that would make a shared script call fail, and returns the key of its record. A shared call must
-// not fail for one of its reservations: the script would refuse all of them.
+// check rejects an invalid hold and returns the key of its record. One invalid hold would make the shared script call
+// fail for all reservations in it.
 func check(h stock.Hold) (keyspace.Key, error) {
 	record := recordKey(h.Scope, h.ID)
 	if !record.Valid() || len(h.Stock) > 0 { // a call has one scope
@@ -136,7 +136,7 @@ var statusNames = map[stock.AdmissionStatus]string{
 var outcomeNames = map[int64]string{1: "changed", 2: "same", 3: "opposite"}
 
 type metrics struct {
-	statuses map[stock.AdmissionStatus]prometheus.Counter // looked up once: every order counts here
+	statuses map[stock.AdmissionStatus]prometheus.Counter // created in advance, because every order is counted here
 	outcomes *prometheus.CounterVec
 	unknown  prometheus.Counter
 }

@@ -116,7 +116,7 @@ func holdOf(id string, branch int64, fields map[string]string) stock.Hold {
 	return h
 }
 
-// number parses a value that only our scripts write; any other text counts as 0.
+// number parses a value that only Comanda's scripts write; any other text counts as 0.
 func number(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n

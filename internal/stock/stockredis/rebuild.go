@@ -12,7 +12,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// ErrSuperseded reports that another rebuild of the scope has begun. Nothing that this one has written becomes
+// ErrSuperseded reports that another rebuild of the scope has begun. Data of the superseded rebuild never becomes
 // visible.
 var ErrSuperseded = errors.New("stockredis: another rebuild of the scope has begun")
 
@@ -29,9 +29,9 @@ const (
 	minTTL = time.Hour
 )
 
-// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after this
-// call. A caller that wants a scope to be unknown begins a rebuild without finishing it. A rebuild that was running is
-// refused from now on (G5).
+// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after
+// this call. To make a scope unknown, a caller may begin a rebuild without finishing it. Calls of a rebuild that began
+// earlier are refused from now on (G5).
 func (g *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
 	args := []string{epoch, millis(g.cfg.Now()), ttlMillis(rebuildTTL)}
@@ -45,9 +45,9 @@ func (g *Cache) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	return g.load(ctx, im, nil, heldEnd)
 }
 
-// FinishRebuild loads a snapshot under the epoch from BeginRebuild and makes the scope known. The snapshot has every
-// counter of the scope. Together with the loaded holds it has every hold counted in them, and every hold that an
-// operation may still arrive for. On any error the scope stays unknown.
+// FinishRebuild loads a snapshot under the epoch from BeginRebuild and makes the scope known. The snapshot contains
+// every counter of the scope. Together, the loaded holds and the snapshot contain every hold that the counters
+// include, and every hold for which an operation may still arrive. After an error the scope stays unknown.
 func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	heldEnd, paidEnd := g.endTimes(im)
 	if err := g.load(ctx, im, im.Counts, heldEnd); err != nil {

@@ -12,18 +12,20 @@ import (
 	"comanda/internal/stock"
 )
 
-// Concurrent calls per scope. With two, the server works while the other is on the wire; more would only make calls
-// smaller, and a call costs more than the reservations in it. The embedded store has no wire.
+// Concurrent calls per scope. With two, the server executes one while the other is in transit. With more, calls would
+// only contain fewer reservations, and the cost of a call exceeds that of its reservations. Calls of the embedded
+// store have no transit.
 const (
 	maxCallsPerScope = 2
 	maxCallsEmbedded = 1
 )
 
-// waiter is one reservation that waits for its result. The caller and the call share it: each may finish first.
+// waiter is one reservation that waits for its result. It is shared by the caller and the script call; either may end
+// first.
 type waiter struct {
 	hold      stock.Hold
 	record    keyspace.Key
-	result    chan stock.AdmissionResult // buffered: the call never waits for a caller that has left
+	result    chan stock.AdmissionResult // buffered: the script call never waits for a caller that has left
 	cancelled atomic.Bool                // the caller has left; if the call has not begun, it skips the reservation
 }
 
@@ -51,7 +53,8 @@ func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResul
 	return v, nil
 }
 
-// wait bounds what the connection's deadlines do not: the time in the queue, and a dial that hangs.
+// wait waits for the result, at most Config.Timeout. It bounds times that the connection's deadlines do not: the time
+// in the queue, and a dial that hangs.
 func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
 	patience := time.NewTimer(g.cfg.Timeout)
 	defer patience.Stop()
@@ -129,7 +132,8 @@ func (q *queue) take() []*waiter {
 
 // call sends one script call and distributes its results; on failure all waiters receive Cold.
 func (g *Cache) call(scope stock.Scope, batch []*waiter) {
-	// Not the context of a caller: the call serves many, and one that leaves must not cancel the others.
+	// The call does not use the context of a caller: it serves many callers, and one that leaves must not cancel the
+	// others.
 	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.Timeout)
 	defer cancel()
 	keys, args := g.reserveArgs(scope, batch)
@@ -175,8 +179,8 @@ func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key,
 	return keys, append(args, lines...)
 }
 
-// results parses the reply that try.lua describes. A missing part counts as Cold. Cold is the zero value, so whatever a
-// short reply leaves out is decided by SQL.
+// results parses the reply that try.lua describes. A missing part counts as Cold, the zero value, so that SQL decides
+// about reservations for which a short reply has no result.
 func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
 	vs := make([]stock.AdmissionResult, len(batch))
 	ns, err := r.Ints()

@@ -23,7 +23,7 @@ func (r *Reservations) Adjust(ctx context.Context, by authz.Actor, a stock.Adjus
 			level, err = r.adjust(ctx, tx, by, a)
 			return err
 		})
-		if !errors.Is(err, sqldb.ErrUnique) { // the same key arrived for another item at the same moment
+		if !errors.Is(err, sqldb.ErrUnique) { // the same key was used for another item at the same moment
 			break
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Reservations) adjust(
 	key := stock.Key{Scope: stock.StockScope(a.Branch), Item: found[0].ID}
 	balances, first := stock.NewBalances(), priorAdjustment{Level: stock.Level{Item: found[0]}}
 	QueueLock(tx, []stock.Key{key}, balances)
-	first.queue(tx, a) // after the lock, so that a concurrent equal adjustment is seen
+	first.queue(tx, a) // read after the lock, so that a concurrent equal adjustment is found
 	if err := tx.Flush(ctx); err != nil {
 		return level, err
 	}
@@ -84,7 +84,8 @@ func (r *Reservations) adjust(
 	return level, auditsql.Record(ctx, tx, entryOf(by, a, before.Left(), available, now))
 }
 
-// entryOf returns the audit row of an adjustment. One that only created an item has changed no number.
+// entryOf returns the audit row of an adjustment. An adjustment that changes no number, such as one that only creates
+// an item, is recorded as an edit.
 func entryOf(by authz.Actor, a stock.Adjustment, before, after int64, now time.Time) audit.Entry {
 	if before == after {
 		return audit.NewEntry(by, now, audit.ActionStockEdited, "stockItem", a.SKU, a.Branch)

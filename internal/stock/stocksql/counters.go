@@ -14,27 +14,29 @@ import (
 	"comanda/internal/uid"
 )
 
-// Counters creates counters before a transaction locks them. It remembers the existing ones, so that only the first
-// order of an item on a business date pays for a statement.
+// Counters creates counters before a transaction locks them. It caches which counters exist, so that only the first
+// order of an item on a business date costs a statement.
 //
-// They are created outside of the ordering transaction: two processes that each held a new row and waited for the
-// other's would deadlock. It is safe for concurrent use. Counters are never deleted, so what it remembers stays true.
+// Counters are created outside of the ordering transaction, because two processes that each had inserted a row and
+// waited for the other's row would deadlock. It is safe for concurrent use. Counters are never deleted, so the cache
+// is never wrong.
 type Counters struct {
 	db    *sqldb.DB
 	mu    sync.RWMutex
 	known map[stock.Key]struct{}
 }
 
-// maxKnown bounds the memory of Counters to some days of a large branch. A full memory is emptied.
+// maxKnown bounds the cache to the counters of some days of a large branch. A full cache is emptied.
 const maxKnown = 100_000
 
-// NewCounters returns Counters that remember nothing.
+// NewCounters returns Counters with an empty cache.
 func NewCounters(db *sqldb.DB) *Counters {
 	return &Counters{db: db, known: map[stock.Key]struct{}{}}
 }
 
-// Ensure creates the missing counters of a hold. Items that are not on the branch's menus get none, and SQL refuses
-// them. Call it before the transaction. Two callers may create the same counter: the second one changes nothing.
+// Ensure creates the missing counters of a hold. Items that are not on the branch's menus get no counter, so SQL
+// refuses them. Call it before the transaction. If two callers create the same counter, the second one changes
+// nothing.
 func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
 	if h.Scope.IsStock() {
 		return nil // stock counters are created with their items
@@ -105,7 +107,7 @@ func splitKeys(keys []stock.Key) (quotas, items []stock.Key) {
 }
 
 // QueueLock locks counters in their order with the next flush and loads them into the balances. Counters that do not
-// exist are missing in the balances afterwards, and operations on them return NotFound.
+// exist are not loaded, so operations on them return NotFound.
 func QueueLock(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	quotas, items := splitKeys(keys)
 	queueLockQuotas(tx, quotas, balances)
@@ -136,8 +138,8 @@ func capOf(limit sql.NullInt64) int64 {
 	return limit.Int64
 }
 
-// QueueDeltas writes the changes of the counters in the balances. They are differences and not sums, and each row must
-// exist: an update that finds fewer rows fails the transaction, because units would be lost silently.
+// QueueDeltas writes the changes of the counters in the balances. The changes are differences and not sums. Each row
+// must exist: an update that finds fewer rows fails the transaction, because units would be lost silently.
 func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
 	var quotas, items counterChanges
 	balances.Deltas(func(k stock.Key, c stock.Counter) {
@@ -164,8 +166,8 @@ func (c *counterChanges) add(k stock.Key, n stock.Counter) {
 	c.keys, c.counters = append(c.keys, k), append(c.counters, n)
 }
 
-// Counts returns a scope's counters without locking them. The admission cache is compared with them, so they may be
-// those of a moment ago.
+// Counts returns a scope's counters without locking them. They are compared with the admission cache, so they may be
+// slightly outdated.
 func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
 	return counts(ctx, l.db, s)
 }

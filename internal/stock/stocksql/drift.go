@@ -10,8 +10,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// driftWindow is the number of holds that one statement sums up, so that each takes a fraction of a second however
-// many there are.
+// driftWindow is the number of holds that one statement sums up, so that each statement takes a fraction of a second,
+// whatever the number of holds.
 const driftWindow = 20_000
 
 // Drift compares counters with the holds that they count (I1): quotas from a business date on, and stock. It returns
@@ -111,8 +111,7 @@ func driftOfCounters(
 	return found, err
 }
 
-// driftOfItems compares stock, all units of which come from adjustments, and removes the existing items from the
-// sums.
+// driftOfItems compares stock, whose units all come from adjustments, and removes the existing items from the sums.
 func driftOfItems(
 	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]holdSum,
 ) (found []string, err error) {

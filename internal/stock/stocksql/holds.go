@@ -30,9 +30,9 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
 }
 
-// formatLines returns the lines of a hold as hold.lines stores them: item:quantity, separated by spaces, with an s before
-// stock items. Lines never change, and no statement needs a single one, so they are one column and not rows of their
-// own.
+// formatLines returns the lines of a hold in the form of the column hold.lines: item:quantity, separated by spaces,
+// with an s before stock items. Lines have no rows of their own, because they never change and no statement selects a
+// single line.
 func formatLines(h stock.Hold) string {
 	b := make([]byte, 0, 16*(len(h.Lines)+len(h.Stock)))
 	for key, qty := range h.Quantities {

@@ -28,8 +28,8 @@ var scanItem = sqldb.Row(func(t *stock.Item) []any {
 	return []any{&t.ID, &t.Branch, &t.SKU, &t.Name, &t.Unit, &t.LowAt}
 })
 
-// ensureItem creates a missing stock item without units and reports whether it did. Two processes may create the same
-// item: the one that loses finds it. In an unknown branch nothing is created.
+// ensureItem creates a missing stock item without units and reports whether it did. If two processes create the same
+// item, one of them inserts it and the other finds it. In an unknown branch nothing is created.
 func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, stmt("stock_item_insert"), branch, sku, now.UnixMilli())
 	if n > 0 {
@@ -86,8 +86,8 @@ func (r *Reservations) Update(ctx context.Context, by authz.Actor, t stock.Item)
 	})
 }
 
-// setThreshold raises the alarm that a new threshold triggers. The counter stays locked until the commit, so that a
-// concurrent sale sees either the old or the new threshold.
+// setThreshold publishes the low-stock event that a new threshold causes. The counter stays locked until the commit,
+// so that a concurrent sale sees either the old or the new threshold.
 func setThreshold(ctx context.Context, tx sqldb.Tx, t stock.Item, lowAt int64, now time.Time) error {
 	if lowAt == t.LowAt {
 		return nil
@@ -116,8 +116,8 @@ func auditText(t stock.Item) map[string]any {
 	return map[string]any{"name": t.Name, "unit": t.Unit, "lowAt": t.LowAt}
 }
 
-// queueLockItems locks the counters of stock items with the next flush and loads them into the balances. The thresholds
-// are read by a second statement of the same round trip. In the locking statement they would be those from before the
+// queueLockItems locks the counters of stock items with the next flush and loads them into the balances. A second
+// statement of the same round trip reads the thresholds. The locking statement would return thresholds from before its
 // wait for the lock.
 func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	if len(keys) == 0 {
@@ -159,8 +159,8 @@ func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 		Int("sold", func(i int) int64 { return c.counters[i].DeltaUsed }))
 }
 
-// scanItemCount reads a stock item's row as a count, the cap of which is the sum of all units. The table stores the
-// available units, as the reference does; a Count has the sum, like that of a quota.
+// scanItemCount reads a stock item's row as a count whose cap is the sum of all units. The table stores the available
+// units, as the reference does; a Count has the sum, like the Count of a quota.
 func scanItemCount(r sqldb.Rows) (c stock.Count, err error) {
 	var available int64
 	err = r.Scan(&c.Item, &available, &c.Held, &c.Used)

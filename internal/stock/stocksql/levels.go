@@ -9,13 +9,14 @@ import (
 	"comanda/internal/stock"
 )
 
-// itemRef identifies a stock item as other systems do.
+// itemRef identifies a stock item by branch and SKU, as other systems do.
 type itemRef struct {
 	branch int64
 	sku    string
 }
 
-// Level returns the level of an item; one without an id does not exist. Concurrent calls share a statement.
+// Level returns the level of an item. The returned level has no id if the item does not exist. Concurrent calls share
+// a statement.
 func (r *Reservations) Level(ctx context.Context, branch int64, sku string) (stock.Level, error) {
 	return r.levels.Do(ctx, itemRef{branch, sku})
 }
@@ -39,7 +40,7 @@ func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) 
 	return levels, nil
 }
 
-// readLevels answers concurrent calls, which may contain an item many times.
+// readLevels reads the levels for concurrent calls, which may request an item many times.
 func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]stock.Level, error) {
 	known := make(map[itemRef]stock.Level, len(questions))
 	asked := make([]itemRef, 0, len(questions))
@@ -69,8 +70,8 @@ var scanLevel = sqldb.Row(func(l *stock.Level) []any {
 	return []any{&l.ID, &l.Branch, &l.SKU, &l.Name, &l.Unit, &l.LowAt, &l.Available, &l.Reserved, &l.Sold}
 })
 
-// rankHalfLife is the time after which a read counts half. So the ranking follows the day: what was read at lunch makes
-// room in the evening.
+// rankHalfLife is the time after which a read counts half. So the ranking changes during the day: items that were read
+// at lunch lose their rank in the evening.
 const rankHalfLife = time.Hour
 
 // Rank adds read counts and decays older ones.
@@ -94,7 +95,7 @@ func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error
 	return sqldb.Collect(ctx, r.db, scanLevel, stmt("rank_top"), limit)
 }
 
-// Item returns a stock item by number; one without an id does not exist.
+// Item returns a stock item by number. The returned item has no id if it does not exist.
 func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
 	t, _, err := sqldb.One(ctx, l.db, scanItem, stmt("stock_item_select"), id)
 	return t, err

@@ -28,9 +28,9 @@ func (r *Reservations) consumer(name string, t event.Type) inbox.Consumer {
 	return inbox.Consumer{Name: name, Types: []string{t.Name}, Queue: "inventory." + t.Name, Apply: r.handle}
 }
 
-// handle executes commands from messages and answers by events. It skips the admission cache: no caller waits for the
-// answer, and the cache receives the result after the commit. It runs in the transaction of the inbox, so a message and
-// its effect commit together and a repeated message has none.
+// handle executes commands from messages and publishes the results as events. It does not use the admission cache: no
+// caller waits for the result, and the cache receives it after the commit. It runs in the transaction of the inbox, so
+// a message and its effect commit together, and a repeated message has no effect.
 func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
 	received := make([]stock.MessageCommand, len(events))
 	for i, e := range events {
@@ -61,8 +61,8 @@ func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.E
 	return retryOnCollision(tx.Flush(ctx))
 }
 
-// retryOnCollision restarts a transaction that inserted the same new id as another process; the retry finds that id.
-// Without it the whole batch of messages would fail for one id.
+// retryOnCollision restarts a transaction that inserted the same new id as another process; the next attempt finds
+// that id. Without the restart, the whole batch of messages would fail because of one id.
 func retryOnCollision(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return fmt.Errorf("%w: %w", sqldb.ErrRetry, err)
@@ -70,8 +70,8 @@ func retryOnCollision(err error) error {
 	return err
 }
 
-// resolveItems sets the item numbers of all Try commands. One statement for the whole batch, and a second one only if a
-// message names no branch.
+// resolveItems sets the item numbers of all Try commands. It uses one statement for the whole batch, and a second one
+// only if a message names no branch.
 func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received []stock.MessageCommand) error {
 	var wanted []itemRef
 	for _, h := range received {

@@ -13,9 +13,9 @@ import (
 	"comanda/internal/stock"
 )
 
-// wireOp is an operation as stored in redis_outbox. Its scope is in the row's own columns. Rows of an earlier release
-// must stay readable during an upgrade, so its fields are only added to. The short names keep rows small, because every
-// order writes one.
+// wireOp is an operation as stored in redis_outbox. The row's own columns contain its scope. Rows of an earlier
+// release must stay readable during an upgrade, so fields may be added but not changed. The short names keep rows
+// small, because every order writes a row.
 type wireOp struct {
 	Kind  stock.OpKind `json:"k"`
 	ID    string       `json:"id,omitempty"`
@@ -23,9 +23,9 @@ type wireOp struct {
 	Until int64        `json:"u,omitempty"`
 }
 
-// QueueOps writes the operations that the admission cache must apply after the commit: one row per scope, because rows
-// cost more than bytes. The entries are returned so that the caller can pass them to the cache after the commit without
-// reading them back.
+// QueueOps writes the operations that the admission cache must apply after the commit. It writes one row per scope,
+// because many rows cost more than long ones. It returns the entries, so that the caller can pass them to the cache
+// after the commit without reading them back.
 func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]stock.OutboxEntry, error) {
 	var entries []stock.OutboxEntry
 	index := map[stock.Scope]int{}
@@ -105,8 +105,8 @@ func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, l
 	return sqldb.Collect(ctx, l.db, scanEntry, stmt("ops_select"), before.UnixMilli(), after, limit)
 }
 
-// scanEntry reads a row of redis_outbox. An entry that cannot be decoded is returned with its error instead of failing
-// the page, or it would block all others.
+// scanEntry reads a row of redis_outbox. An entry that cannot be decoded is returned with its error. If scanEntry
+// failed instead, that entry would block all others.
 func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	var text string
 	if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, sqldb.Time(&e.At), &e.Attempts); err != nil {

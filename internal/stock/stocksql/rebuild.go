@@ -10,7 +10,7 @@ import (
 )
 
 // ClaimRebuild implements stock.RebuildStore. A claim fails while a rebuild is running or has ended a short while ago.
-// The row is created first, because a claim is an UPDATE that exactly one of several processes wins.
+// The row is created first, because a claim is an UPDATE, which succeeds for exactly one of several processes.
 func (l *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
 ) (mine bool, free time.Time, err error) {
@@ -43,7 +43,7 @@ const (
 	opsPerDelete = 5000 // entries per DELETE, so that no statement holds locks for long
 	holdsPerPage = 1000
 
-	// stockDates is how many business dates back orders may hold units of stock: none is held for longer.
+	// stockDates is how many business dates back orders may hold units of stock. No order holds units longer.
 	stockDates = 5
 )
 
@@ -62,9 +62,9 @@ func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	}
 }
 
-// ReadHolds implements stock.RebuildStore. Each page is a snapshot of its own; nothing is locked or open while it is
-// passed on. Confirmed and ended holds are read for the window only. A RETURN of an older sale brings its own lines,
-// and the cache applies it without a record.
+// ReadHolds implements stock.RebuildStore. Each page is a snapshot of its own; no lock is held and no transaction is
+// open while a page is passed on. Confirmed and ended holds are read only if they changed recently. A RETURN of an
+// older sale carries its lines, and the cache applies it without a record.
 func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
 	for _, state := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
 		after := since
@@ -80,8 +80,8 @@ func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, e
 	return nil
 }
 
-// datesOf returns the business dates whose holds may have lines of a scope. For stock these are the empty date, of
-// other systems' reservations, and the last days of orders, with one more day on each side for time zones.
+// datesOf returns the business dates whose holds may have lines of a scope. For stock these are the empty date, which
+// reservations of other systems have, and the last days of orders, with one more day on each side for time zones.
 func datesOf(s stock.Scope, now time.Time) []string {
 	if !s.IsStock() {
 		return []string{s.Date}

@@ -40,8 +40,8 @@ type Reservations struct {
 	finds  sqldb.Questions[string, stock.Reservation]
 	levels sqldb.Questions[itemRef, stock.Level]
 
-	// OnCommit receives every committed batch, over HTTP or from messages. It must not block, and is set before the
-	// first command; nil is not called.
+	// OnCommit receives every committed batch of commands, from HTTP or from messages. It must not block. Set it
+	// before the first command; it may be nil.
 	OnCommit func(commands []stock.Command, results []stock.CommandResult)
 }
 
@@ -66,8 +66,8 @@ func (r *Reservations) Stop() {
 // Group returns the group commit, for its metrics.
 func (r *Reservations) Group() *sqldb.Group[stock.Command, stock.CommandResult] { return r.group }
 
-// maxAttempts is how often a command is tried that collides with another process inserting the same new id. The next
-// attempt finds the row of the other process, so a second collision needs a third process.
+// maxAttempts is how often a command is tried if another process inserts the same new id. The next attempt finds the
+// row of the other process, so a second collision requires a third process.
 const maxAttempts = 3
 
 // Do runs one command. Its result is durable unless the error is of kind Unavailable. If ctx ends first, the outcome is
@@ -93,8 +93,8 @@ func (r *Reservations) DoAll(ctx context.Context, ds []stock.Command) ([]stock.C
 	return results, failures
 }
 
-// tryAgain converts a failure that says nothing about the command itself into ErrTryAgain. The kind Unavailable makes
-// clients repeat the request, which is safe because every command is idempotent by its id.
+// tryAgain converts a failure that was not caused by the command into ErrTryAgain. The kind Unavailable makes clients
+// repeat the request, which is safe because every command is idempotent by its id.
 func tryAgain(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return stock.ErrTryAgain.Because(err)
@@ -102,9 +102,9 @@ func tryAgain(err error) error {
 	return err
 }
 
-// Run decides commands within a transaction: load and lock, decide, write. After the commit the result is passed to the
-// admission cache. It may run again after a deadlock, so it has no effect outside of the transaction but through
-// OnCommit.
+// Run decides commands within a transaction: it loads and locks, decides, and writes. After the commit the result is
+// passed to the admission cache. Run may be called again after a deadlock, so it has no effect outside of the
+// transaction except through OnCommit.
 func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Command) ([]stock.CommandResult, error) {
 	now := r.now()
 	b := &stock.CommandBatch{
@@ -120,17 +120,18 @@ func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Co
 	return results, r.write(tx, b)
 }
 
-// load takes locks in the one order: counters, then holds.
+// load takes locks in the order of the package: counters, then holds.
 //
-// It takes two round trips. Which counters a hold needs follows from its lines, which never change, so the first one
-// reads holds without locks. The second one locks the counters and only then the holds, and reads their states under
-// the lock.
+// It takes two round trips. The lines of a hold, which never change, determine the counters that it needs, so the
+// first round trip reads holds without locks. The second one locks the counters and then the holds, and reads their
+// states under the lock.
 func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []stock.Command) error {
 	ids := make([]string, len(commands))
 	wanted := make([]stock.Hold, 0, len(commands))
 	for i, d := range commands {
 		ids[i] = stock.HoldID(d.ID)
-		// A Try that the cache has refused locks no counters: a storm on a sold-out item must not queue for its row.
+		// A Try that the cache has refused locks no counters: many refusals of a sold-out item must not wait for its
+		// row.
 		if d.Action == stock.Try && d.Short == nil {
 			wanted = append(wanted, d.Hold)
 		}
@@ -151,7 +152,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	if err := tx.Flush(ctx); err != nil {
 		return err
 	}
-	// Held and ended holds both count here: their states are not known before they are locked.
+	// Counters of held and of ended holds are locked: the states are not known before the holds are locked.
 	QueueLock(tx, KeysOf(wanted, held), b.Balances)
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id, state, reason string
@@ -159,7 +160,7 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 			return err
 		}
 		h, ok := known[id]
-		if !ok { // inserted after its lines were read
+		if !ok { // the hold was inserted after its lines were read
 			return sqldb.ErrRetry
 		}
 		b.Balances.LoadHold(h, stock.State(state))
@@ -169,8 +170,8 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	return tx.Flush(ctx)
 }
 
-// write queues the changes of a batch. All statements go out in one round trip. Holds are inserted in the order of
-// their ids, so that two processes that insert the same ids wait for each other in one order.
+// write queues the changes of a batch. One round trip sends all statements. Holds are inserted in the order of their
+// ids, so that two processes that insert the same ids cannot deadlock.
 func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
 	now := b.Now.UnixMilli()
 	QueueDeleteEntries(tx, r.cache.DrainApplied())
@@ -193,7 +194,8 @@ func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
 	return err
 }
 
-// Find returns a reservation; one without an id does not exist. Concurrent calls share a statement.
+// Find returns a reservation. The returned reservation has no id if it does not exist. Concurrent calls share a
+// statement.
 func (r *Reservations) Find(ctx context.Context, id string) (stock.Reservation, error) {
 	return r.finds.Do(ctx, id)
 }

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Store reads and repairs what the hot path writes.
+// Store reads and repairs the rows that orders and reservations write.
 type Store struct {
 	queuesql.Queue[stock.OutboxEntry]
 
@@ -24,7 +24,7 @@ type Store struct {
 // New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{entries.On(db), db} }
 
-// Scopes returns the scopes from a business date on that the admission cache has served, with the epoch it must show.
+// Scopes returns the scopes from a business date on that the admission cache has served, with the epochs it must have.
 func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
 	all := map[stock.Scope]string{}
 	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
@@ -36,8 +36,8 @@ func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string
 	}, stmt("scope_select"), from)
 }
 
-// TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have arrived
-// after all, and returns the state of each.
+// TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have committed
+// meanwhile, and returns the state of each.
 func (l *Store) TombstoneProvisional(
 	ctx context.Context, provisional []stock.Hold, now time.Time,
 ) ([]stock.HoldState, error) {
@@ -97,8 +97,8 @@ func (l *Store) PurgeEarlyConfirms(ctx context.Context, before time.Time) error 
 	return err
 }
 
-// MoveDeadlines moves the deadlines of all holds, and of what waits to be applied to Redis, because the deciding clock was
-// set by as much. It returns how many holds there were.
+// MoveDeadlines moves the deadlines of all holds, and of entries that wait to be applied to Redis, by the same amount
+// as the deciding clock was set. It returns the number of moved holds.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	n, err := tx.Exec(ctx, stmt("hold_deadline_move"), by.Milliseconds())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Model is a branch's stock and all reservations ever made of it. It sums holds at every question and stores no
-// counters, so it cannot share their mistakes. It is not safe for concurrent use.
+// Model is a branch's stock and all reservations ever made of it. It sums up holds whenever a number is needed and
+// stores no counters, so it cannot repeat mistakes of code that does. It is not safe for concurrent use.
 type Model struct {
 	Caps           map[int64]int64            // all units of each item: available, held and sold
 	Holds          map[string]stock.HoldState // by hold id
@@ -90,7 +90,7 @@ func (s *Model) Apply(d stock.Command) string {
 	return ""
 }
 
-// refusals are the answers to commands in the wrong state; missing entries are repetitions, which are not refused.
+// refusals are the codes for commands in the wrong state. A missing entry is a repetition, which is not refused.
 var refusals = map[stock.Action]map[stock.State]string{
 	stock.Confirm: {stock.Released: stock.ErrReservationEnded.Code, stock.Returned: stock.ErrReservationEnded.Code},
 	stock.Cancel:  {stock.Confirmed: stock.ErrAlreadyConfirmed.Code, stock.Returned: stock.ErrReservationEnded.Code},
@@ -121,7 +121,7 @@ func (s *Model) try(d stock.Command) string {
 	return ""
 }
 
-// repeatedTry answers a Try whose id is known.
+// repeatedTry returns the code for a Try whose id is known.
 func (s *Model) repeatedTry(d stock.Command, h stock.HoldState) string {
 	live := h.State == stock.Held || h.State == stock.Confirmed
 	switch {

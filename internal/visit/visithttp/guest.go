@@ -108,13 +108,13 @@ type branch struct {
 	SharedCart bool `json:"sharedCart" doc:"Whether the phones of the table share one cart, see /cis/visit/{visitId}/cart."`
 }
 
-// get opens visits although it is a GET, because a phone's camera can only open a URL.
+// get opens visits although the method is GET, because a phone's camera can only open a URL.
 func (g *guest) get(ctx context.Context, in *landingGet) (landing, error) {
 	switch {
 	case in.prefetch:
 		return landing{}, httpapi.ErrPrefetch
 	case in.head:
-		return landing{}, nil // without a body, whether or not the code exists
+		return landing{}, nil // empty, whether or not the code exists
 	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
@@ -131,7 +131,7 @@ func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (lan
 	l, err := g.landing.Scan(ctx, qr, token)
 	if err != nil {
 		if errors.Is(err, visit.ErrQRUnknown) { // limits guessing of codes
-			_ = httpapi.Allow(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails anyway; the next one is refused
+			_ = httpapi.Allow(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails in any case
 		}
 		return landing{}, err
 	}

@@ -25,8 +25,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// The printable sheet of tables' codes: A4, three cards wide and four high, in millimetres. All dimensions are attributes
-// of the SVG, so that pages look the same wherever they are shown; the style sheet only controls printing.
+// The printable sheet of tables' codes: A4, three cards wide and four high, in millimetres. All dimensions are
+// attributes of the SVG, so that pages look the same in every browser; the style sheet only controls printing.
 
 //go:embed sheet.html
 var sheetText string
@@ -143,7 +143,7 @@ func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
 	if err != nil {
 		return card{}, err
 	}
-	short := strings.TrimPrefix(link, "https://") // not needed when it is typed
+	short := strings.TrimPrefix(link, "https://") // people who type the link can omit the scheme
 	c := card{
 		Section: t.Section, SectionSize: fitting(t.Section, sectionSize),
 		Label: t.Label, LabelSize: fitting(t.Label, labelSize), Link: short, LinkSize: fitting(short, linkSize),
@@ -187,7 +187,7 @@ func cuts() string {
 	return b.String()
 }
 
-// warning returns a warning if the codes point to this machine only, where no guest's phone can reach them.
+// warning returns a warning if the codes contain an address of this machine, which no guest's phone can reach.
 func warning(words sheetWords, link string) string {
 	u, err := url.Parse(link)
 	if err != nil {

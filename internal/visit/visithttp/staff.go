@@ -79,7 +79,7 @@ type tablesIn struct {
 	BranchID int64 `query:"branchId" minimum:"0" doc:"If omitted, all branches that the caller may see."`
 }
 
-// tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
+// tables returns a page of the complete list: a branch has dozens of tables, not thousands.
 func (s *staff) tables(ctx context.Context, in *tablesIn) (httpapi.List[table], error) {
 	who := authz.ActorOf(ctx)
 	all, err := s.floor.Tables(ctx, who, in.BranchID)

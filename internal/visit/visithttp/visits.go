@@ -83,7 +83,7 @@ type call struct {
 	Since  time.Time `json:"since"`
 }
 
-// call starts a call. Repeated calls count toward the limit although they change nothing.
+// call starts a call. Repeated calls count toward the rate limit, although they change nothing.
 func (c *calls) call(ctx context.Context, in *callIn) (call, error) {
 	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
 	if err != nil {

@@ -1,11 +1,11 @@
 // Package visitredis caches in Redis which visit a customer token belongs to.
 //
 // Two keys must agree: visit:byCustomer maps a token to its visit, and visit:customers is the set of a visit's tokens.
-// Closing a visit therefore deletes one key, whatever the number of its guests; the remaining visit:byCustomer keys are
-// ignored and expire.
+// Closing a visit therefore deletes one key, whatever the number of its guests; the remaining visit:byCustomer keys
+// are ignored and expire.
 //
-// The value of visit:byCustomer is sealed, with its end, by a key that is not in Redis. Write access to Redis therefore
-// neither creates a guest nor extends one.
+// The value of visit:byCustomer, which includes its expiry, is sealed with a key that is not in Redis. So write access
+// to Redis allows neither creating a guest nor extending one.
 package visitredis
 
 import (
@@ -21,8 +21,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// customersTTL is the TTL of the set of a visit's tokens, renewed at each use. A visit that is not used for so long is
-// closed as idle; if it is still open, SQL is read.
+// customersTTL is the TTL of the set of a visit's tokens, renewed at each use. A visit that is unused for so long is
+// normally closed as idle; if it is still open, its guests are read from SQL.
 const customersTTL = 8 * time.Hour
 
 // Bindings implements visit.Bindings in Redis.
@@ -61,7 +61,7 @@ func (b *Bindings) Find(
 	if !ok || !now.Before(until) {
 		return visit.Guest{}, false, nil
 	}
-	// The name of this key is in the value, so the two reads cannot share a round trip.
+	// The name of the second key is in the value of the first, so the two reads cannot share a round trip.
 	customers := keyspace.VisitCustomers(g.VisitID)
 	replies, err := b.db.DoMulti(ctx,
 		redisdb.Command("SISMEMBER", customers, keyspace.Secret(token)),
@@ -90,7 +90,7 @@ func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until ti
 
 // Unbind removes all guests of visits.
 func (b *Bindings) Unbind(ctx context.Context, visits []string) error {
-	// One command per key: in a Redis Cluster the keys of one command must be in one slot.
+	// Each key has its own command, because in a Redis Cluster all keys of a command must be in one slot.
 	_, err := b.db.DoMulti(ctx, seq.Map(visits, func(id string) redisdb.Cmd {
 		return redisdb.Command("DEL", keyspace.VisitCustomers(id))
 	})...)

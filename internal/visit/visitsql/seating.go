@@ -50,14 +50,14 @@ func selectVisit(ctx context.Context, conn sqldb.Conn, id string) (visit.Visit, 
 	return sqldb.One(ctx, conn, scanVisit, stmt("visit_select"), id)
 }
 
-// Move moves a visit to another table. It locks that table first, so that a scan of its code either comes before and
-// takes the table, or comes after and joins the moved visit.
+// Move moves a visit to another table. It locks that table first. A concurrent scan of the table's code then either
+// comes before, and the table is taken, or comes after and joins the moved visit.
 func (s *Store) Move(ctx context.Context, by authz.Actor, id string, table int64, now time.Time) (
 	v visit.Visit, moved bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		moved = false
-		// An unknown table is reported only after the visit, whose absence is the more useful error.
+		// A missing table is reported only after a missing visit, which is the more useful error.
 		target, missing := lockTable(ctx, tx, by, table)
 		if missing != nil && !errors.Is(missing, visit.ErrTable) {
 			return missing
@@ -102,12 +102,13 @@ func lockVisit(ctx context.Context, tx sqldb.Tx, by authz.Actor, id string) (vis
 	return v, nil
 }
 
-// moveVisit moves a locked visit to a locked table, if that is in use and free.
+// moveVisit moves a locked visit to a locked table, if the table is active and free.
 func moveVisit(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error {
 	if !t.Active {
 		return visit.ErrTableInactive
 	}
-	// Check before the update: two visits that swap tables would otherwise wait for each other's unique index entry.
+	// The table is checked before the update. Otherwise two visits that swap tables would wait for each other's unique
+	// index entry.
 	switch _, taken, err := oneText(ctx, tx, stmt("visit_at"), t.ID); {
 	case err != nil:
 		return err
@@ -126,7 +127,7 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 	v visit.Visit, added bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		// The statement keeps the start of a running call, so n is 0 for a repeated one and for a closed visit.
+		// The statement keeps the start of a running call, so n is 0 for a repeated call and for a closed visit.
 		n, err := tx.Exec(ctx, stmt("visit_call"), id, string(reason), now.UnixMilli())
 		if err != nil {
 			return err

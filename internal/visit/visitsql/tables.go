@@ -66,8 +66,8 @@ func addTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, t visit.Table, n
 			WithAfter(tableNoteOf(t)))
 }
 
-// AddTables creates tables of one branch, or none. A label that another transaction uses at the same moment is refused
-// by the index, without its name.
+// AddTables creates tables of one branch, or none. If another transaction uses a label at the same moment, the index
+// refuses the label, and the error does not name it.
 func (s *Store) AddTables(
 	ctx context.Context, by authz.Actor, tables []visit.Table, refused []string, now time.Time,
 ) (all []visit.Table, err error) {
@@ -116,7 +116,7 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 				return visit.ErrTableTaken
 			}
 		}
-		// Without a difference nothing is written or audited, so a repeated request is harmless.
+		// If nothing differs, nothing is written or audited, so a repeated request is harmless.
 		if tableNoteOf(t) != tableNoteOf(was) {
 			_, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, t.Section, sqldb.Flag(t.Active))
 			if err != nil {
@@ -135,7 +135,7 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 	return t, err
 }
 
-// labelTaken translates a unique violation, which can only be the label within its branch.
+// labelTaken translates a unique violation into visit.ErrLabelTaken: only the label within its branch is unique.
 func labelTaken(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return visit.ErrLabelTaken
@@ -147,7 +147,7 @@ func labelTaken(err error) error {
 func (s *Store) RecordPrinted(
 	ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time,
 ) error {
-	// One entry per printing, whatever the number of tables.
+	// A printing has one entry, whatever the number of tables.
 	subject, id := "branch", strconv.FormatInt(branch, 10)
 	if len(tables) == 1 {
 		subject, id = "table", strconv.FormatInt(tables[0], 10)

@@ -60,8 +60,8 @@ func (s *Store) OpenOrJoin(ctx context.Context, e visit.OpenRequest) (id string,
 	return id, err
 }
 
-// lockQR locks a QR token and its table until the end of the transaction, so that neither is revoked or taken out of
-// use. It fails if one was already.
+// lockQR locks a QR token and its table until the end of the transaction, so that the token cannot be revoked and the
+// table cannot be made inactive. It fails if either has happened already.
 func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 	var status string
 	var active bool
@@ -79,8 +79,8 @@ func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 	return nil
 }
 
-// openOrJoin returns the table's open visit under a shared lock. Another transaction may open a visit after the first
-// query finds none, and close it before the next query joins it; then it tries again.
+// openOrJoin returns the table's open visit under a shared lock. If the first query finds none, another transaction
+// may open a visit and close it before the next query joins it; openOrJoin then tries again.
 func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, error) {
 	for range maxJoins {
 		id, found, err := oneText(ctx, tx, stmt("visit_join"), e.TableID)
@@ -92,7 +92,7 @@ func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, 
 			return e.VisitID, err
 		}
 	}
-	// Ten visits in a row opened and closed meanwhile. The guest is asked to try again.
+	// Ten visits were opened and closed in a row meanwhile. The guest is asked to try again.
 	return "", sqldb.ErrUnavailable
 }
 

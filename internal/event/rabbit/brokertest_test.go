@@ -28,14 +28,14 @@ const patience = 90 * time.Second
 
 func TestMain(m *testing.M) {
 	testenv.Parallel(8)
-	goleak.VerifyTestMain(ending{m})
+	goleak.VerifyTestMain(sharedMain{m})
 }
 
-// ending stops shared servers after the last test.
-type ending struct{ *testing.M }
+// sharedMain stops shared servers after the last test.
+type sharedMain struct{ *testing.M }
 
 // Run runs the tests.
-func (e ending) Run() int {
+func (e sharedMain) Run() int {
 	defer shared.Close()
 	return e.M.Run()
 }
@@ -132,9 +132,9 @@ func (b *broker) proceed(t testing.TB) {
 func TestRabbit(t *testing.T) {
 	t.Parallel()
 	address := testenv.AMQP(t)
-	for name, test := range map[string]func(*testing.T, *rig){
+	for name, test := range map[string]func(*testing.T, *brokerTest){
 		"publisher/wire form":                 publisherWireForm,
-		"publisher/stock":                     publisherStock,
+		"publisher/stock":                     publisherStockExchange,
 		"publisher/timer":                     publisherTimer,
 		"publisher/unknown type":              publisherUnknownType,
 		"publisher/missing queue":             publisherMissingQueue,
@@ -158,13 +158,13 @@ func TestRabbit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newRig(t, address))
+			test(t, newBrokerTest(t, address))
 		})
 	}
 }
 
-// rig is one test's environment on the broker.
-type rig struct {
+// brokerTest is one test's environment on the broker.
+type brokerTest struct {
 	prefix  string
 	direct  string // past the proxy
 	address string // through the proxy
@@ -173,9 +173,9 @@ type rig struct {
 	log     *logged
 }
 
-func newRig(t testing.TB, address string) *rig {
+func newBrokerTest(t testing.TB, address string) *brokerTest {
 	t.Helper()
-	r := &rig{prefix: testenv.Name(t) + ".", direct: address, log: &logged{}}
+	r := &brokerTest{prefix: testenv.Name(t) + ".", direct: address, log: &logged{}}
 	var names []string
 	for _, q := range newTopology(r.config(daybook(nil))).queues {
 		names = append(names, q.name)
@@ -186,14 +186,14 @@ func newRig(t testing.TB, address string) *rig {
 	return r
 }
 
-func (r *rig) config(consumers ...inbox.Consumer) Config {
+func (r *brokerTest) config(consumers ...inbox.Consumer) Config {
 	return Config{
 		URL: telemetry.Secret(r.address), Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: consumers,
 		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	}
 }
 
-func (r *rig) publisher(t testing.TB, c Config) *Publisher {
+func (r *brokerTest) publisher(t testing.TB, c Config) *Publisher {
 	t.Helper()
 	p := testenv.Must(NewPublisher(c))(t)
 	p.missingPause = 300 * time.Millisecond
@@ -202,7 +202,7 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 }
 
 // consumers starts consumers that end with the test.
-func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func()) *Consumers {
+func (r *brokerTest) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func()) *Consumers {
 	t.Helper()
 	cs := testenv.Must(NewConsumers(c, in, expired))(t)
 	run(t, c, cs)
@@ -210,7 +210,7 @@ func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func())
 }
 
 // consume starts consumers and returns the function that stops them.
-func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (stop func()) {
+func (r *brokerTest) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (stop func()) {
 	t.Helper()
 	cs := testenv.Must(NewConsumers(c, in, expired))(t)
 	return run(t, c, cs)
@@ -234,7 +234,7 @@ func run(t testing.TB, c Config, cs *Consumers) (stop func()) {
 }
 
 // connect opens the test's own connection.
-func (r *rig) connect(t testing.TB) {
+func (r *brokerTest) connect(t testing.TB) {
 	t.Helper()
 	admin := testenv.Must(amqp.Dial(r.direct))(t)
 	t.Cleanup(func() { _ = admin.Close() })
@@ -242,7 +242,7 @@ func (r *rig) connect(t testing.TB) {
 }
 
 // channel opens a channel that bypasses the proxy, on a new connection if the broker has closed the last one.
-func (r *rig) channel(t testing.TB) *amqp.Channel {
+func (r *brokerTest) channel(t testing.TB) *amqp.Channel {
 	t.Helper()
 	if r.admin.IsClosed() {
 		r.connect(t)
@@ -251,7 +251,7 @@ func (r *rig) channel(t testing.TB) *amqp.Channel {
 }
 
 // take waits for n messages of a queue and returns them in order.
-func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
+func (r *brokerTest) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
@@ -272,7 +272,7 @@ func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
 }
 
 // ready returns the number of ready messages of a queue.
-func (r *rig) ready(t testing.TB, queue string) int {
+func (r *brokerTest) ready(t testing.TB, queue string) int {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
@@ -281,7 +281,7 @@ func (r *rig) ready(t testing.TB, queue string) int {
 }
 
 // put publishes any message directly to a queue.
-func (r *rig) put(t testing.TB, queue string, m amqp.Publishing) {
+func (r *brokerTest) put(t testing.TB, queue string, m amqp.Publishing) {
 	t.Helper()
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
