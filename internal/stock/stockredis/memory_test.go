@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// maxHoldBytes is the memory that a live hold of three lines may take in Redis, everything included.
+// maxHoldBytes is the maximum memory in Redis of a live hold of three lines, including all overhead.
 const maxHoldBytes = 300
 
 func TestMemory_of_a_hold(t *testing.T) {
@@ -27,7 +27,7 @@ func TestMemory_of_a_hold(t *testing.T) {
 	for _, item := range heavy {
 		f.setCap(item, stock.Unlimited)
 	}
-	one := f.placed(maxBatch)[0] // what is allocated once, such as the scripts, is not a hold's cost
+	one := f.placed(maxBatch)[0] // one-time allocations, such as the scripts, are not part of a hold's cost
 	before := used(t, raw)
 	for range rounds {
 		f.placed(maxBatch * 4)
@@ -42,7 +42,7 @@ func TestMemory_of_a_hold(t *testing.T) {
 
 var heavy = []int64{104_001, 104_002, 104_003} // ids of the size that a large installation has
 
-// placed takes holds of three lines through TRY and HELD.
+// placed creates n holds of three lines through TRY and HELD.
 func (f *fixture) placed(n int) []stock.Hold {
 	f.Helper()
 	holds, ops := make([]stock.Hold, n), make([]stock.Op, n)

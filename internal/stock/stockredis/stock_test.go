@@ -85,8 +85,8 @@ func (p *stockFixture) do(t *testing.T, d stock.Command) {
 	}
 }
 
-// A process dies between TRY and its reservation: the provisional hold is removed without a tombstone, because its
-// owner may send the id again. A commit that arrives later counts once.
+// A process dies between TRY and its reservation: the provisional hold is removed without a tombstone, because the
+// caller may send the id again. A commit that arrives later counts once.
 func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -143,7 +143,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		v := p.wantTry(t, both, stock.Refused)
 		want := []stock.Shortage{{Item: p.rice, Requested: 11, Available: 10, Stock: true}}
 		testenv.Equal(t, want, v.Short)
-		quota(0) // the second part was refused: the first is given back
+		quota(0) // the second part is refused, so the first is released
 		p.wantStock(t, 0, 0)
 
 		both = p.hold(2)
@@ -158,7 +158,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 
 		mine := p.hold(3)
 		p.wantTry(t, mine, stock.Admitted)
-		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id asks for more than there is beside what it has
+		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
 		p.wantTry(t, mine, stock.Refused)
 		p.wantTry(t, p.reservation("r", 1), stock.Admitted)
 		p.wantStock(t, 1, 0)
@@ -166,7 +166,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 
 		p.syncer.EnqueueCommitted(p.commit(t, p.hold(4)))
 		quota(7)
-		p.jump(time.Second) // readings of the counters are shared for a moment
+		p.jump(time.Second) // refusals may reuse a reading of the counters for a moment
 		greedy := p.hold(8)
 		greedy.Stock = []stock.Line{{Item: p.rice, Qty: 1}}
 		p.wantTry(t, greedy, stock.Refused)
@@ -174,7 +174,8 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	})
 }
 
-// Records of stock expire after a day and a half, but holds do not: the scope is rebuilt long before.
+// The cache's records of stock holds expire after a day and a half, but the holds do not. The scope is rebuilt long
+// before.
 func TestSyncer_renews_stock_scope(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -236,7 +237,7 @@ func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)
-		p.syncer.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a provisional hold
+		p.syncer.EnqueueCommitted(p.commit(t, order)) // only its quotas; its stock is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
 			t.Errorf("%+v", v)
 		}

@@ -71,7 +71,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		s.even(s.syncer.Reconcile) // adjustments of two processes may reach Redis in another order, which Reconcile repairs
+		s.even(s.syncer.Reconcile) // two processes' adjustments may reach Redis in reverse order; Reconcile repairs that
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }
@@ -129,7 +129,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		if l, err := s.keyed(s.second, "k3", "rice", stock.Wasted, 13); err != nil || l.Available != 0 {
 			t.Errorf("%+v, %v", l, err)
 		}
-		// Rows: 10, k1, k2, 2, 2, 1, k3; nothing for refusals and repetitions.
+		// Rows: the receipt of 10, k1, k2, 2, 2, 1, k3. Refusals and repetitions write none.
 		if _, total, err := s.ledger.Adjustments(t.Context(), item, 10, 0); total != 7 || err != nil {
 			t.Errorf("%d adjustments, %v", total, err)
 		}
@@ -185,15 +185,15 @@ func TestReservations_low(t *testing.T) {
 		s.built()
 		testenv.NoError(t, s.reservations.Update(t.Context(), syncer,
 			stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3}))
-		var told []int64
+		var alarms []int64
 		for i, qty := range []int64{6, 1, 1} { // 4, 3 and 2 are left
 			s.mustReserve(name(i), rice(qty))
-			told = append(told, s.events("inventory.low"))
+			alarms = append(alarms, s.events("inventory.low"))
 		}
-		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8
+		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8 are left
 		s.mustReserve("again", rice(8))                       // none
-		if told = append(told, s.events("inventory.low")); !slices.Equal(told, []int64{0, 1, 1, 2}) {
-			t.Errorf("told %v times", told)
+		if alarms = append(alarms, s.events("inventory.low")); !slices.Equal(alarms, []int64{0, 1, 1, 2}) {
+			t.Errorf("told %v times", alarms)
 		}
 	})
 }
@@ -210,13 +210,13 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		var told []int64
+		var alarms []int64
 		for _, lowAt := range []int64{9, 10, 10, 12, stock.NoAlarm, 3, 11} {
 			mark(s.second, lowAt)
-			told = append(told, s.events("inventory.low"))
+			alarms = append(alarms, s.events("inventory.low"))
 		}
-		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(told, want) {
-			t.Errorf("told %v times, want %v", told, want)
+		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(alarms, want) {
+			t.Errorf("told %v times, want %v", alarms, want)
 		}
 		for round := range int64(20) {
 			mark(s.process, stock.NoAlarm)

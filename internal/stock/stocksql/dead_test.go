@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Dead entries are listed with their cause, newest first; entries that are still retried are not.
+// Dead entries are listed with their cause, newest first. Entries that are still retried are not listed.
 func TestStore_DeadLetters(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10, 10, 10)

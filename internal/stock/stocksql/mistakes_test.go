@@ -11,8 +11,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Each test below is a mistake of the reference documents' reserve, confirm and cancel that must not come back, through
-// the whole path: cache, SQL, and the syncer between them.
+// Each test below covers a mistake in the reference documents' reserve, confirm and cancel, through the whole path:
+// cache, SQL, and the syncer between them.
 
 func code(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -139,7 +139,7 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 			t.Errorf("the record lives %s, a reservation up to %s; %v", life, stock.MaxTTL, err)
 		}
 		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
-		s.wantLevel(item, 5, 3, 2) // not yet
+		s.wantLevel(item, 5, 3, 2) // the deadline has not passed yet
 		s.clock.jump(time.Minute)
 		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
 		s.wantLevel(item, 8, 0, 2)
