@@ -27,7 +27,7 @@ type boardFeed struct {
 	err   error
 	looks chan struct{} // receives a value at each read if there is room
 
-	defect chan struct{} // once it is closed, reads panic
+	defect chan struct{} // reads panic once it is closed
 }
 
 func (w *boardFeed) Branch(_ context.Context, id int64) (catalog.Branch, error) {

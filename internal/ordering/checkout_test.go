@@ -52,8 +52,8 @@ func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	return &shop{s, h, g}
 }
 
-// beside returns the service of another process on the same stores.
-func (s *shop) beside(t testing.TB) *shop {
+// otherProcess returns the service of another process on the same stores.
+func (s *shop) otherProcess(t testing.TB) *shop {
 	t.Helper()
 	return newShop(t, carttest.OpenProcess(t, s.fixture.Restaurant, s.fixture.Clock))
 }
@@ -218,7 +218,7 @@ func TestService_CheckOut_remembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				other, who := s.beside(t), s.fixture.Member(t, 7)
+				other, who := s.otherProcess(t), s.fixture.Member(t, 7)
 				s.fixture.AddDishes(t, who, c.here, 101)
 				if c.there > 0 {
 					other.fixture.AddDishes(t, who, c.there, 101)
@@ -371,10 +371,10 @@ func TestService_CheckOut_again(t *testing.T) {
 	}, 10, 10)
 }
 
-// The same request sent to two processes at once has one effect. So have different requests about one cart.
+// The same request sent to two processes at once has one effect, and so do different requests about one cart.
 func TestService_CheckOut_at_once(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		shops := []*shop{s, s.beside(t)}
+		shops := []*shop{s, s.otherProcess(t)}
 		same, others := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		s.fixture.AddDishes(t, same, 1, 101)
 		s.fixture.AddDishes(t, others, 1, 101)
@@ -475,7 +475,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 func TestService_CheckOut_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop) {
-		shops := []*shop{s, s.beside(t)}
+		shops := []*shop{s, s.otherProcess(t)}
 		who, was := make([]authz.Actor, members), make([]cart.Cart, members)
 		for i := range members {
 			who[i] = s.fixture.Member(t, int64(i+1))

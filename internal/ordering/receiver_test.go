@@ -14,7 +14,7 @@ func TestReceiver_normal(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   Kind
 		change func(*Receiver)
-		want   func(*Receiver) // changes the valid receiver to the expected one
+		want   func(*Receiver) // turns the valid receiver into the expected one
 		field  string          // the field that the error names
 	}{
 		"as it is":             {Delivery, func(*Receiver) {}, func(*Receiver) {}, ""},

@@ -152,8 +152,8 @@ func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
 	return a
 }
 
-// at returns the member of a JSON value at a path such as tickets 0 id.
-func at(v any, way ...any) any {
+// valueAt returns the value at a path in a JSON value, such as tickets 0 id.
+func valueAt(v any, way ...any) any {
 	for _, w := range way {
 		switch w := w.(type) {
 		case string:
@@ -211,25 +211,25 @@ func TestBoard_shape(t *testing.T) {
 			"thresholds": map[string]any{"warnSeconds": 600.0, "lateSeconds": 1200.0},
 		}
 		testenv.Equal(t, want, got.body)
-		if at(got.body, "served", 0, "id") != served.ID || at(got.body, "served", 0, "status") != "SERVED" || at(got.body, "served", 1) != nil {
+		if valueAt(got.body, "served", 0, "id") != served.ID || valueAt(got.body, "served", 0, "status") != "SERVED" || valueAt(got.body, "served", 1) != nil {
 			t.Errorf("served %v", got.body["served"])
 		}
 		for name, v := range map[string]any{
 			"totalPrice": 1000.0, "currency": "VND", "payBy": "2026-02-26T06:01:00Z", "paymentStatus": "UNPAID", "kind": "PICKUP",
 			"receiverName": "Lan", "receiverPhone": "0912345678", "receiverNote": "At 7\nby car", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
 		} {
-			if is := at(got.body, "awaiting", 0, name); is != v {
+			if is := valueAt(got.body, "awaiting", 0, name); is != v {
 				t.Errorf("awaiting: %s is %v, want %v", name, is, v)
 			}
 		}
 		id := got.body["id"].(string)
 		g.ask(t, "cook", "GET", "/api/boards/1?since="+id, "").want(t, 304, "")
 		g.ask(t, "cook", "GET", "/api/boards/1?since=other", "").want(t, 200, "")
-		if narrow := g.ask(t, "cook", "GET", "/api/boards/1?station=1", "").want(t, 200, ""); at(narrow.body, "tickets", 0, "id") != o.ID {
+		if narrow := g.ask(t, "cook", "GET", "/api/boards/1?station=1", "").want(t, 200, ""); valueAt(narrow.body, "tickets", 0, "id") != o.ID {
 			t.Error(narrow.text)
 		}
-		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); at(none.body, "tickets", 0) != nil ||
-			at(none.body, "awaiting", 0) != nil || at(none.body, "allDay", 0) != nil || none.body["id"] != id {
+		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); valueAt(none.body, "tickets", 0) != nil ||
+			valueAt(none.body, "awaiting", 0) != nil || valueAt(none.body, "allDay", 0) != nil || none.body["id"] != id {
 			t.Error(none.text)
 		}
 	})
@@ -247,9 +247,9 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 		g.do(t, orderingtest.Pay(o.ID, g.now()))
 		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
 		for want, is := range map[string]any{
-			"Lan": at(got.body, "tickets", 0, "receiverName"), "Phở@": at(got.body, "tickets", 0, "items", 0, "name"),
-			"Gate\n4711":  at(got.body, "tickets", 0, "receiverNote"),
-			"no ice\nVA!": at(got.body, "tickets", 0, "items", 0, "notes"),
+			"Lan": valueAt(got.body, "tickets", 0, "receiverName"), "Phở@": valueAt(got.body, "tickets", 0, "items", 0, "name"),
+			"Gate\n4711":  valueAt(got.body, "tickets", 0, "receiverNote"),
+			"no ice\nVA!": valueAt(got.body, "tickets", 0, "items", 0, "notes"),
 		} {
 			if is != want {
 				t.Errorf("%q, want %q", is, want)
@@ -327,7 +327,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 			seen := g.ask(t, "cook", "GET", "/cis/order/"+o.ID, "").want(t, 200, "")
 			var events []string
 			for _, e := range seen.body["timeline"].([]any) {
-				events = append(events, fmt.Sprint(at(e, "event")))
+				events = append(events, fmt.Sprint(valueAt(e, "event")))
 			}
 			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
 				t.Errorf("%s: %s, %v", want.step, got.text, events)
@@ -336,8 +336,8 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 	})
 }
 
-// TestBoard_guestSeesWhenReady checks that a paid order says when it will be ready once the kitchen has had five orders
-// ready, and no longer when it is ready itself.
+// TestBoard_guestSeesWhenReady checks that a paid order shows when it will be ready, as soon as the kitchen has
+// finished five orders, and that this time disappears when the order is ready.
 func TestBoard_guestSeesWhenReady(t *testing.T) {
 	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		cook := func(id string) {
@@ -375,21 +375,21 @@ func TestBoard_voided(t *testing.T) {
 		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
 		g.ask(t, "cook", "POST", path+"/refunds", `{"reason":"cold"}`).want(t, 201, "")
 		b := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
-		if at(b.body, "tickets", 0, "voided") != true || at(b.body, "tickets", 0, "items", 0, "voided") != true || at(b.body, "allDay", 0) != nil {
+		if valueAt(b.body, "tickets", 0, "voided") != true || valueAt(b.body, "tickets", 0, "items", 0, "voided") != true || valueAt(b.body, "allDay", 0) != nil {
 			t.Fatal(b.text)
 		}
 		g.ask(t, "cook", "POST", path+"/ready", "").want(t, 409, "voided")
 		g.ask(t, "cook", "POST", path+"/ready", `{"version":4}`).want(t, 409, "changed")
-		got := g.ask(t, "cook", "POST", path+"/ready", fmt.Sprintf(`{"version":%v}`, at(b.body, "tickets", 0, "version"))).want(t, 200, "")
+		got := g.ask(t, "cook", "POST", path+"/ready", fmt.Sprintf(`{"version":%v}`, valueAt(b.body, "tickets", 0, "version"))).want(t, 200, "")
 		if got.body["cleared"] != true || got.body["status"] != "PREPARING" {
 			t.Error(got.text)
 		}
 		b = g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
-		if at(b.body, "tickets", 0) != nil || at(b.body, "served", 0, "cleared") != true {
+		if valueAt(b.body, "tickets", 0) != nil || valueAt(b.body, "served", 0, "cleared") != true {
 			t.Error(b.text)
 		}
 		g.ask(t, "cook", "POST", path+"/recall", "").want(t, 200, "")
-		if b = g.ask(t, "cook", "GET", "/api/boards/1", ""); at(b.body, "tickets", 0, "voided") != true {
+		if b = g.ask(t, "cook", "GET", "/api/boards/1", ""); valueAt(b.body, "tickets", 0, "voided") != true {
 			t.Error(b.text)
 		}
 	})
@@ -444,13 +444,13 @@ func TestBoard_stream(t *testing.T) {
 		o := g.paid(t, "a")
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
-		if at(b, "tickets", 0, "id") != o.ID || at(b, "thresholds", "warnSeconds") != 600.0 {
+		if valueAt(b, "tickets", 0, "id") != o.ID || valueAt(b, "thresholds", "warnSeconds") != 600.0 {
 			t.Fatalf("%v", b)
 		}
 		again := g.follow(t, "cook", id)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
 		for name, s := range map[string]*screen{"the first": s, "who came back": again} {
-			if next, b, _ := s.next(); next == id || at(b, "tickets", 0, "status") != "PREPARING" {
+			if next, b, _ := s.next(); next == id || valueAt(b, "tickets", 0, "status") != "PREPARING" {
 				t.Errorf("%s is sent %v", name, b)
 			}
 		}
@@ -469,17 +469,17 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 		s.next()
 		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
 			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
-			if _, b, _ := s.next(); at(b, "tickets", 0, "status") != step.status {
+			if _, b, _ := s.next(); valueAt(b, "tickets", 0, "status") != step.status {
 				t.Errorf("%s: %v", step.word, b)
 			}
 		}
 		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
 		_, b, _ := s.next()
-		if at(b, "tickets", 0) != nil || at(b, "served", 0, "id") != o.ID {
+		if valueAt(b, "tickets", 0) != nil || valueAt(b, "served", 0, "id") != o.ID {
 			t.Errorf("%v", b)
 		}
 		c.Advance(30*time.Minute + time.Millisecond) // served orders leave the board after this time
-		if _, b, _ = s.next(); at(b, "served", 0) != nil {
+		if _, b, _ = s.next(); valueAt(b, "served", 0) != nil {
 			t.Errorf("%v", b)
 		}
 	})
