@@ -42,7 +42,7 @@ func TestHouse(t *testing.T) {
 		var made accountBody
 		hire("CASHIER", "1").want(t, http.StatusCreated, "").into(t, &made)
 		cashier := &person{s: s, id: made.ID, email: made.Email}
-		if g := cashier.granted(cashier.tries(personPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
+		if g := cashier.storeGrant(cashier.tryLogin(personPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
 			t.Errorf("the cashier is %+v", g.User)
 		}
 
@@ -103,7 +103,7 @@ func TestHouse_takes(t *testing.T) {
 		post := map[string]any{"roleId": roles["KITCHEN"], "branches": []string{"1"}}
 		owner.sendTo(s.first(), http.MethodPost, users+"/role", post).want(t, http.StatusOK, "")
 		waiter.wantRefused()
-		if g := waiter.granted(waiter.tries(personPassword)); g.User.Role != "KITCHEN" {
+		if g := waiter.storeGrant(waiter.tryLogin(personPassword)); g.User.Role != "KITCHEN" {
 			t.Errorf("after a change of role: %+v", g.User)
 		}
 		for _, v := range s.servers {
@@ -127,7 +127,7 @@ func TestHouse_takes(t *testing.T) {
 
 		owner.sendTo(s.first(), http.MethodPost, users+"/disable", nil).want(t, http.StatusOK, "")
 		waiter.wantRefused()
-		waiter.tries(personPassword).want(t, http.StatusForbidden, "account_disabled")
+		waiter.tryLogin(personPassword).want(t, http.StatusForbidden, "account_disabled")
 		s.refresh(s.last(), waiter.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 		owner.send(http.MethodPost, users+"/enable", nil).want(t, http.StatusOK, "")
 		waiter.logIn()
@@ -212,7 +212,7 @@ func TestHouse_setup(t *testing.T) {
 		if owners != 1 {
 			t.Fatalf("%d owners were made", owners)
 		}
-		if g := p.granted(p.tries(personPassword)); g.User.Role != "OWNER" {
+		if g := p.storeGrant(p.tryLogin(personPassword)); g.User.Role != "OWNER" {
 			t.Errorf("the first owner is %+v", g.User)
 		}
 		p.wantAccepted()

@@ -46,7 +46,7 @@ func TestLogin_lockout(t *testing.T) {
 			want(t, http.StatusNoContent, "")
 		marks := deviceCookie(t, s.loginFrom("192.0.2.7", "", owner.email, personPassword))
 
-		// The server bounds the logins of a second, so a guess may find it busy; the attacker guesses again.
+		// The server limits the logins per second. If it refuses a guess for that reason, the attacker guesses again.
 		for _, victim := range []*person{owner, waiter, cook} {
 			guesses := 0
 			s.await(patience, func() error {
@@ -144,7 +144,7 @@ func TestKeys_withdraw(t *testing.T) {
 		s := open(t, k, nil)
 		owner := s.employ("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
-		stolen.wantAccepted() // with the stolen key
+		stolen.wantAccepted() // placeModified the stolen key
 		s.must("keys", "withdraw")
 		stolen.wantRefused()
 		owner.wantRefused()

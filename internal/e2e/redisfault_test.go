@@ -58,7 +58,7 @@ type redisFaultTest struct {
 	loggedIn person // will log out during the failure
 	out      person // logged out before
 	guessed  person // had three wrong guesses at the password before
-	newcomer person // with an unused code
+	newcomer person // placeModified an unused code
 	target   person // will have its code guessed
 	codes    map[string]string
 }
@@ -128,7 +128,7 @@ var redisFaultCells = []struct {
 	{"probes", (*redisFaultTest).probes},
 }
 
-// scan joins the former visit at a table, and opens one at another.
+// scan joins an existing visit at a table, and opens one at another table.
 func (e *redisFaultTest) scan(redisFault) {
 	visits := map[int]string{0: e.diner.visit}
 	for _, table := range []int{0, 1, 1, 0} {
@@ -152,14 +152,14 @@ func (e *redisFaultTest) menu(redisFault) {
 	})
 }
 
-// order places orders as a former and as a new guest.
+// order places orders as an existing and as a new guest.
 func (e *redisFaultTest) order(redisFault) {
 	for _, g := range []guest{e.diner, e.s.guest(2)} {
 		e.answered(func() answer { return g.place(g.request(line{ItemID: pho, Qty: 1})) }).want(e.s.t, http.StatusCreated, "")
 	}
 }
 
-// session expects a former session to continue, and an ended one to stay ended.
+// session expects an existing session to continue, and an ended one to stay ended.
 func (e *redisFaultTest) session(redisFault) {
 	e.everywhere(http.StatusOK, e.member.me)
 	e.awaitLoggedOut(e.out)
@@ -192,7 +192,7 @@ func (e *redisFaultTest) login(redisFault) {
 	e.awaitLoggedOut(p)
 }
 
-// guessPasswords has two of five guesses left. After them even the right password is refused.
+// guessPasswords expects that two guesses are left of five. Afterwards even the right password must be refused.
 func (e *redisFaultTest) guessPasswords(redisFault) {
 	heard := 0
 	for range 6 {
@@ -209,7 +209,8 @@ func (e *redisFaultTest) guessPasswords(redisFault) {
 	e.guessed.login(e.s.servers[0], personPassword).want(e.s.t, http.StatusTooManyRequests, "rate_limited")
 }
 
-// guessCodes has five tries, after which the right code is refused. Another account can still verify its address.
+// guessCodes uses up five attempts, after which the right code must be refused. Another account can still verify its
+// address.
 func (e *redisFaultTest) guessCodes(redisFault) {
 	right := e.codes[e.target.email]
 	wrong := "000000"
@@ -239,7 +240,8 @@ func (e *redisFaultTest) guessTables(redisFault) {
 	}
 }
 
-// orderWithoutEnd is limited by each process, at the latest when it has granted the whole allowance.
+// orderWithoutEnd orders repeatedly and expects refusals: each process limits a guest, at the latest after granting the
+// whole allowance.
 func (e *redisFaultTest) orderWithoutEnd(redisFault) {
 	g, refused := e.s.guest(3), 0
 	for range 10 {
@@ -253,7 +255,7 @@ func (e *redisFaultTest) orderWithoutEnd(redisFault) {
 	}
 }
 
-// probes expect liveness, and readiness to report a failing Redis.
+// probes expects liveness, and readiness that reports a failing Redis.
 func (e *redisFaultTest) probes(f redisFault) {
 	for _, v := range e.s.servers {
 		ask := func(path string) answer {
