@@ -48,8 +48,8 @@ func exhaustAccountLimit(t *testing.T, h *accounttest.Env) {
 	}
 }
 
-// Strangers can close an account to unknown devices but not to a device that its owner has used. No other cookie opens
-// it.
+// Strangers can close an account to unknown devices, but not to a device that its owner has used. No other cookie
+// admits a device.
 func TestLogin_known_device(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
@@ -57,7 +57,7 @@ func TestLogin_known_device(t *testing.T) {
 		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
 		others := mustLoginWithDevice(t, h, "", minh, accounttest.Password)
 		exhaustAccountLimit(t, h)
-		for range 25 { // the limit refused the last guesses without comparing them
+		for range 25 { // the limit refuses the last guesses without comparing them
 			_, _ = loginWithDevice(t, h, "", lan, "something else")
 		}
 		for what, stranger := range map[string]string{
@@ -102,7 +102,7 @@ func TestChangePassword_while_strangers_guess(t *testing.T) {
 	})
 }
 
-// A known device has ten wrong passwords an hour; then it counts as unknown.
+// A known device may send ten wrong passwords an hour. Then it counts as unknown.
 func TestLogin_known_device_guesses(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u := h.CreateMember(t, lan)

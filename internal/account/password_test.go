@@ -104,7 +104,8 @@ func TestHasher_outdated(t *testing.T) {
 	}
 }
 
-// An unreadable hash matches no password, costs one hash, and never the cost that it names.
+// An unreadable hash matches no password. Its verification costs one standard hash, regardless of the cost in its
+// parameters.
 func TestHasher_Verify_foreign_hashes(t *testing.T) {
 	hasher := NewHasher(light, 1)
 	salt, key := strings.Repeat("A", 22), strings.Repeat("A", 43)

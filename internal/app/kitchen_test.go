@@ -13,7 +13,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 	measured := func() map[string]float64 {
 		t.Helper()
 		testenv.NoError(t, f.core.measure(t.Context()))
-		return shown(t, m.tickets, m.steps)
+		return exportedValues(t, m.tickets, m.steps)
 	}
 	const age = "kitchen_oldest_ticket_age_seconds 1"
 	if _, waits := measured()[age]; waits {

@@ -36,8 +36,8 @@ func strike(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	}
 }
 
-// shown returns metrics as an exporter shows them, by name and labels.
-func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
+// exportedValues returns metrics as an exporter shows them, by name and labels.
+func exportedValues(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(all...)
@@ -69,7 +69,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		measured := func() map[string]float64 {
 			t.Helper()
 			testenv.NoError(t, k.measure(t.Context()))
-			return shown(t, m.low, m.overdue, m.ops.dead)
+			return exportedValues(t, m.low, m.overdue, m.ops.dead)
 		}
 		testenv.NoError(t, k.Syncer.ReplayAll(t.Context()))
 		before := measured()
@@ -87,7 +87,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 				t.Errorf("%s was %v and is %v, want %v more", name, before[name], after[name], more)
 			}
 		}
-		ages := shown(t, m.overdueAge, m.ops.deadAge)
+		ages := exportedValues(t, m.overdueAge, m.ops.deadAge)
 		if age := ages["hold_overdue_oldest_age_seconds reservations"]; age < 3000 || age > 3600 {
 			t.Errorf("the reservation is %v seconds late", age)
 		}
@@ -99,7 +99,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
 			t.Errorf("after everything was mended: %v", now)
 		}
-		ended := shown(t, m.tries, m.ended)
+		ended := exportedValues(t, m.tries, m.ended)
 		if ended["inventory_try_total reserved"] != 1 || ended["inventory_ended_total expired"] != 1 {
 			t.Errorf("counted were %v", ended)
 		}
@@ -134,7 +134,7 @@ func TestMetrics_decided(t *testing.T) {
 		"inventory_try_total wrong": 2, "inventory_ended_total confirmed": 1, "inventory_ended_total cancelled": 1,
 		"inventory_ended_total expired": 1, "inventory_ended_total returned": 1,
 	}
-	testenv.Equal(t, want, shown(t, m.tries, m.ended))
+	testenv.Equal(t, want, exportedValues(t, m.tries, m.ended))
 }
 
 // Operators see the changes that Redis refused, and can retry them.
@@ -175,7 +175,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		k := demoCore(t, db)
 		receive(t, k, "compared", 10)
 		scope := stock.StockScope(1)
-		// An empty cache agrees with everything: the answer says that nothing was compared.
+		// An empty cache agrees with everything, so the result must show that nothing was compared.
 		r, err := k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !r.Clean || r.Scopes != 0 || r.Cache != system.CacheNotLoaded || r.Note == "" {
 			t.Fatalf("before the cache is loaded: %+v, %v", r, err)

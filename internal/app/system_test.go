@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The views of operators on a running installation with data.
+// Operators' pages show a running installation with data.
 func TestSystem_looks(t *testing.T) {
 	f := newFixture(t)
 	f.order("SANDBOX")
