@@ -128,7 +128,7 @@ func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
 		if len(changed) != 1 || changed[0].DishID != pho.DishID || changed[0].Price != 70_000 {
 			t.Errorf("%+v", changed)
 		}
-		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
+		if d := cmp.Diff(before, state(t, s, branchID), importedFields); d != "" {
 			t.Errorf("a refused change wrote: %s", d)
 		}
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
@@ -164,7 +164,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 		for name, c := range map[string]struct {
 			by   authz.Actor
 			w    catalog.MenuRows
-			want error // nil: any invalid one
+			want error // nil: any invalid-input error
 		}{
 			"another branch":        {far, one(newRow(1)), catalog.ErrBranch},
 			"a dish of two":         {cook, one(renamed), catalog.ErrShared},
@@ -189,7 +189,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		testenv.Equal(t, before, state(t, s, branchID), inside)
+		testenv.Equal(t, before, state(t, s, branchID), importedFields)
 	})
 }
 

@@ -146,7 +146,7 @@ func TestStore_AssignSlugs(t *testing.T) {
 	})
 }
 
-// The sender of a branch's e-mails uses the mail server of the house: it is not for those who work in one branch. A copy
+// The sender of a branch's e-mails uses the restaurant's mail server, so staff of one branch cannot change it. A copy
 // of the branch does not have it.
 func TestBranchAdmin_mail_sender(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
@@ -178,8 +178,8 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 	})
 }
 
-// Whether the guests of a table share a cart is for those who edit the branch. It is audited, and a copy of the branch
-// has it too.
+// Staff who edit a branch decide whether the guests of a table share a cart. The change is audited, and a copy of the
+// branch has the same setting.
 func TestBranchAdmin_shared_cart(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files := menuFiles(s)

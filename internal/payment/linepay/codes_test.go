@@ -23,7 +23,7 @@ func confirmText(transactionID, orderID string, amounts ...string) string {
 		orderID, transactionID, strings.Join(parts, ","))
 }
 
-// paymentsText is an answer of the details, with more members of the payment and its refunds.
+// paymentsText returns a response with payment details, with more members of the payment and its refunds.
 func paymentsText(more, refunds string) string {
 	return `{"returnCode":"0000","info":[{"transactionId":` + ref + `,"orderId":"` + attemptID + `","transactionType":"PAYMENT",` +
 		`"payStatus":"CAPTURE","currency":"TWD","payInfo":[{"method":"BALANCE","amount":300},{"method":"POINT","amount":60}]` +
@@ -40,7 +40,7 @@ func TestMerchant_Confirm_codes(t *testing.T) {
 	} {
 		for code := range strings.FieldsSeq(codes) {
 			text := `{"returnCode":"` + code + `","returnMessage":"說明"}`
-			r, err := merchantOf(t, says(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
+			r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
 			if state == rejected {
 				if !errors.Is(err, payment.ErrGateway) || !strings.Contains(err.Error(), code) {
 					t.Errorf("%s: %+v, %v", code, r, err)
@@ -73,7 +73,7 @@ func TestMerchant_Confirm_money(t *testing.T) {
 		"no info":           {`{"returnCode":"0000"}`, payment.Review, 0},
 		"another info":      {`{"returnCode":"0000","info":[1]}`, payment.Review, 0},
 	} {
-		r, err := merchantOf(t, says(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
+		r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
 		if err != nil || r.State != c.state || r.Amount != c.amount || r.Ref != ref || r.Code != codeOK || r.Raw != c.text {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -166,7 +166,7 @@ func TestMerchant_Check(t *testing.T) {
 		"in process":        {`{"returnCode":"1145"}`, gone, "", 0},
 		"HTML":              {`<html>`, gone, "", 0},
 	} {
-		m := merchantOf(t, says(map[string]string{"check": c.check, "payments": c.details}))
+		m := merchantOf(t, fakeLINEPay(map[string]string{"check": c.check, "payments": c.details}))
 		r, err := m.Check(t.Context(), attempt())
 		if c.want == "" {
 			if !errors.Is(err, payment.ErrGateway) || r != (payment.Report{}) {
@@ -183,17 +183,17 @@ func TestMerchant_Check(t *testing.T) {
 	}
 }
 
-// Without a transaction an attempt is looked up by its own id; its refunds are not taken for it.
+// Without a transaction, an attempt is looked up by its own id. Refunds in the response do not count as the attempt.
 func TestMerchant_Check_unstarted(t *testing.T) {
 	a := attempt()
 	a.GatewayRef = ""
 	back := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
-	l := says(map[string]string{"payments": back})
+	l := fakeLINEPay(map[string]string{"payments": back})
 	r, err := merchantOf(t, l).Check(t.Context(), a)
 	if err != nil || r.State != payment.Paid || r.Ref != ref || r.Amount != 360 || l.requests[0].URL.RawQuery != "orderId="+attemptID {
 		t.Errorf("%+v, %v, %s", r, err, l.requests[0].URL)
 	}
-	r, err = merchantOf(t, says(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
+	r, err = merchantOf(t, fakeLINEPay(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
 	if err != nil || r.State != payment.Redirected || r.Ref != "" || r.Code != "1150" {
 		t.Errorf("%+v, %v", r, err)
 	}

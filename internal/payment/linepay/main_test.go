@@ -45,8 +45,9 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(text)), Header: h, Request: r}, nil
 }
 
-// says makes a LINE Pay that answers each call by the last word of its path: request, check, confirm, refund, payments.
-func says(texts map[string]string) *line {
+// fakeLINEPay returns a LINE Pay that answers each call by the last word of its path: request, check, confirm, refund,
+// payments.
+func fakeLINEPay(texts map[string]string) *line {
 	return &line{answer: func(r *http.Request, _ string) (int, string, error) {
 		return http.StatusOK, texts[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]], nil
 	}}
