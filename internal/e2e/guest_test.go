@@ -11,7 +11,7 @@ import (
 
 // Items of the demo's first branch.
 const (
-	pho   = "11" // placeModified a quota, which each test sets
+	pho   = "11" // with a quota, which each test sets
 	phoGa = "12" // without a quota
 	bun   = "15" // without a quota
 )

@@ -144,7 +144,7 @@ func TestKeys_withdraw(t *testing.T) {
 		s := open(t, k, nil)
 		owner := s.employ("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
-		stolen.wantAccepted() // placeModified the stolen key
+		stolen.wantAccepted() // with the stolen key
 		s.must("keys", "withdraw")
 		stolen.wantRefused()
 		owner.wantRefused()

@@ -58,7 +58,7 @@ type redisFaultTest struct {
 	loggedIn person // will log out during the failure
 	out      person // logged out before
 	guessed  person // had three wrong guesses at the password before
-	newcomer person // placeModified an unused code
+	newcomer person // with an unused code
 	target   person // will have its code guessed
 	codes    map[string]string
 }

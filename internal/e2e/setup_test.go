@@ -46,7 +46,7 @@ people:
 `
 
 // A setup file turns an empty folder into a restaurant that takes an order. Applied again, it changes nothing. An
-// placeEdited file changes only what differs, and an invalid file changes nothing.
+// edited file changes only what differs, and an invalid file changes nothing.
 func TestSetupFile(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"PASSWORD": "ngoi ben ho uong tra", "SANDBOX_PAYMENTS": "on"})

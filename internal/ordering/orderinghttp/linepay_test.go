@@ -18,7 +18,7 @@ import (
 var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
 // lostConfirmation returns a fault of one confirmation. If moves, LINE Pay captures the payment and its response is
-// lostConfirmation; otherwise the request is lost.
+// lost; otherwise the request is lost.
 func lostConfirmation(moves bool) linepaysim.Fault {
 	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 }
