@@ -20,7 +20,7 @@ func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 // The page's policy allows its own style and nothing else, and its form leads to the merchant only.
 func TestPage_policy(t *testing.T) {
 	s := open(t, Options{})
-	_, page := begin(t, s, ordered())
+	_, page := begin(t, s, paymentRequest())
 	w := look(t, s, page)
 	nonce := regexp.MustCompile(`<style nonce="([A-Z2-7]{26})">`).FindStringSubmatch(w.Body.String())
 	if nonce == nil {
@@ -48,8 +48,8 @@ func TestPage_policy(t *testing.T) {
 
 func TestPage_languages(t *testing.T) {
 	s := open(t, Options{})
-	_, chinese := begin(t, s, ordered())
-	_, english := begin(t, s, ordered("zh_TW", "th"))
+	_, chinese := begin(t, s, paymentRequest())
+	_, english := begin(t, s, paymentRequest("zh_TW", "th"))
 	for page, words := range map[string][]string{
 		chinese:                 {`<html lang="zh-TW">`, "LINE Pay 模擬器", "付款", "20 分鐘內付款", `href="?lang=en"`, "A &amp; B", "TWD 360"},
 		chinese + "?lang=en":    {`<html lang="en">`, "20 minutes left", `href="?lang=zh-TW"`},
@@ -82,7 +82,7 @@ func TestPage_decided(t *testing.T) {
 		"decline": {paymentPage.Texts("zh-TW")["DECLINED"], "http://other.example:8080/x?transactionId="},
 	} {
 		s := open(t, Options{})
-		_, page := begin(t, s, ordered())
+		_, page := begin(t, s, paymentRequest())
 		press(t, s, page, action)
 		body := look(t, s, page).Body.String()
 		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
@@ -94,7 +94,7 @@ func TestPage_decided(t *testing.T) {
 func TestPage_redirects(t *testing.T) {
 	now := noon
 	s := open(t, Options{Now: func() time.Time { return now }})
-	id, page := begin(t, s, ordered())
+	id, page := begin(t, s, paymentRequest())
 	want := "https://eat.example/c?a=1&transactionId=" + id + "&orderId=o1"
 	for range 2 { // approved in two windows
 		if w := press(t, s, page, "pay"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
@@ -104,7 +104,7 @@ func TestPage_redirects(t *testing.T) {
 	if w := press(t, s, page, "cancel"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "http://other.example:8080/x?transactionId="+id+"&orderId=o1" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
-	_, page = begin(t, s, ordered())
+	_, page = begin(t, s, paymentRequest())
 	for _, action := range []string{"", "close", "unheard"} {
 		if w := press(t, s, page, action); w.Code != http.StatusOK {
 			t.Errorf("%s: %d", action, w.Code)
@@ -128,7 +128,7 @@ func TestPage_redirects(t *testing.T) {
 	}
 }
 
-// Paying twice opens the confirm address from here as well as from the guest's browser, and Close waits for it.
+// Paying twice opens the confirm URL from the simulator as well as from the guest's browser, and Close waits for it.
 func TestPage_twice(t *testing.T) {
 	seen := make(chan *url.URL, 1)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +137,7 @@ func TestPage_twice(t *testing.T) {
 	}))
 	defer shop.Close()
 	s := open(t, Options{})
-	id, page := begin(t, s, ordered("https://eat.example", shop.URL))
+	id, page := begin(t, s, paymentRequest("https://eat.example", shop.URL))
 	w := press(t, s, page, "twice")
 	select {
 	case u := <-seen:
