@@ -32,7 +32,7 @@ func together(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 		relay(t, r, c, db)
 	}
 
-	r.proxy.cutConfirm() // in any case; where the others cut is chance
+	r.proxy.cutConfirm() // at least one confirm is lost; the other cuts are at random points
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for range events / 100 {
@@ -117,7 +117,7 @@ func BenchmarkRelay(b *testing.B) {
 					URL: r.config().URL, Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: []inbox.Consumer{daybook(nil)},
 				})
 				testenv.NoError(b, p.Ready(b.Context()))
-				r.others(b, event.StockExchange)
+				r.otherSystemQueue(b, event.StockExchange)
 				for left := b.N; left > 0; left -= 1000 {
 					commit(b, db, some(min(left, 1000)))
 				}
@@ -129,8 +129,8 @@ func BenchmarkRelay(b *testing.B) {
 	}
 }
 
-// others declares a queue for all stock events.
-func (r *brokerTest) others(t testing.TB, exchange string) {
+// otherSystemQueue declares a queue for all stock events.
+func (r *brokerTest) otherSystemQueue(t testing.TB, exchange string) {
 	t.Helper()
 	name := r.prefix + "others"
 	testenv.DropQueues(t, r.address, name)
