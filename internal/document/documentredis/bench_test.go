@@ -124,7 +124,7 @@ func BenchmarkBy(b *testing.B) {
 				b.Error(found, err)
 			}
 		})
-		b.ReportMetric(rate/limit, "of_raw") // as measured just before, on the same server
+		b.ReportMetric(rate/limit, "of_raw") // as measured before on the same server
 	})
 }
 
