@@ -332,7 +332,7 @@ func (o *documentWriters) dropRole(r *rand.Rand) {
 	}
 }
 
-// order places an order, and cancels or pays some.
+// order places an order, which it then cancels, pays or leaves open.
 func (o *documentWriters) order(r *rand.Rand, g guest) {
 	w := g.request(line{ItemID: phoGa, Qty: 1 + r.Int64N(3)}, line{ItemID: bun, Qty: 1})
 	w.MenuVersionID = o.version.Load().(string)

@@ -19,9 +19,9 @@ import (
 var trusting = settings{"LIMITS": "on", "TRUSTED_PROXIES": "127.0.0.1"}
 
 // loginFrom sends a login from an address, with the device's cookie.
-func (s *installation) loginFrom(address, marks, email, password string) answer {
+func (s *installation) loginFrom(address, cookie, email, password string) answer {
 	return s.send(http.MethodPost, "/auth/login", map[string]string{"email": email, "password": password},
-		"X-Forwarded-For", address, "Cookie", "comanda_device="+marks)
+		"X-Forwarded-For", address, "Cookie", "comanda_device="+cookie)
 }
 
 // deviceCookie returns the cookie that a login has set.
@@ -44,7 +44,7 @@ func TestLogin_lockout(t *testing.T) {
 		const pin = "4826"
 		cook.send(http.MethodPut, "/me/pin", map[string]string{"password": personPassword, "pin": pin}).
 			want(t, http.StatusNoContent, "")
-		marks := deviceCookie(t, s.loginFrom("192.0.2.7", "", owner.email, personPassword))
+		cookie := deviceCookie(t, s.loginFrom("192.0.2.7", "", owner.email, personPassword))
 
 		// The server limits the logins per second. If it refuses a guess for that reason, the attacker guesses again.
 		for _, victim := range []*person{owner, waiter, cook} {
@@ -75,9 +75,9 @@ func TestLogin_lockout(t *testing.T) {
 		}
 		for _, v := range s.servers {
 			a := s.sendTo(v.addr, http.MethodPost, "/auth/login", owner.credentials(personPassword), "X-Forwarded-For", "198.51.100.7",
-				"Cookie", "comanda_device="+marks)
+				"Cookie", "comanda_device="+cookie)
 			owner.storeTokens(a.want(t, http.StatusOK, ""))
-			marks = deviceCookie(t, a)
+			cookie = deviceCookie(t, a)
 		}
 		owner.wantAccepted()
 		waiter.send(http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusOK, "")

@@ -152,9 +152,9 @@ func TestRabbit(t *testing.T) {
 		"consumers/fifty lost connections":    consumersFiftyLostConnections,
 		"consumers/deleted queue":             consumersDeletedQueue,
 		"consumers/catch up":                  consumersCatchUp,
-		"together/sqlite":                     togetherSQLite,
-		"together/postgres with three relays": togetherPostgres,
-		"together/broker down for a while":    togetherBrokerDown,
+		"together/sqlite":                     networkCutsSQLite,
+		"together/postgres with three relays": networkCutsPostgres,
+		"together/broker down for a while":    brokerDown,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

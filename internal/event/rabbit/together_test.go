@@ -19,12 +19,12 @@ import (
 	"comanda/internal/worker"
 )
 
-func togetherSQLite(t *testing.T, r *brokerTest)   { together(t, r, sqldbtest.SQLite(t), 1) }
-func togetherPostgres(t *testing.T, r *brokerTest) { together(t, r, sqldbtest.Postgres(t), 3) }
+func networkCutsSQLite(t *testing.T, r *brokerTest)   { networkCuts(t, r, sqldbtest.SQLite(t), 1) }
+func networkCutsPostgres(t *testing.T, r *brokerTest) { networkCuts(t, r, sqldbtest.Postgres(t), 3) }
 
-// together relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
+// networkCuts relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
 // I8: every committed event is published, and applied exactly once.
-func together(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
+func networkCuts(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 	events := testenv.Size(3000, 6000)
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
@@ -81,7 +81,7 @@ func relay(t testing.TB, r *brokerTest, c Config, db *sqldb.DB) {
 }
 
 // I16: while the broker is down events accumulate without using attempts; afterwards the backlog is published.
-func togetherBrokerDown(t *testing.T, r *brokerTest) {
+func brokerDown(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	r.proxy.Down(true)
 	c := r.config(daybook(nil))

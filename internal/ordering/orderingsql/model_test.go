@@ -119,8 +119,8 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 				}
 			}
 		}}
-		// The clock of the database never goes back: entries that a failed check left behind would not be due again, and
-		// every later check would fail for them alone.
+		// The database's clock never goes back, so each run starts on a later day. Otherwise, outbox entries of a
+		// failed run would never become due, and all later runs would fail.
 		m.clock.ms.Store(noon.UnixMilli())
 		defer func() { noon = m.clock.now().Truncate(24 * time.Hour).Add(36 * time.Hour) }()
 		m.open(t, branch)

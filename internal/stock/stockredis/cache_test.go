@@ -178,9 +178,9 @@ type cell struct {
 }
 
 const (
-	changed  = 1
-	same     = 2
-	opposite = 3
+	changed        = 1
+	alreadyApplied = 2
+	conflict       = 3
 )
 
 // table is the state table of the cache. A record of another epoch counts as none; a final state stays final under
@@ -189,7 +189,7 @@ func table() map[string]map[stock.OpKind]cell {
 	none := map[stock.OpKind]cell{
 		opTry: {int64(stock.Admitted), stock.Held, 1, 0}, stock.OpHeld: {changed, stock.Held, 1, 0},
 		stock.OpConfirm: {changed, stock.Confirmed, 0, 1}, stock.OpCancel: {changed, stock.Released, 0, 0},
-		stock.OpReturn: {changed, stock.Returned, 0, -1}, stock.OpForget: {same, "", 0, 0},
+		stock.OpReturn: {changed, stock.Returned, 0, -1}, stock.OpForget: {alreadyApplied, "", 0, 0},
 	}
 	refused := map[stock.OpKind]cell{opTry: {int64(stock.Ended), "", 0, 0}, opOther: {int64(stock.Ended), "", 0, 0}}
 	for _, op := range []stock.OpKind{stock.OpHeld, stock.OpConfirm, stock.OpCancel, stock.OpReturn, stock.OpForget} {
@@ -198,23 +198,23 @@ func table() map[string]map[stock.OpKind]cell {
 	ended := func(s stock.State) map[stock.OpKind]cell {
 		return map[stock.OpKind]cell{
 			opTry: {int64(stock.Ended), s, 0, 0}, opOther: {int64(stock.Ended), s, 0, 0},
-			stock.OpHeld: {opposite, s, 0, 0}, stock.OpConfirm: {opposite, s, 0, 0},
-			stock.OpCancel: {same, s, 0, 0}, stock.OpReturn: {same, s, 0, 0}, stock.OpForget: {same, s, 0, 0},
+			stock.OpHeld: {conflict, s, 0, 0}, stock.OpConfirm: {conflict, s, 0, 0},
+			stock.OpCancel: {alreadyApplied, s, 0, 0}, stock.OpReturn: {alreadyApplied, s, 0, 0}, stock.OpForget: {alreadyApplied, s, 0, 0},
 		}
 	}
 	return map[string]map[stock.OpKind]cell{
 		"none": none, "held before a rebuild": none, "confirmed before a rebuild": none, "refused": refused,
 		"held": {
 			opTry: {int64(stock.Duplicate), stock.Held, 0, 0}, opOther: {int64(stock.Mismatched), stock.Held, 0, 0},
-			stock.OpHeld: {same, stock.Held, 0, 0}, stock.OpConfirm: {changed, stock.Confirmed, -1, 1},
-			stock.OpCancel: {changed, stock.Released, -1, 0}, stock.OpReturn: {opposite, stock.Held, 0, 0},
+			stock.OpHeld: {alreadyApplied, stock.Held, 0, 0}, stock.OpConfirm: {changed, stock.Confirmed, -1, 1},
+			stock.OpCancel: {changed, stock.Released, -1, 0}, stock.OpReturn: {conflict, stock.Held, 0, 0},
 			stock.OpForget: {changed, "", -1, 0},
 		},
 		"confirmed": {
 			opTry: {int64(stock.Duplicate), stock.Confirmed, 0, 0}, opOther: {int64(stock.Mismatched), stock.Confirmed, 0, 0},
-			stock.OpHeld: {same, stock.Confirmed, 0, 0}, stock.OpConfirm: {same, stock.Confirmed, 0, 0},
-			stock.OpCancel: {opposite, stock.Confirmed, 0, 0}, stock.OpReturn: {changed, stock.Returned, 0, -1},
-			stock.OpForget: {same, stock.Confirmed, 0, 0},
+			stock.OpHeld: {alreadyApplied, stock.Confirmed, 0, 0}, stock.OpConfirm: {alreadyApplied, stock.Confirmed, 0, 0},
+			stock.OpCancel: {conflict, stock.Confirmed, 0, 0}, stock.OpReturn: {changed, stock.Returned, 0, -1},
+			stock.OpForget: {alreadyApplied, stock.Confirmed, 0, 0},
 		},
 		"released": ended(stock.Released), "released before a rebuild": ended(stock.Released),
 		"returned": ended(stock.Returned), "returned before a rebuild": ended(stock.Returned),

@@ -29,7 +29,7 @@ func TestCache_cold_during_rebuild(t *testing.T) { // G5
 		// SQL had the hold when the snapshot was read. The operation that Redis did not apply is sent again.
 		testenv.NoError(t, f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})))
 		f.wantCount(noodles, 3, 0)
-		f.wantApply(stock.OpHeld, h, same)
+		f.wantApply(stock.OpHeld, h, alreadyApplied)
 		f.wantApply(stock.OpConfirm, h, changed)
 		f.wantCount(noodles, 0, 3)
 	})
@@ -59,7 +59,7 @@ func TestCache_rebuild_states(t *testing.T) {
 		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
 		f.wantApply(stock.OpReturn, holds[1].Hold, changed)
 		f.wantTry(holds[2].Hold, stock.Ended)
-		f.wantApply(stock.OpHeld, holds[3].Hold, opposite)
+		f.wantApply(stock.OpHeld, holds[3].Hold, conflict)
 		f.wantCount(tea, 3*maxBatch, 1)
 	})
 }
