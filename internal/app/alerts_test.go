@@ -270,7 +270,7 @@ func TestAlerts_askForWhatIsExported(t *testing.T) {
 	}
 }
 
-var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
+var metricDesc = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
 
 // exported returns the labels of every metric of a process with all roles and a broker.
 func exported(t *testing.T) map[string][]string {
@@ -284,7 +284,7 @@ func exported(t *testing.T) map[string][]string {
 	close(descs)
 	all := map[string][]string{}
 	for d := range descs {
-		m := described.FindStringSubmatch(d.String())
+		m := metricDesc.FindStringSubmatch(d.String())
 		if m == nil {
 			t.Fatalf("%s cannot be read", d)
 		}

@@ -24,7 +24,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 		t.Error("a ticket that is not paid waits")
 	}
 	id := f.make("{paidorder}")
-	strike(t, f.core.DB, "paid", f.core.DB.Now().UnixMilli()-90_000, id)
+	causeFault(t, f.core.DB, "paid", f.core.DB.Now().UnixMilli()-90_000, id)
 	if s := measured()[age]; s < 90 || s > 150 {
 		t.Errorf("it has waited for %v seconds", s)
 	}

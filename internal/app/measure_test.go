@@ -20,7 +20,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-var misfortunes = sqldb.Load(fstest.MapFS{
+var faultStmts = sqldb.Load(fstest.MapFS{
 	"mark.sql": {Data: []byte(`UPDATE stock_item SET low_at = $1 WHERE sku = $2`)},
 	"late.sql": {Data: []byte(`UPDATE hold SET expires_at = expires_at - 3600000 WHERE id = $1`)},
 	"paid.sql": {Data: []byte(`UPDATE order_info SET paid_at = $1 WHERE id = $2`)},
@@ -29,9 +29,9 @@ var misfortunes = sqldb.Load(fstest.MapFS{
 		VALUES ($1, 99, '', '[]', $2, 10, $2)`)},
 })
 
-func strike(t *testing.T, db *sqldb.DB, name string, args ...any) {
+func causeFault(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	t.Helper()
-	if n, err := db.Exec(t.Context(), misfortunes.Must(name), args...); n != 1 || err != nil {
+	if n, err := db.Exec(t.Context(), faultStmts.Must(name), args...); n != 1 || err != nil {
 		t.Fatalf("%s: %d rows, %v", name, n, err)
 	}
 }
@@ -76,9 +76,9 @@ func TestCore_measuresTheStock(t *testing.T) {
 		receive(t, k, "measured", 5)
 		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
 		testenv.Must2(k.ReservationService.Reserve(t.Context(), authz.System(), r))(t)
-		strike(t, db, "mark", 4, "measured")
-		strike(t, db, "late", stock.HoldID("late"))
-		strike(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
+		causeFault(t, db, "mark", 4, "measured")
+		causeFault(t, db, "late", stock.HoldID("late"))
+		causeFault(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
 		after := measured()
 		for name, more := range map[string]float64{
 			"stock_low_items 1": 1, "hold_overdue orders": 0, "hold_overdue reservations": 1, "redis_outbox_dead": 1,
@@ -95,7 +95,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 			t.Errorf("what was given up was so %v seconds ago", age)
 		}
 		testenv.NoError(t, k.ReservationService.ExpireOverdue(t.Context()))
-		strike(t, db, "mark", 3, "measured")
+		causeFault(t, db, "mark", 3, "measured")
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
 			t.Errorf("after everything was mended: %v", now)
 		}
@@ -141,7 +141,7 @@ func TestMetrics_decided(t *testing.T) {
 func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 3 {
-			strike(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
+			causeFault(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
 		}
 		operators, stop := OpenSystem(db, nil)
 		t.Cleanup(stop)

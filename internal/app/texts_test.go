@@ -153,7 +153,7 @@ func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 			bad["a\nb"], bad["a\u2028b"] = texts.ErrOneLine, texts.ErrOneLine
 		}
 		for given, want := range bad {
-			f.refusesText(p, given, want)
+			f.wantTextRefused(p, given, want)
 		}
 	}
 	if typed < 60 {
@@ -161,7 +161,7 @@ func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 	}
 }
 
-func (f *fixture) refusesText(p textField, given string, want error) {
+func (f *fixture) wantTextRefused(p textField, given string, want error) {
 	f.t.Helper()
 	path, body := p.path, ""
 	if p.query != "" {

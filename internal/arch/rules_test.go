@@ -38,7 +38,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	covered := map[string]bool{}
 	for _, f := range tr.files {
 		found = append(found, f.long(l)...)
-		found = append(found, f.promises()...)
+		found = append(found, f.todos()...)
 		found = append(found, f.instants()...)
 		found = append(found, tr.phrases(f, l.unpolished)...)
 		if f.ast == nil {
@@ -46,11 +46,11 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 		}
 		found = append(found, tr.arrows(f, t, covered)...)
 		found = append(found, tr.pure(f, t)...)
-		found = append(found, tr.patience(f)...)
+		found = append(found, tr.sleeps(f)...)
 		found = append(found, tr.clocks(f, t)...)
 	}
 	found = append(found, tr.comments()...)
-	found = append(found, tr.witnesses()...)
+	found = append(found, tr.citedTests()...)
 	found = append(found, tr.mentions(root)...)
 	found = append(found, tr.statements()...)
 	found = append(found, tr.types()...)
@@ -240,22 +240,22 @@ func (f file) long(l limits) []finding {
 }
 
 // The words are concatenated here, so that this file does not contain them.
-var promise = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|HA` + `CK)\b`)
+var todo = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|HA` + `CK)\b`)
 
-// promises checks A6.
-func (f file) promises() []finding {
+// todos checks A6.
+func (f file) todos() []finding {
 	var found []finding
 	for i, line := range strings.Split(f.text, "\n") {
-		if m := promise.FindString(line); m != "" {
+		if m := todo.FindString(line); m != "" {
 			found = append(found, finding{f.path, i + 1, "A6", m})
 		}
 	}
 	return found
 }
 
-// patience checks A7. Sleeping is allowed in a bubble of testing/synctest, where it takes no time, and skipping in a
+// sleeps checks A7. Sleeping is allowed in a bubble of testing/synctest, where it takes no time, and skipping in a
 // rapid test, where it drops one random case.
-func (tr tree) patience(f file) []finding {
+func (tr tree) sleeps(f file) []finding {
 	if !f.inTest() || f.pkg() == "testenv" {
 		return nil
 	}
@@ -314,10 +314,10 @@ func typeOf(name string, within []ast.Node) string {
 	return ""
 }
 
-var witness = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
+var citedTest = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
 
-// witnesses checks A8.
-func (tr tree) witnesses() []finding {
+// citedTests checks A8.
+func (tr tree) citedTests() []finding {
 	var found []finding
 	tests := tr.tests()
 	for _, f := range tr.files {
@@ -325,7 +325,7 @@ func (tr tree) witnesses() []finding {
 			continue
 		}
 		for i, line := range strings.Split(f.text, "\n") {
-			for _, m := range witness.FindAllStringSubmatch(line, -1) {
+			for _, m := range citedTest.FindAllStringSubmatch(line, -1) {
 				if !tests[m[1]+"."+m[2]] {
 					found = append(found, finding{f.path, i + 1, "A8", "there is no test " + m[1] + "." + m[2]})
 				}

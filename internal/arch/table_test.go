@@ -72,7 +72,7 @@ func (t *table) enter(head string, cells []string, line int) error {
 	case arrowHead:
 		rest, all := strings.CutPrefix(cells[1], "everything")
 		for _, cell := range []string{cells[0], rest, cells[2]} {
-			if word := t.stranger(cell); word != "" {
+			if word := t.bareWord(cell); word != "" {
 				return fmt.Errorf("line %d: %s is not a group; packages stand in backquotes", line, word)
 			}
 		}
@@ -83,8 +83,8 @@ func (t *table) enter(head string, cells []string, line int) error {
 	return nil
 }
 
-// stranger returns a bare word of a cell that is not a group. A package's name without backquotes would allow nothing.
-func (t *table) stranger(cell string) string {
+// bareWord returns a bare word of a cell that is not a group. A package's name without backquotes would allow nothing.
+func (t *table) bareWord(cell string) string {
 	for part := range strings.SplitSeq(cell, ", ") {
 		_, group := t.groups[part]
 		if !group && !quoted.MatchString(part) && !slices.Contains([]string{"", testsRow, "nothing", "anything"}, part) {

@@ -143,7 +143,7 @@ func TestSharedDraft_Take(t *testing.T) {
 }
 
 // Random sequences of changes and orders, in random transactions, leave the cart that a map of lines predicts. No line
-// is ordered twice, and none comes back.
+// is ordered twice, and no removed line reappears.
 func TestSharedDraft_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stored, gone, ordered := Shared{VisitID: "v"}, map[string]bool{}, map[string]int{}

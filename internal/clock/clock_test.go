@@ -136,7 +136,7 @@ func TestClock_samples(t *testing.T) {
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
 	asked := 0
-	w.during = func() { w.trip = trips[asked%3]; asked++ } // the reply takes as long as the list says
+	w.during = func() { w.trip = trips[asked%3]; asked++ } // takes the durations of replies from the list
 	measure(t, c)
 	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
 		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)

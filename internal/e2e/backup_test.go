@@ -68,7 +68,7 @@ func newRestore(s *installation) *restore {
 	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "chi@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
 	for _, o := range []order{paid, canceled, held} {
-		e.orders[o.ID] = e.staffSee(o.ID)
+		e.orders[o.ID] = e.staffOrder(o.ID)
 	}
 	e.backup()
 	e.later = e.guest.mustPlace(t, line{ItemID: pho, Qty: 4})
@@ -80,7 +80,7 @@ func newRestore(s *installation) *restore {
 	return e
 }
 
-func (e *restore) staffSee(id string) string {
+func (e *restore) staffOrder(id string) string {
 	e.s.t.Helper()
 	return string(e.s.staff(http.MethodGet, "/api/orders/"+id, nil).want(e.s.t, http.StatusOK, "").body)
 }
@@ -138,7 +138,7 @@ func (e *restore) loseData() {
 func (e *restore) wantBackup(t *testing.T) {
 	t.Helper()
 	for id, was := range e.orders {
-		if now := e.staffSee(id); now != was {
+		if now := e.staffOrder(id); now != was {
 			t.Errorf("an order was\n%s\nand is\n%s", was, now)
 		}
 	}

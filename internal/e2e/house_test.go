@@ -28,7 +28,7 @@ func (p *person) roles() map[string]string {
 func TestHouse(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		manager, abroad := s.employ("manager", "1"), s.employ("cashier", "2")
+		manager, abroad := s.createStaff("manager", "1"), s.createStaff("cashier", "2")
 		roles := manager.roles()
 		hire := func(role string, branches ...string) answer {
 			return manager.send(http.MethodPost, "/api/users", map[string]any{
@@ -71,7 +71,7 @@ func TestHouse(t *testing.T) {
 			cashier.send(forbidden.method, forbidden.path, forbidden.body).want(t, http.StatusForbidden, "forbidden")
 		}
 		s.staff(http.MethodGet, "/api/users", nil).want(t, http.StatusForbidden, "account_needed")
-		s.wantAuditEntry(t, s.employ("owner", ""), "user:"+cashier.id, "user_created")
+		s.wantAuditEntry(t, s.createStaff("owner", ""), "user:"+cashier.id, "user_created")
 	}, embedded, servers)
 }
 
@@ -94,7 +94,7 @@ func (s *installation) wantAuditEntry(t *testing.T, reader *person, subject, act
 func TestHouse_takes(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		owner, waiter := s.employ("owner", ""), s.employ("staff", "1")
+		owner, waiter := s.createStaff("owner", ""), s.createStaff("staff", "1")
 		roles := owner.roles()
 		users := "/api/users/" + waiter.id
 		waiter.wantAccepted()

@@ -165,7 +165,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
-		owner, cook, far := s.employ("owner", ""), s.employ("kitchen", "1"), s.employ("manager", "2")
+		owner, cook, far := s.createStaff("owner", ""), s.createStaff("kitchen", "1"), s.createStaff("manager", "2")
 		lan, minh := s.newPerson("lan"), s.newPerson("minh")
 		minh.send(http.MethodPost, "/cart/items", map[string]any{"dishId": s.bill.dish(phoGa).DishID, "quantity": 1})
 		other := s.guest(1)

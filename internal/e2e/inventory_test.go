@@ -117,7 +117,7 @@ func (m *stockClient) retry(method, path string, body any) answer {
 		if a.err == nil && a.status != http.StatusServiceUnavailable && a.status != http.StatusTooManyRequests || time.Now().After(over) {
 			return a
 		}
-		<-time.After(50 * time.Millisecond) // as such a system would
+		<-time.After(50 * time.Millisecond) // like a real system
 	}
 }
 

@@ -40,7 +40,7 @@ func deviceCookie(t *testing.T, a answer) string {
 func TestLogin_lockout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, trusting)
-		owner, waiter, cook := s.employ("owner", ""), s.employ("staff", "1"), s.employ("kitchen", "1")
+		owner, waiter, cook := s.createStaff("owner", ""), s.createStaff("staff", "1"), s.createStaff("kitchen", "1")
 		const pin = "4826"
 		cook.send(http.MethodPut, "/me/pin", map[string]string{"password": personPassword, "pin": pin}).
 			want(t, http.StatusNoContent, "")
@@ -142,7 +142,7 @@ func (s *installation) forgedToken(p *person) string {
 func TestKeys_withdraw(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		owner := s.employ("owner", "")
+		owner := s.createStaff("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
 		stolen.wantAccepted() // with the stolen key
 		s.must("keys", "withdraw")
@@ -161,7 +161,7 @@ func TestKeys_withdraw(t *testing.T) {
 func TestKeys_given(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})
-		owner := s.employ("owner", "")
+		owner := s.createStaff("owner", "")
 		owner.wantAccepted()
 		stolen := &person{s: s, access: s.forgedToken(owner)}
 		stolen.me(s.first()).want(t, http.StatusUnauthorized, "unauthenticated")

@@ -70,8 +70,8 @@ func (s *installation) readMail(path string) (to, subject string) {
 	return m.Header.Get("To"), subject
 }
 
-// employ returns a logged-in account that the operator created at the command line.
-func (s *installation) employ(role, branches string) *person {
+// createStaff returns a logged-in account that the operator created at the command line.
+func (s *installation) createStaff(role, branches string) *person {
 	s.t.Helper()
 	p := &person{s: s, email: role + branches + "@staff.example"}
 	args := []string{"user", "create", "--role", role, "--email", p.email}
@@ -280,7 +280,7 @@ func TestMember_logout(t *testing.T) {
 func TestMember_sessions(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		here, other := s.employ("cashier", "1"), s.newPerson("minh")
+		here, other := s.createStaff("cashier", "1"), s.newPerson("minh")
 		there := *here
 		there.logIn()
 		type session struct {

@@ -78,7 +78,7 @@ func (p *publisher) publish() {
 				p.s.t.Errorf("%v is not published: %v", l, err)
 				break
 			}
-			<-time.After(50 * time.Millisecond) // as such a system would
+			<-time.After(50 * time.Millisecond) // like a real system
 		}
 	}
 	if conn != nil {

@@ -28,7 +28,7 @@ func TestNewRestaurant(t *testing.T) {
 		}
 		s.wantEmptyAnswers()
 		s.addTables()
-		s.publishesFirstMenu()
+		s.publishFirstMenu()
 
 		s.readMenu()
 		g := s.guest(0)
@@ -84,8 +84,8 @@ func (s *installation) addTables() {
 	}
 }
 
-// publishesFirstMenu creates a category with a dish and publishes the branch's first menu.
-func (s *installation) publishesFirstMenu() {
+// publishFirstMenu creates a category with a dish and publishes the branch's first menu.
+func (s *installation) publishFirstMenu() {
 	t := s.t
 	t.Helper()
 	create := func(path string, body any) (id string) {

@@ -100,7 +100,7 @@ type crowd struct {
 	answers []answer
 	place   func(guest, orderRequest) answer
 
-	first sync.Once // the first response to a guest who is not early
+	first sync.Once // the first response to a guest who orders during the failure
 	heard chan struct{}
 }
 
@@ -134,8 +134,7 @@ func (c *crowd) order(i int) {
 	}
 }
 
-// orderDuring causes the failure as soon as the first guest who is not early has a response. The late guests order
-// after it.
+// orderDuring causes the failure after the first response to a guest who is not early. The late guests order after it.
 func (c *crowd) orderDuring(failure func()) {
 	var all sync.WaitGroup
 	all.Go(func() { c.orderAll(early, crowdSize-late) })

@@ -123,7 +123,7 @@ func TestServer_ContentEncoding(t *testing.T) {
 			t.Errorf("%q: %d %s", encoding, a.StatusCode, a.body)
 		}
 	}
-	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // of nothing
+	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // without a body
 		t.Errorf("without a body: %d %s", a.StatusCode, a.body)
 	}
 }

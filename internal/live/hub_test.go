@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-// process is a hub with running loops, and what it receives.
+// process is a hub with running loops, and the changes that it receives.
 type process struct {
 	*live.Hub
 	received chan live.Change

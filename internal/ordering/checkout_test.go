@@ -197,8 +197,8 @@ func TestService_CheckOut_empty(t *testing.T) {
 	}, 10)
 }
 
-// C5: a process tries its cached cart first. Changes by another process still decide what is ordered and whether it
-// is refused.
+// C5: a process tries its cached cart first. If another process has changed the cart, that change still decides which
+// lines are ordered and whether the order is refused.
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
 		here, there int64 // quantities of dish 101 that each process adds, one after the other

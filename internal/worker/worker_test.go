@@ -21,13 +21,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errBroken = errors.New("broken")
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func newWorker(l Loop) *Worker {
 	if l.Name == "" {
 		l.Name = "test"
 	}
-	return New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+	return New(l, discardLog(), NewMetrics(prometheus.NewRegistry()))
 }
 
 // value returns a counter or gauge of a loop, or the number of observations of a histogram.
@@ -236,7 +236,7 @@ func TestWorker_Metrics(t *testing.T) {
 				return errBroken
 			}
 			return nil
-		}}, quiet(), NewMetrics(reg))
+		}}, discardLog(), NewMetrics(reg))
 		ran := w.observeRounds()
 		start(t, w)
 		<-ran
@@ -355,7 +355,7 @@ func TestNew_RefusesAnIncompleteLoop(t *testing.T) {
 					t.Errorf("%+v is accepted", l)
 				}
 			}()
-			New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+			New(l, discardLog(), NewMetrics(prometheus.NewRegistry()))
 		}()
 	}
 }

@@ -77,7 +77,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 			t.Errorf("documents of %+v, %v; want role %s", claimed, err, kitchen)
 		}
 
-		do(t, db, "grant") // to the kitchen again; the chef has them
+		do(t, db, "grant") // grants them to the kitchen again; the chef has them
 		again := grantedRoutes(t, db)
 		syncs(t, db, routes)
 		testenv.NoError(t, db.Migrate(t.Context()))

@@ -59,13 +59,13 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		if r := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{next}}); r.Updated != 1 || r.VersionID == first.VersionID {
 			t.Errorf("%+v", r)
 		}
-		if got := content2(t, s, branch); got.Edition.Items[0].Price != 99_000 {
+		if got := contentOf(t, s, branch); got.Edition.Items[0].Price != 99_000 {
 			t.Errorf("%+v", got.Edition.Items)
 		}
 	})
 }
 
-func content2(t testing.TB, s *catalogsql.Store, branch int64) catalog.Content {
+func contentOf(t testing.TB, s *catalogsql.Store, branch int64) catalog.Content {
 	t.Helper()
 	return testenv.Must(s.Content(t.Context(), branch))(t)
 }
@@ -153,7 +153,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		live := content2(t, s, branchID).Edition.VersionID
+		live := contentOf(t, s, branchID).Edition.VersionID
 		foreign := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
 		before := state(t, s, branchID)
 		unknown, bad := int64(999), "nothing"
@@ -204,7 +204,7 @@ func TestMenuRows_500_dishes(t *testing.T) {
 		if r := written(t, s, branch, w); r.Created != catalog.MaxMenuRows {
 			t.Errorf("%+v", r)
 		}
-		if got := content2(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
+		if got := contentOf(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
 			t.Errorf("%d items", len(got.Edition.Items))
 		}
 	})

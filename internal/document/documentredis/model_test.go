@@ -52,7 +52,7 @@ func TestModel(t *testing.T) {
 			m.begin(rt)
 			rt.Repeat(map[string]func(*rapid.T){
 				"write": m.write, "write more": m.write, "write on": m.write, "project": m.project, "hold back": m.holdBack,
-				"late": m.runDelayed, "repeat": m.repeat, "trouble": m.trouble, "watch": m.look, "read": m.ask,
+				"late": m.runDelayed, "repeat": m.repeat, "trouble": m.damage, "watch": m.reconcileAll, "read": m.readAny,
 			})
 			m.settle(rt)
 		})
@@ -78,7 +78,7 @@ func (m *machine) begin(t *rapid.T) {
 	for p := range int64(3) {
 		testenv.NoError(m.sub, m.data.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
 	}
-	m.look(t)
+	m.reconcileAll(t)
 }
 
 // oneOf runs one of several actions.
@@ -89,14 +89,14 @@ func (m *machine) write(t *rapid.T) {
 		m.putOrder)
 }
 
-func (m *machine) trouble(t *rapid.T) {
+func (m *machine) damage(t *rapid.T) {
 	if m.keeps {
 		t.Skip("nothing is lost")
 	}
 	oneOf(t, m.flush, m.lose, m.build)
 }
 
-func (m *machine) ask(t *rapid.T) { oneOf(t, m.byID, m.byValue, m.find) }
+func (m *machine) readAny(t *rapid.T) { oneOf(t, m.byID, m.byValue, m.find) }
 
 var (
 	emails = rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "c@example.com", "d@example.com"})
@@ -282,7 +282,7 @@ func (m *machine) build(t *rapid.T) {
 	testenv.NoError(t, m.builder().Build(m.sub.Context()))
 }
 
-func (m *machine) look(t *rapid.T) {
+func (m *machine) reconcileAll(t *rapid.T) {
 	testenv.NoError(t, m.plane.Reconcile(m.sub.Context()))
 	testenv.NoError(t, m.other.plane.Reconcile(m.sub.Context()))
 }
@@ -352,7 +352,7 @@ func (m *machine) settle(t *rapid.T) {
 	if !m.keeps {
 		testenv.NoError(t, m.builder().Build(m.sub.Context()))
 	}
-	m.look(t)
+	m.reconcileAll(t)
 	if v := m.verify(m.sub); !v.Clean {
 		t.Fatalf("found %v: %v", v.Found, v.Samples)
 	}

@@ -50,7 +50,7 @@ func (r *fixture) wantUsable(t testing.TB, want bool) {
 // Numbers of accounts and of orders with three lines each: more than fit into a batch.
 var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
-func crowded(t *testing.T, r *fixture) (documents int) {
+func fillBatches(t *testing.T, r *fixture) (documents int) {
 	t.Helper()
 	testenv.NoError(t, r.data.Fill(t.Context(), users, orders))
 	r.project(t)
@@ -59,7 +59,7 @@ func crowded(t *testing.T, r *fixture) (documents int) {
 
 func TestRebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		r.wantUsable(t, false)
 		r.reconcile(t)
 		r.wantUsable(t, true)
@@ -103,7 +103,7 @@ func interrupted(ctx context.Context, t *testing.T, r *fixture, after int, end f
 // A rebuild that is stopped half-way continues where it was, and ends complete.
 func TestRebuild_resumes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestRebuild_resumes(t *testing.T) {
 // If Redis has lost keys since then, the next rebuild starts over.
 func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 // A rebuild during which Redis loses its keys does not count; the next one does.
 func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		var once sync.Once
 		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
 		if !errors.Is(err, document.ErrKeysLost) {
@@ -156,7 +156,7 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 // Only one process rebuilds at a time. If it dies, the others wait until its claim expires.
 func TestRebuild_one_at_a_time(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		seen := testenv.Must(r.sql.Generation(t.Context()))(t)
 		server := testenv.Must(r.store.Server(t.Context()))(t)
 		now := r.db.Now()
@@ -181,7 +181,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 // A rebuild runs beside writers that do not wait for it.
 func TestRebuild_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for w := range int64(2) {

@@ -254,7 +254,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 // Beside writers and projectors the sampler reports no false loss, and restores real ones.
 func TestSampler_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		testenv.NoError(t, r.builder().Build(t.Context()))
 		w := newSampledFixture(t, r)
 		ctx, end := context.WithCancel(t.Context())

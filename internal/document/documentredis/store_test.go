@@ -35,7 +35,7 @@ func user(t testing.TB, id string, version int64, v documenttest.Values) documen
 	return documenttest.Doc(t, document.User, id, version, v)
 }
 
-func gone(e *document.Entity, id string, version int64) document.Document {
+func deletedDoc(e *document.Entity, id string, version int64) document.Document {
 	return document.Document{Entity: e, ID: id, Version: version, Deleted: true}
 }
 
@@ -86,7 +86,7 @@ func TestStore_stale_writes_are_dropped(t *testing.T) {
 		older := user(t, "1", 6, documenttest.Values{"email": "old@example.com", "city": "hanoi"})
 		apply(t, s, newer)
 		apply(t, s, older)
-		apply(t, s, gone(document.User, "1", 5))
+		apply(t, s, deletedDoc(document.User, "1", 5))
 		want := map[string]string{
 			"user:1": "v7", "user:list": "1", "user:counter": "1",
 			"user:index:email:new@example.com": "1", "user:index:city:hue": "1",
@@ -94,7 +94,7 @@ func TestStore_stale_writes_are_dropped(t *testing.T) {
 			"memo:{user:1}": "7\nemail=new@example.com\ncity=hue",
 		}
 		wantKeys(t, s, want)
-		apply(t, s, newer) // the same again
+		apply(t, s, newer) // a repetition
 		wantKeys(t, s, want)
 	})
 }
@@ -106,7 +106,7 @@ func TestStore_tombstones(t *testing.T) {
 			return user(t, "2", version, documenttest.Values{"email": "two@example.com", "city": "hue"})
 		}
 		apply(t, s, at(3))
-		apply(t, s, gone(document.User, "2", 4))
+		apply(t, s, deletedDoc(document.User, "2", 4))
 		nothing := map[string]string{
 			"user:2": "", "user:list": "", "user:counter": "2", "user:index:email:two@example.com": "",
 			"user:index:city:hue": "", "memo:{user:2}": "4 x\n-email=two@example.com\n-city=hue",
@@ -133,7 +133,7 @@ func TestStore_tombstones(t *testing.T) {
 // A deletion of unknown version takes the next version, or leaves an existing tombstone.
 func TestStore_deletes_without_a_version(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
-		unknown := gone(document.User, "3", 0)
+		unknown := deletedDoc(document.User, "3", 0)
 		apply(t, s, unknown)
 		wantKeys(t, s, map[string]string{"memo:{user:3}": "0 x", "user:list": ""})
 		apply(t, s, user(t, "3", 9, documenttest.Values{"city": "hue"}))
@@ -226,8 +226,8 @@ func TestStore_lists_relations_counters(t *testing.T) {
 			"order:index:user:708": order, "user:708:orders": order, "order:index:paymentRef:VNPAY-Ab1": order,
 			"order:counter": "1", "order:" + order + ":details": order + "-1," + order + "-2", "orderDetail:counter": "2",
 		})
-		apply(t, s, role(2, "[2,4]"), gone(document.Cart, "12", 2), gone(document.CartDetail, "21", 2),
-			gone(document.OrderDetail, order+"-1", 2))
+		apply(t, s, role(2, "[2,4]"), deletedDoc(document.Cart, "12", 2), deletedDoc(document.CartDetail, "21", 2),
+			deletedDoc(document.OrderDetail, order+"-1", 2))
 		wantKeys(t, s, map[string]string{
 			"role:7:permissions": "2,4", "cart:list": "8", "cart:counter": "12", "user:7012:cart": "", "cart:index:user:7012": "",
 			"cart:8:items": "", "cartDetail:index:cart:8": "", "cartDetail:list": "", "cartDetail:counter": "21",
@@ -245,7 +245,7 @@ func TestStore_interrupted_writers(t *testing.T) {
 		for name, last := range map[string]func(t *testing.T) document.Document{
 			"newer":    func(t *testing.T) document.Document { return user(t, "9", 3, next) },
 			"the same": func(t *testing.T) document.Document { return user(t, "9", 2, dying) },
-			"deleted":  func(*testing.T) document.Document { return gone(document.User, "9", 3) },
+			"deleted":  func(*testing.T) document.Document { return deletedDoc(document.User, "9", 3) },
 		} {
 			t.Run(at+", then "+name, func(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
@@ -305,7 +305,7 @@ func TestStore_overtaken_writers(t *testing.T) {
 	quick := documenttest.Values{"email": "quick@example.com", "city": "quick"}
 	for name, winner := range map[string]func(t *testing.T) document.Document{
 		"by a newer version": func(t *testing.T) document.Document { return user(t, "10", 3, quick) },
-		"by a deletion":      func(*testing.T) document.Document { return gone(document.User, "10", 3) },
+		"by a deletion":      func(*testing.T) document.Document { return deletedDoc(document.User, "10", 3) },
 	} {
 		for at, entered := range map[string]bool{"before its entries": false, "after its entries": true} {
 			t.Run(name+" "+at, func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestStore_racing_writers(t *testing.T) {
 		at := func(id, version int) document.Document {
 			name := string(rune('a'+id)) + string(rune('a'+version%3)) // values recur, but two documents never share one
 			if version == versions/2 {
-				return gone(document.User, digit(id+1), int64(version))
+				return deletedDoc(document.User, digit(id+1), int64(version))
 			}
 			return user(t, digit(id+1), int64(version), documenttest.Values{"email": name + "@example.com", "city": string(rune('x' + version%2))})
 		}

@@ -96,8 +96,8 @@ func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.T
 	return g
 }
 
-// serving runs a test with a boardServer on each database engine. The board does not poll during the test.
-func serving(t *testing.T, test func(t *testing.T, g *boardServer, c *testenv.Clock)) {
+// eachBoardServer runs a test with a boardServer on each database engine. The board does not poll during the test.
+func eachBoardServer(t *testing.T, test func(t *testing.T, g *boardServer, c *testenv.Clock)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
@@ -172,7 +172,7 @@ func valueAt(v any, way ...any) any {
 
 // TestBoard_shape checks that a board has the documented shape: one ticket in full, and the length of the other lists.
 func TestBoard_shape(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
@@ -238,7 +238,7 @@ func TestBoard_shape(t *testing.T) {
 // TestBoard_printsNoEscapes checks that tickets contain no printer commands, even if texts were stored, as here past
 // the routes, before the API rejected control characters.
 func TestBoard_printsNoEscapes(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 		old.Order.Items[0].Name, old.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
 		old.Order.Kind, old.Order.VisitID, old.Order.GuestHash = ordering.PickUp, "", ""
@@ -259,7 +259,7 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 }
 
 func TestBoard_refuses(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
@@ -308,7 +308,7 @@ func TestBoard_refuses(t *testing.T) {
 // TestBoard_guestSeesTheKitchen checks that the guest's order shows the kitchen's progress without steps that were
 // recalled, and that a repeated step returns the current state.
 func TestBoard_guestSeesTheKitchen(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		for _, want := range []struct {
@@ -339,7 +339,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 // TestBoard_guestSeesWhenReady checks that a paid order shows when it will be ready, as soon as the kitchen has
 // finished five orders, and that this time disappears when the order is ready.
 func TestBoard_guestSeesWhenReady(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		cook := func(id string) {
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/start", "").want(t, 200, "")
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/ready", "").want(t, 200, "")
@@ -367,9 +367,9 @@ func TestBoard_guestSeesWhenReady(t *testing.T) {
 	})
 }
 
-// TestBoard_voided checks that a refunded order stays on the board as voided until someone who has seen that clears it.
+// TestBoard_voided checks that a refunded order stays on the board as voided until it is acknowledged.
 func TestBoard_voided(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		path := "/api/orders/" + o.ID
 		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
@@ -440,7 +440,7 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 // TestBoard_stream checks that a screen receives the current board and then every change at once, and that a
 // reconnecting screen receives only what follows its last board.
 func TestBoard_stream(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
@@ -487,7 +487,7 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 
 // TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
 func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		s := g.follow(t, "cook", "")
 		s.next()
 		g.fakeAuth.revoke("cook")

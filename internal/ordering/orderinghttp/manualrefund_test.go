@@ -38,7 +38,7 @@ func (h *testServer) recordManualRefund(order string, amount int64, reference st
 // TestRefund_notedByHand checks that a refund that the staff made in the portal is recorded once and never sent, and
 // that a later refund is distinguished from it.
 func TestRefund_notedByHand(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		number := h.refundInPortal(m, 3000)
 		h.recordManualRefund(o.ID, 3000, number, http.StatusCreated)
@@ -74,7 +74,7 @@ func TestRefund_notedByHand(t *testing.T) {
 // TestRefund_notedByHandMisread checks that a mistyped portal reference blocks nothing: the amount identifies the
 // refund.
 func TestRefund_notedByHandMisread(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refundInPortal(m, 3000)
 		h.recordManualRefund(o.ID, 3000, "2026112100000000009", http.StatusCreated)

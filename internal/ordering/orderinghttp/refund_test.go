@@ -66,8 +66,8 @@ func (h *testServer) wantBack(m payment.Method, amount string, pieces int) {
 	}
 }
 
-// refunding runs a test with a testServer of each gateway, and with the result of paymentRows for a paid order.
-func refunding(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
+// eachGateway runs a test with a testServer of each gateway, and with the result of paymentRows for a paid order.
+func eachGateway(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
 	t.Helper()
 	for _, c := range []struct {
 		method   payment.Method
@@ -86,7 +86,7 @@ var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "000
 
 // TestRefund_parts checks that partial refunds add up, and that a refund beyond the rest is rejected.
 func TestRefund_parts(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		for _, amount := range []any{0, -1, "3000", 0.5} { // the rest is requested by omitting the field
 			body := map[string]any{"amount": amount, "reason": "cold"}
@@ -115,7 +115,7 @@ func TestRefund_parts(t *testing.T) {
 
 // TestRefund_again checks that a partial refund requested again after a lost response is sent once.
 func TestRefund_again(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		ask := func(key string, amount int64, want int) (got struct{ ID, State string }) {
 			h.t.Helper()
@@ -149,7 +149,7 @@ func TestRefund_again(t *testing.T) {
 
 // TestRefund_note checks that only the staff see the note of a refund.
 func TestRefund_note(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, _ []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, _ []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		type shown struct {
@@ -179,7 +179,7 @@ func (h *testServer) breakRefunds(m payment.Method, times int, moves bool) {
 
 // TestRefund_sentAgain checks that a refund with a lost response is sent again and refunded once.
 func TestRefund_sentAgain(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 3, true)
@@ -203,7 +203,7 @@ func TestRefund_sentAgain(t *testing.T) {
 
 // TestRefund_refused checks that a rejected refund can be sent again or recorded as made by hand.
 func TestRefund_refused(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		refuse := func(code string) {
 			h.t.Helper()
 			h.vnpayFaults(vnpaysim.Faults{RefundCode: code})
@@ -236,7 +236,7 @@ func TestRefund_refused(t *testing.T) {
 
 // TestRefund_givenUp checks that a refund is given up after days without its gateway and can then be made by hand.
 func TestRefund_givenUp(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		if m == payment.VNPay {
@@ -281,7 +281,7 @@ func (h *testServer) wantExceptions(want ...string) {
 // TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
 // have checked it.
 func TestRefund_neverHeard(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 100, false)
@@ -309,7 +309,7 @@ func TestRefund_neverHeard(t *testing.T) {
 // TestRefund_killedAtTheLastTry checks that a refund whose process was killed during the last try is found and closed,
 // and that the refunds behind it are sent.
 func TestRefund_killedAtTheLastTry(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refund(o.ID, 3000, http.StatusCreated)

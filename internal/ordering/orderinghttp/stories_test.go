@@ -45,7 +45,7 @@ const (
 // database: in the end the database agrees with the gateways, and every capture belongs to one order or one refund.
 func TestMoneyBalances(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		v := newVillage(t, db, (*stories+together-1)/together)
+		v := newSoak(t, db, (*stories+together-1)/together)
 		for cohort := range (*stories + together - 1) / together {
 			v.runCohort(cohort)
 		}
@@ -85,7 +85,7 @@ func (p guestsByBranch) ResolveForRead(ctx context.Context, token string) (visit
 	return p.Resolve(ctx, token)
 }
 
-func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
+func newSoak(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	t.Helper()
 	// Some orders find the item sold out, some only when a late payment restores them.
 	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts)
@@ -102,7 +102,7 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	return v
 }
 
-// orderStory is one order and what its guest knows of it.
+// orderStory is one order and the payment pages that its guest has opened.
 type orderStory struct {
 	v      *soak
 	random *rand.Rand
@@ -128,7 +128,7 @@ func (v *soak) runCohort(cohort int) {
 	for range rounds {
 		v.injectFaults()
 		v.actAll(some)
-		v.mend()
+		v.repairDatabase()
 		v.Advance(time.Duration(v.random.IntN(150)) * time.Second)
 		v.runJobs()
 	}
@@ -157,15 +157,15 @@ func (v *soak) runJobs() {
 	var all sync.WaitGroup
 	for range 2 {
 		for range 2 { // one round processes at most 64
-			all.Go(func() { v.noted(v.orders.CheckPayments(v.t.Context())) })
-			all.Go(func() { v.noted(v.orders.SendRefunds(v.t.Context())) })
+			all.Go(func() { v.check(v.orders.CheckPayments(v.t.Context())) })
+			all.Go(func() { v.check(v.orders.SendRefunds(v.t.Context())) })
 		}
-		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.noted(err) })
+		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.check(err) })
 	}
 	all.Wait()
 }
 
-func (v *soak) noted(err error) {
+func (v *soak) check(err error) {
 	if err != nil && !v.broken {
 		v.t.Error(err)
 	}
@@ -184,7 +184,7 @@ func (v *soak) injectFaults() {
 	v.vnpayFaults(f)
 	var line []linepaysim.Fault
 	for range v.random.IntN(12) {
-		line = append(line, linePayTrouble(v.random))
+		line = append(line, linePayFaults(v.random))
 	}
 	v.lineFaults(line...)
 	if v.broken = v.random.IntN(8) == 0; v.broken {
@@ -194,7 +194,7 @@ func (v *soak) injectFaults() {
 
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
-func linePayTrouble(r *rand.Rand) linepaysim.Fault {
+func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	f := linepaysim.Fault{Times: 1 + r.IntN(3), Moves: r.IntN(2) == 0}
 	f.Call = pick(r, linepaysim.Request, linepaysim.Check, linepaysim.Confirm, linepaysim.Confirm, linepaysim.Refund, linepaysim.Details)
 	f.Spoil = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
@@ -218,7 +218,7 @@ func linePayTrouble(r *rand.Rand) linepaysim.Fault {
 	return f
 }
 
-func (v *soak) mend() {
+func (v *soak) repairDatabase() {
 	v.t.Helper()
 	if v.broken {
 		v.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
@@ -258,11 +258,11 @@ func (s *orderStory) place() {
 		"paymentMethod": string(s.method), "clientTxnId": fmt.Sprint(s.item, "-", s.random.Uint64()), "menuVersionId": fmt.Sprint(s.branch),
 	}
 	if s.v.try(http.MethodPost, "/cis/order/create", fmt.Sprint(s.branch), body, &s.order) == http.StatusCreated {
-		s.keep(s.order)
+		s.addPage(s.order)
 	}
 }
 
-func (s *orderStory) keep(p placed) {
+func (s *orderStory) addPage(p placed) {
 	if p.Payment.RedirectURL != "" {
 		s.pages = append(s.pages, p.Payment.RedirectURL)
 	}
@@ -289,7 +289,7 @@ func (s *orderStory) again() {
 	var p placed
 	if s.v.try(http.MethodPost, "/cis/order/"+s.order.ID+"/pay", fmt.Sprint(s.branch), map[string]string{"method": string(s.method)}, &p) ==
 		http.StatusOK {
-		s.keep(p)
+		s.addPage(p)
 	}
 }
 
@@ -314,7 +314,7 @@ func (s *orderStory) refund() {
 // sendDue sends the refunds that are due or were rejected, as the staff do.
 func (s *orderStory) sendDue() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	for _, r := range d.Refunds {
 		switch {
 		case !r.Method.Remote() || r.State != payment.RefundDue && r.State != payment.RefundRefused:
@@ -346,7 +346,7 @@ func (s *orderStory) refundInPortal(a payment.Attempt, amount int64) string {
 // progress, because two refunds of the same amount could not be told apart.
 func (s *orderStory) portalFirst() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !refundDue(d, a) })
 	if s.v.broken || open || i < 0 || !d.Attempts[i].Method.Remote() || d.PaymentStatus != ordering.Paid || d.Refunded+500 > d.Total {
@@ -364,7 +364,7 @@ func (s *orderStory) portalFirst() {
 // replayAndForge replays requests of old browsers and sends forged ones.
 func (s *orderStory) replayAndForge() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	for _, a := range d.Attempts {
 		if a.Method == payment.LINEPay {
 			s.v.get(s.v.url + "/payment/linepay/confirm?transactionId=" + a.GatewayRef + "&orderId=" + a.ID)
@@ -413,7 +413,7 @@ func (v *soak) staff() {
 			continue
 		}
 		d, err := v.orders.Order(v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-		v.noted(err)
+		v.check(err)
 		given := seenInConsole(d, back)
 		for _, r := range d.Refunds {
 			switch {

@@ -154,7 +154,7 @@ func (h *testServer) routes(v *vnpay.Merchant, ledger *orderingsql.Ledger, g ord
 	orderinghttp.Register(server.API(), h.orders, g, nil, ledger)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
 		VNPay:     func() (orderinghttp.VNPay, bool) { return vnpayAdapter{v}, true },
-		LINEPay:   func() (orderinghttp.LINEPay, bool) { return returning{}, true },
+		LINEPay:   func() (orderinghttp.LINEPay, bool) { return linePayAdapter{}, true },
 		OrderPage: "/app/orders/", MemberPage: "/shop/orders/",
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -214,9 +214,9 @@ func (c vnpayAdapter) Read(rawQuery string) (string, payment.Report, error) {
 
 func (vnpayAdapter) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
-type returning struct{}
+type linePayAdapter struct{}
 
-func (returning) Read(rawQuery string) (ref, transaction string, err error) {
+func (linePayAdapter) Read(rawQuery string) (ref, transaction string, err error) {
 	r, err := linepay.Read(rawQuery)
 	return r.AttemptID, r.TransactionID, err
 }

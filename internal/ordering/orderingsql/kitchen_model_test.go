@@ -283,8 +283,8 @@ func (m *kitchen) pass(t *rapid.T) {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Minute, 31 * time.Minute, 4 * time.Hour}).Draw(t, "time"))
 }
 
-// check compares every order with the model, and the board with what it must show: no unpaid order, no order twice, all
-// of today's open orders and those finished recently.
+// check compares every order with the model. The board must show all of today's open orders and those finished
+// recently, no unpaid order, and no order twice.
 func (m *kitchen) check(t *rapid.T) {
 	lists := map[string]string{}
 	portions := int64(0)

@@ -42,7 +42,7 @@ func TestMerchant_Refund_lookups(t *testing.T) {
 func TestMerchant_Refund_refused_for_itself(t *testing.T) {
 	for _, code := range []string{"1164", "1165"} {
 		looked := false
-		l := &line{answer: func(r *http.Request, _ string) (int, string, error) {
+		l := &fakeServer{answer: func(r *http.Request, _ string) (int, string, error) {
 			if strings.HasSuffix(r.URL.Path, "/refund") {
 				return http.StatusOK, `{"returnCode":"` + code + `"}`, nil
 			}
@@ -77,7 +77,7 @@ func TestMerchant_Refund_body(t *testing.T) {
 }
 
 func TestMerchant_Refund_refuses(t *testing.T) {
-	l := fails(200, "", nil)
+	l := failingLINEPay(200, "", nil)
 	foreign := attempt()
 	foreign.Currency = "VND"
 	for name, r := range map[string]payment.RefundRequest{

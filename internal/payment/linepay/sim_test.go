@@ -42,13 +42,13 @@ func newFixture(t *testing.T, prefix string) *fixture {
 	t.Cleanup(l.sim.Close)
 	// Without idle connections no call is sent a second time by the client itself.
 	transport := &http.Transport{DisableKeepAlives: true}
-	l.client = &http.Client{Transport: transport, CheckRedirect: stay}
+	l.client = &http.Client{Transport: transport, CheckRedirect: noRedirect}
 	conf := linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: server.URL, Prefix: prefix}
 	l.Merchant = testenv.Must(linepay.New(conf, &http.Client{Transport: transport}, linepay.Nonce))(t)
 	return l
 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // start starts an attempt and returns it with its page.
 func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string) {
@@ -398,7 +398,7 @@ func (b *knownRefunds) want(amount int64, pieces int) {
 	}
 }
 
-func newBooks(t *testing.T) *knownRefunds {
+func newKnownRefunds(t *testing.T) *knownRefunds {
 	t.Helper()
 	l := newFixture(t, "/v4")
 	a := l.approved(1250, "THB")
@@ -407,7 +407,7 @@ func newBooks(t *testing.T) *knownRefunds {
 }
 
 func TestSimulated_refund_parts(t *testing.T) {
-	b := newBooks(t)
+	b := newKnownRefunds(t)
 	for _, c := range []struct {
 		amount int64
 		state  payment.RefundState
@@ -430,7 +430,7 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
 	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
-		b := newBooks(t)
+		b := newKnownRefunds(t)
 		b.faults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
 		if got := b.refund(200); got.State != payment.RefundRefused {
 			t.Fatalf("%+v", got)
@@ -455,7 +455,7 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 
 // A refund made in the portal and not recorded here stops every later refund.
 func TestSimulated_refund_notNoted(t *testing.T) {
-	b := newBooks(t)
+	b := newKnownRefunds(t)
 	b.refundInPortal(200)
 	b.all = nil
 	for _, amount := range []int64{200, 300} {

@@ -74,7 +74,7 @@ func TestMerchant_Start_refuses(t *testing.T) {
 }
 
 func TestMerchant_Start_answers(t *testing.T) {
-	for name, l := range map[string]*line{
+	for name, l := range map[string]*fakeServer{
 		"signature":    fakeLINEPay(map[string]string{"request": `{"returnCode":"1106","returnMessage":"Header information error."}`}),
 		"repeated":     fakeLINEPay(map[string]string{"request": `{"returnCode":"1172"}`}),
 		"no info":      fakeLINEPay(map[string]string{"request": `{"returnCode":"0000"}`}),
@@ -82,11 +82,11 @@ func TestMerchant_Start_answers(t *testing.T) {
 		"a float":      fakeLINEPay(map[string]string{"request": strings.Replace(started, ref, "2.0261121098765433e18", 1)}),
 		"script":       fakeLINEPay(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "javascript:alert(1)", 1)}),
 		"no page":      fakeLINEPay(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "", 1)}),
-		"HTML":         fails(200, "<html>", nil),
-		"error":        fails(500, started, nil),
-		"redirect":     fails(302, started, nil),
-		"too long":     fails(200, started+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
-		"out of reach": fails(0, "", http.ErrHandlerTimeout),
+		"HTML":         failingLINEPay(200, "<html>", nil),
+		"error":        failingLINEPay(500, started, nil),
+		"redirect":     failingLINEPay(302, started, nil),
+		"too long":     failingLINEPay(200, started+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
+		"out of reach": failingLINEPay(0, "", http.ErrHandlerTimeout),
 	} {
 		page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
 		if !errors.Is(err, payment.ErrGateway) || page != (payment.Page{}) {

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
+func getPage(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 	t.Helper()
 	return testenv.Serve(t, s, http.MethodGet, page, "")
 }
@@ -21,7 +21,7 @@ func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 func TestPage_policy(t *testing.T) {
 	s := open(t, Options{})
 	_, page := begin(t, s, paymentRequest())
-	w := look(t, s, page)
+	w := getPage(t, s, page)
 	nonce := regexp.MustCompile(`<style nonce="([A-Z2-7]{26})">`).FindStringSubmatch(w.Body.String())
 	if nonce == nil {
 		t.Fatalf("the style of the page has no nonce: %s", w.Body)
@@ -57,7 +57,7 @@ func TestPage_languages(t *testing.T) {
 		english + "?lang=xx":    {`<html lang="en">`},
 		english + "?lang=zh-TW": {`<html lang="zh-TW">`},
 	} {
-		w := look(t, s, page)
+		w := getPage(t, s, page)
 		for _, word := range words {
 			if !strings.Contains(w.Body.String(), word) {
 				t.Errorf("%s has no %s", page, word)
@@ -84,7 +84,7 @@ func TestPage_decided(t *testing.T) {
 		s := open(t, Options{})
 		_, page := begin(t, s, paymentRequest())
 		press(t, s, page, action)
-		body := look(t, s, page).Body.String()
+		body := getPage(t, s, page).Body.String()
 		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
 			t.Errorf("%s: %s", action, body)
 		}
@@ -123,7 +123,7 @@ func TestPage_redirects(t *testing.T) {
 	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
 		t.Errorf("late: %d", w.Code)
 	}
-	if w := look(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
+	if w := getPage(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
 		t.Errorf("an unknown page: %d", w.Code)
 	}
 }

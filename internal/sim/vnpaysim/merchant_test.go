@@ -147,7 +147,7 @@ func (h *merchant) story() string {
 	return strings.Join(h.received, ", ")
 }
 
-func (h *merchant) awaits(story string) {
+func (h *merchant) awaitStory(story string) {
 	h.t.Helper()
 	defer func() {
 		if h.t.Failed() {

@@ -138,7 +138,7 @@ func TestClose(t *testing.T) {
 	_, page := h.begin()
 	_, late := h.begin()
 	h.act(page, "leave") // the clock is not advanced, so the second try is pending
-	h.awaits("ipn 99")
+	h.awaitStory("ipn 99")
 	h.act(late, "late")
 	h.sim.Close()
 	h.sim.Close()

@@ -79,7 +79,7 @@ func TestReturnFirst(t *testing.T) {
 	h.act(page, "pay")
 	h.wantAttempt(id, payment.Redirected, 0) // a return changes nothing
 	h.pass(t, 1, 2*time.Second)
-	h.awaits("return 00/00, ipn 00")
+	h.awaitStory("return 00/00, ipn 00")
 	h.wantAttempt(id, payment.Paid, 1)
 }
 
@@ -135,7 +135,7 @@ func TestLost(t *testing.T) {
 	h.pass(t, 1, 0) // it waits again
 	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, 5*time.Minute)
-	h.awaits("return 00/00, ipn 00")
+	h.awaitStory("return 00/00, ipn 00")
 	h.wantAttempt(id, payment.Paid, 1)
 }
 
@@ -167,7 +167,7 @@ func TestDown(t *testing.T) {
 	h.breakDown(false)
 	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, 5*time.Minute)
-	h.awaits("ipn 99, return 00/00, ipn 00")
+	h.awaitStory("ipn 99, return 00/00, ipn 00")
 	h.wantAttempt(id, payment.Paid, 1)
 }
 
@@ -180,7 +180,7 @@ func TestTries(t *testing.T) {
 	for range 9 {
 		h.pass(t, 1, 5*time.Minute)
 	}
-	h.awaits(strings.TrimSuffix(strings.Repeat("ipn 99, ", 10), ", "))
+	h.awaitStory(strings.TrimSuffix(strings.Repeat("ipn 99, ", 10), ", "))
 	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["99"] == 10 }) // VNPay has not read it yet
 	h.sim.Close()
 	if codes := h.sim.Answers(); codes["99"] != 10 || len(codes) != 1 {
@@ -211,7 +211,7 @@ func TestCorrupted(t *testing.T) {
 				h.pass(t, 1, 5*time.Minute)
 				want += ", ipn 00"
 			}
-			h.awaits(want)
+			h.awaitStory(want)
 			h.wantAttempt(id, payment.Paid, 1)
 		})
 	}
@@ -265,7 +265,7 @@ func TestLate(t *testing.T) {
 		t.Errorf("%d guests will pay", n)
 	}
 	h.pass(t, 1, time.Minute)
-	h.awaits("ipn 00")
+	h.awaitStory("ipn 00")
 	h.wantAttempt(id, payment.Paid, 1)
 }
 

@@ -105,7 +105,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *fixture {
 	return h
 }
 
-// applyCommitted applies what was committed to the cache.
+// applyCommitted applies all committed changes to the cache.
 func (h *fixture) applyCommitted() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

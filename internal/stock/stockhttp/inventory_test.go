@@ -176,7 +176,7 @@ func TestInventory_same_id(t *testing.T) {
 		h.try("o1", "rice", 2, "beer", 1).wantRefused(422, "idempotency_mismatch")
 		h.post("/inventory/reservations",
 			`{"orderId":"o1","branchId":"2","items":[{"itemId":"rice","quantity":2}]}`).wantRefused(422, "idempotency_mismatch")
-		h.post("/inventory/reservations", // how long it holds is no content
+		h.post("/inventory/reservations", // the TTL is not part of the content
 			`{"orderId":"o1","branchId":"1","items":[{"itemId":"rice","quantity":1},{"itemId":"rice","quantity":1}],"ttlSeconds":9}`).wantOK(200, "")
 		h.wantLevel("rice", 8, 2, 0)
 		h.wantLevel("beer", 5, 0, 0)

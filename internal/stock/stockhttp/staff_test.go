@@ -28,7 +28,7 @@ func TestStock_lifecycle(t *testing.T) {
 		adjust("WASTE", 2).wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 18, 4, false))
 		adjust("WASTE", 19).wantRefused(409, "insufficient_stock")
 		adjust("COUNT", 5).wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 5, 4, true))
-		adjust("COUNT", 5).wantOK(201, "") // as it was: nothing came or went
+		adjust("COUNT", 5).wantOK(201, "") // unchanged
 		h.ask("one", "PUT", item, `{"name":"Bia","lowAt":null}`).wantJSON(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
 		h.ask("one", "PUT", item, `{"name":"Bia"}`).wantJSON(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
 		h.wantLevel("beer", 5, 4, 0)
@@ -74,7 +74,7 @@ func TestStock_adjustment_keys(t *testing.T) {
 		}
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
-		adjust("both", 1, body).wantOK(201, "") // a branch's keys are its own
+		adjust("both", 1, body).wantOK(201, "") // keys are separate for each branch
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":""}`).wantRefused(422, "invalid")
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":"`+strings.Repeat("k", 65)+`"}`).wantRefused(422, "invalid")
 		h.wantLevel("rice", 11, 4, 0)

@@ -99,7 +99,7 @@ func TestCache_flush_under_load(t *testing.T) { // I9
 		db, srv := redisdbtest.Real(t)
 		flushInTheMiddle(newFixture(t, db), srv)
 	})
-	t.Run("cluster", func(t *testing.T) { // of which one node is emptied
+	t.Run("cluster", func(t *testing.T) { // one of its nodes is emptied
 		db, nodes := redisdbtest.OwnCluster(t)
 		f := newFixture(t, db)
 		slot := keyspace.LeasesDue(f.scope.Branch).Slot()

@@ -24,7 +24,7 @@ type stockFixture struct {
 	of           stock.Scope
 }
 
-func newPantry(t *testing.T, redis *redisdb.DB) *stockFixture {
+func newStockFixture(t *testing.T, redis *redisdb.DB) *stockFixture {
 	t.Helper()
 	p := &stockFixture{syncerFixture: newSyncerFixture(t, redis, 10), of: stock.StockScope(1)}
 	p.reservations = stocksql.NewReservations(p.db, p.syncer, time.Now)
@@ -89,7 +89,7 @@ func (p *stockFixture) do(t *testing.T, d stock.Command) {
 // caller may send the id again. A commit that arrives later counts once.
 func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		lost, made := p.reservation("lost", 4), p.reservation("made", 3)
 		p.wantTry(t, lost, stock.Admitted)
 		p.wantTry(t, made, stock.Admitted)
@@ -116,7 +116,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 // A provisional hold of an order has two parts, and both end if the order never commits.
 func TestSyncer_expires_both_parts(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		h := p.hold(2)
 		h.Stock = []stock.Line{{Item: p.rice, Qty: 6}}
 		p.wantTry(t, h, stock.Admitted)
@@ -133,7 +133,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 // A hold of two parts is taken as a whole or not at all. A refusal drops only what this request has taken.
 func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		quota := func(held int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool { return p.held(t) == held })
@@ -178,7 +178,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 // before.
 func TestSyncer_renews_stock_scope(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
 		p.wantStock(t, 3, 0)
 		shown := func() stock.CachedScope {
@@ -218,7 +218,7 @@ func TestSyncer_renews_stock_scope(t *testing.T) {
 // A sale whose record has expired can still be returned, once.
 func TestSyncer_returns_old_sale(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
 		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
@@ -233,7 +233,7 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 // The cache refuses an order that exceeds the stock, and a reservation sees the units that orders have taken.
 func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)

@@ -20,7 +20,7 @@ import (
 func TestReservations_Adjust(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("sold", rice(2))
 		s.must(s.stores.Confirm(t.Context(), syncer, "sold"))
 		s.mustReserve("held", rice(3))
@@ -53,7 +53,7 @@ func TestReservations_Adjust(t *testing.T) {
 func TestReservations_Adjust_races(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1)
-		s.built()
+		s.awaitBuilt()
 		var held atomic.Int64
 		s.atOnce(80, func(i int, p *process) {
 			if i%4 < 2 {
@@ -71,7 +71,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		s.even(s.syncer.Reconcile) // two processes' adjustments may reach Redis in reverse order; Reconcile repairs that
+		s.wantCacheEqual(s.syncer.Reconcile) // two processes' adjustments may reach Redis in reverse order
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }
@@ -89,7 +89,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.receive("eggs", 1)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("held", rice(3))
 		first, err := s.keyed(s.process, "k1", "rice", stock.Received, 5)
 		if err != nil || first.Available != 12 {
@@ -141,7 +141,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		items := []int64{s.receive("rice", 1), s.receive("eggs", 1)}
-		s.built()
+		s.awaitBuilt()
 		made := make([]int64, len(items))
 		for round := range 12 {
 			key, other := name(round), rand.IntN(2) == 0 // another item, or another quantity
@@ -171,7 +171,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 				made[0] += a + b
 			}
 		}
-		s.even(s.syncer.Reconcile)
+		s.wantCacheEqual(s.syncer.Reconcile)
 		for i, item := range items {
 			s.wantLevel(item, 1+made[i], 0, 0)
 		}
@@ -182,7 +182,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 func TestReservations_low(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		testenv.NoError(t, s.reservations.Update(t.Context(), syncer,
 			stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3}))
 		var alarms []int64
@@ -191,7 +191,7 @@ func TestReservations_low(t *testing.T) {
 			alarms = append(alarms, s.events("inventory.low"))
 		}
 		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8 are left
-		s.mustReserve("again", rice(8))                       // none
+		s.mustReserve("again", rice(8))                       // none left
 		if alarms = append(alarms, s.events("inventory.low")); !slices.Equal(alarms, []int64{0, 1, 1, 2}) {
 			t.Errorf("told %v times", alarms)
 		}
@@ -203,7 +203,7 @@ func TestReservations_low(t *testing.T) {
 func TestReservations_low_by_raised_threshold(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		mark := func(p *process, lowAt int64) {
 			err := p.reservations.Update(context.Background(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", LowAt: lowAt})
 			if err != nil {

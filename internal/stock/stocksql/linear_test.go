@@ -178,7 +178,7 @@ func TestLinearizable_sql(t *testing.T) {
 			})
 			s.wantLinear(sequential(), history)
 		}
-		s.even(s.syncer.Reconcile) // if a return reaches Redis before its sale, the count is wrong until Reconcile runs
+		s.wantCacheEqual(s.syncer.Reconcile) // if a return reaches Redis before its sale, the count is wrong until Reconcile runs
 	})
 }
 
@@ -206,7 +206,7 @@ const behind = 20 * time.Millisecond
 // earlier moment, at which it was true.
 func TestLinearizable_with_cache(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
-		s.built()
+		s.awaitBuilt()
 		for round := range 5 {
 			skus := make([]string, 4)
 			for i := range skus {
@@ -230,18 +230,18 @@ func TestLinearizable_with_cache(t *testing.T) {
 				return *a
 			}
 			history := s.record(callers, each, next, func(p *process, a call) error {
-				return s.ask(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
+				return s.sendCommand(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
 			})
 			m := sequential()
 			m.Partition = byItem
 			s.wantLinear(m, lenient(history))
 		}
-		s.even(s.syncer.Reconcile)
+		s.wantCacheEqual(s.syncer.Reconcile)
 	})
 }
 
-// ask sends a command through the reservation service, as other systems do.
-func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
+// sendCommand sends a command through the reservation service, as other systems do.
+func (s *fixture) sendCommand(p *process, id, sku string, a call) (err error) {
 	ctx := context.Background()
 	switch a.act {
 	case stock.Try:

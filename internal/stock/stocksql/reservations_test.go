@@ -172,7 +172,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 			const n = 23
 			item := s.receive([]string{"rice", "eggs"}[i], n)
 			if known {
-				s.built()
+				s.awaitBuilt()
 			}
 			var won atomic.Int64
 			s.atOnce(64, func(c int, p *process) {
@@ -197,7 +197,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 func TestReservations_same_id_concurrently(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		var made atomic.Int64
 		const ids = 10
 		s.atOnce(200, func(i int, p *process) {
@@ -224,7 +224,7 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 func TestReservations_cancel_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		s.atOnce(120, func(i int, p *process) {
 			id := name(i / 2 % 30)
 			if i/2 >= 30 {
@@ -256,7 +256,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 func TestReservations_confirm_races_expiry(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		const n = 40
 		for i := range n {
 			s.mustReserve(name(i), rice(1))
@@ -291,7 +291,7 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 func TestReservations_confirm_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		const n = 60
 		s.atOnce(2*n, func(i int, p *process) {
 			d := stock.Command{Action: stock.Confirm, ID: name(i / 2), Message: true}
@@ -321,7 +321,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built() // loadHolds queues no operation, so a rebuild in progress would read half of the hold
+		s.awaitBuilt() // loadHolds queues no operation, so a rebuild in progress would read half of the hold
 		testenv.Must(s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}))(t)
 		h := stock.NewHold{State: stock.Held, Hold: stock.Hold{
 			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),

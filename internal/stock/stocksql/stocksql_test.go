@@ -145,7 +145,7 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		renew(at(5), at(9), false)
 		claim(at(6), at(11), at(8).Add(time.Millisecond))
 		claim(at(9), at(14), time.Time{}) // the first process hung
-		end(at(8), "theirs", at(20))      // and comes too late
+		end(at(8), "theirs", at(20))      // and ends its claim too late
 		end(at(14), "mine", at(19))
 		claim(at(18), at(30), at(19))
 		claim(at(19), at(30), time.Time{})
