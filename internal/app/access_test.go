@@ -61,7 +61,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, "", "", 0},
 		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"RECEIVE","quantity":5}`,
 			audit.ActionStockAdjusted, "stockItem:", 1},
-		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // only five in stock
+		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // five in stock
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, audit.ActionStockAdjusted, "stockItem:{sku}", 1},
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, "", "", 0},
 		{"managerB", "PUT", "/inventory/{sku}", `{"branchId":"1","available":8}`, "", "", 0},

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/ordering"
 )
 
-// stepKinds is the columns of the table steps.
+// stepKinds are the columns of the table steps.
 var stepKinds = []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}
 
 // steps is the result of each step on a table's order, by status and payment status: the new status, = for no change,

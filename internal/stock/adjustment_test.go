@@ -41,7 +41,7 @@ func TestBalances_Adjust(t *testing.T) {
 		"counted as the limit":     {10, stock.Counted, most, most, stock.Applied},
 		"counted as it was":        {10, stock.Counted, 10, 10, stock.AlreadyApplied},
 		"counted as nothing":       {10, stock.Counted, 0, 0, stock.Applied},
-		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Applied}, // returns have raised it above the maximum
+		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Applied}, // too many because of returns
 		"still more of too many":   {most + 5, stock.Received, 1, most + 5, stock.ExceedsMax},
 	} {
 		b := riceBalances(c.available, stock.NoAlarm)

@@ -125,7 +125,7 @@ func (e *consumerFixture) handle(t testing.TB, batch ...message) []inbox.Outcome
 	return all
 }
 
-// answers returns the published events in order and validates each against its schema.
+// answers returns the events of the outbox in order and validates each against its schema.
 func (e *consumerFixture) answers(t testing.TB) []event.Event {
 	t.Helper()
 	scan := func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) }
