@@ -54,7 +54,7 @@ func TestRounds_requests(t *testing.T) {
 		header   string
 		persons  int
 	}{
-		"fills":     {func(int) []func() []byte { return p.fills() }, "POST /cart/add-dish", "Authorization", len(p.members)},
+		"fills":     {func(int) []func() []byte { return p.fillRequests() }, "POST /cart/add-dish", "Authorization", len(p.members)},
 		"checkouts": {func(n int) []func() []byte { return p.checkouts("run", n) }, "POST /cart/checkout", "Authorization", len(p.members)},
 		"orders":    {func(n int) []func() []byte { return p.tableOrders("other", n) }, "POST " + orderPath, "X-Customer-Token", len(p.guests)},
 	} {

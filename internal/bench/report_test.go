@@ -57,7 +57,7 @@ func sample() Report {
 			Ratio:     0.8,
 		},
 		Reservations: &ReservationLoads{
-			Try: Load{Conns: 64, PerSecond: 9000}, Turn: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
+			Try: Load{Conns: 64, PerSecond: 9000}, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
 		},
 		Notices: &NoticeLoads{
 			First: Trade{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},

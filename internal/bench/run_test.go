@@ -114,7 +114,7 @@ func checkReservations(t *testing.T, r Report) {
 	if i == nil {
 		t.Fatal("nothing was reserved")
 	}
-	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Turn, "read": i.Read} {
+	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Alternating, "read": i.Read} {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 {
 			t.Errorf("%s: %+v", name, l)
 		}

@@ -104,8 +104,8 @@ func (e *redisFaultTest) answered(ask func() answer) answer {
 	return a
 }
 
-// everywhere sends the request to every process, and expects the same status of each.
-func (e *redisFaultTest) everywhere(status int, ask func(v *server) answer) {
+// toEveryServer sends the request to every process, and expects the same status of each.
+func (e *redisFaultTest) toEveryServer(status int, ask func(v *server) answer) {
 	e.s.t.Helper()
 	for _, v := range e.s.servers {
 		e.answered(func() answer { return ask(v) }).want(e.s.t, status, "")
@@ -142,7 +142,7 @@ func (e *redisFaultTest) scan(redisFault) {
 }
 
 func (e *redisFaultTest) menu(redisFault) {
-	e.everywhere(http.StatusOK, func(v *server) answer {
+	e.toEveryServer(http.StatusOK, func(v *server) answer {
 		a := e.s.sendTo(v.addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
 		var m menu
 		if a.into(e.s.t, &m); m.dish(pho).Name == "" {
@@ -161,12 +161,12 @@ func (e *redisFaultTest) order(redisFault) {
 
 // session expects an existing session to continue, and an ended one to stay ended.
 func (e *redisFaultTest) session(redisFault) {
-	e.everywhere(http.StatusOK, e.member.me)
+	e.toEveryServer(http.StatusOK, e.member.me)
 	e.awaitLoggedOut(e.out)
 	e.answered(func() answer { return e.out.spendRefreshToken(e.out.refresh) }).want(e.s.t, http.StatusUnauthorized, "")
 	fresh := e.member
 	fresh.storeTokens(e.answered(func() answer { return fresh.spendRefreshToken(fresh.refresh) }))
-	e.everywhere(http.StatusOK, fresh.me)
+	e.toEveryServer(http.StatusOK, fresh.me)
 }
 
 // awaitLoggedOut waits until every process refuses a session that was logged out.
@@ -186,7 +186,7 @@ func (e *redisFaultTest) awaitLoggedOut(p person) {
 func (e *redisFaultTest) login(redisFault) {
 	p, here, there := e.loggedIn, e.s.servers[0], e.s.servers[1]
 	p.storeTokens(e.answered(func() answer { return p.login(there, personPassword) }))
-	e.everywhere(http.StatusOK, p.me)
+	e.toEveryServer(http.StatusOK, p.me)
 	e.answered(func() answer { return p.logout(here) }).want(e.s.t, http.StatusNoContent, "")
 	p.me(here).want(e.s.t, http.StatusUnauthorized, "")
 	e.awaitLoggedOut(p)

@@ -25,8 +25,8 @@ type secretSearch struct {
 	texts   map[string][]byte // the texts to search, by source
 }
 
-// refused sends a request that must be refused, and records the response.
-func (p *secretSearch) refused(t *testing.T, what string, a answer) {
+// wantRefusedAnswer checks a response that must be refused, and records the response.
+func (p *secretSearch) wantRefusedAnswer(t *testing.T, what string, a answer) {
 	t.Helper()
 	if a.status < 400 {
 		t.Errorf("%s is answered %v", what, a)
@@ -101,7 +101,7 @@ func TestSecrets_members(t *testing.T) {
 		release()
 		m.Close() // background failures are logged, too
 		late := s.registerPerson("late")
-		p.refused(t, "a code that was not sent", late.verify("123456"))
+		p.wantRefusedAnswer(t, "a code that was not sent", late.verify("123456"))
 		s.await(patience, func() error {
 			log, err := os.ReadFile(s.first().log)
 			if err != nil || !bytes.Contains(log, []byte("out of reach")) {
@@ -146,8 +146,8 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	p.secrets["password of "+name] = secret
 	who := map[string]string{"email": email, "password": secret}
 	s.send(http.MethodPost, "/auth/register", who).want(t, http.StatusCreated, "")
-	p.refused(t, "registering again", s.send(http.MethodPost, "/auth/register", who))
-	p.refused(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", who))
+	p.wantRefusedAnswer(t, "registering again", s.send(http.MethodPost, "/auth/register", who))
+	p.wantRefusedAnswer(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", who))
 	var code string
 	s.await(patience, func() error {
 		codes, _ := acceptedCodes(t, m, email)
@@ -159,14 +159,14 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	})
 	p.codes = append(p.codes, code)
 	verify := map[string]string{"purpose": "VERIFY", "email": email, "code": code}
-	p.refused(t, "a code for another purpose", s.send(http.MethodPost, "/auth/otp/verify",
+	p.wantRefusedAnswer(t, "a code for another purpose", s.send(http.MethodPost, "/auth/otp/verify",
 		map[string]string{"purpose": code, "email": email, "code": code}))
-	p.refused(t, "a code of another", s.send(http.MethodPost, "/auth/otp/verify",
+	p.wantRefusedAnswer(t, "a code of another", s.send(http.MethodPost, "/auth/otp/verify",
 		map[string]string{"purpose": "VERIFY", "email": "x" + email, "code": code}))
-	p.refused(t, "a code for a password", s.send(http.MethodPost, "/auth/password/reset",
+	p.wantRefusedAnswer(t, "a code for a password", s.send(http.MethodPost, "/auth/password/reset",
 		map[string]string{"email": email, "code": code, "password": secret}))
 	s.send(http.MethodPost, "/auth/otp/verify", verify).want(t, http.StatusOK, "")
-	p.refused(t, "a code once more", s.send(http.MethodPost, "/auth/otp/verify", verify))
+	p.wantRefusedAnswer(t, "a code once more", s.send(http.MethodPost, "/auth/otp/verify", verify))
 
 	var first, second grant
 	s.send(http.MethodPost, "/auth/login", who).into(t, &first)
@@ -176,7 +176,7 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 		p.secrets[fmt.Sprintf("signature of access token %d of %s", i, name)] = g.Access[strings.LastIndexByte(g.Access, '.')+1:]
 	}
 	p.sendMisplaced(s, second, secret)
-	p.refused(t, "a spent token", s.refresh(s.first(), p.spendTwo(s, &second)))
+	p.wantRefusedAnswer(t, "a spent token", s.refresh(s.first(), p.spendTwo(s, &second)))
 	var third grant
 	s.send(http.MethodPost, "/auth/login", who).into(t, &third) // this session stays open
 	p.secrets["last refresh token of "+name] = third.Refresh
@@ -228,7 +228,7 @@ func (p *secretSearch) sendMisplaced(s *installation, g grant, secret string) {
 			fields{"currentPassword": wrong, "newPassword": secret + g.Refresh}),
 		"a password too short": own(http.MethodPost, "/me/password", fields{"currentPassword": secret, "newPassword": short}),
 	} {
-		p.refused(t, what, a)
+		p.wantRefusedAnswer(t, what, a)
 	}
 }
 

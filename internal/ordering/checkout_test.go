@@ -426,8 +426,8 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
 			t.Errorf("%v", err)
 		}
-		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.abandoned) != 2 {
-			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.abandoned)
+		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
+			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.dropped)
 		}
 		s.admission.try = admit
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {

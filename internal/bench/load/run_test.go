@@ -35,7 +35,7 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%s: %q, %v", base, got.addr, err)
 		}
 	}
-	// L1
+	// L1: only loopback addresses are accepted.
 	for _, base := range []string{
 		"http://example.com", "http://10.0.0.1:8080", "https://127.0.0.1", "127.0.0.1:8080", "http://0.0.0.0:80", "",
 		"http://127.0.0.1@example.com", "http://user@127.0.0.1", "http://127.0.0.1.example.com",

@@ -36,17 +36,17 @@ var (
 )
 
 const (
-	together = 100 // stories of one cohort, which run concurrently
-	rounds   = 12  // number of rounds in a story
-	abreast  = 16  // number of stories that act at the same time
+	cohortSize  = 100 // stories of one cohort, which run concurrently
+	rounds      = 12  // number of rounds in a story
+	concurrency = 16  // number of stories that act at the same time
 )
 
 // TestMoneyBalances checks I6 under random actions of guests, staff and gateways and random faults of networks and the
 // database: in the end the database agrees with the gateways, and every capture belongs to one order or one refund.
 func TestMoneyBalances(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		v := newSoak(t, db, (*stories+together-1)/together)
-		for cohort := range (*stories + together - 1) / together {
+		v := newSoak(t, db, (*stories+cohortSize-1)/cohortSize)
+		for cohort := range (*stories + cohortSize - 1) / cohortSize {
 			v.runCohort(cohort)
 		}
 		v.settleAll()
@@ -88,7 +88,7 @@ func (p guestsByBranch) ResolveForRead(ctx context.Context, token string) (visit
 func newSoak(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	t.Helper()
 	// Some orders find the item sold out, some only when a late payment restores them.
-	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts)
+	quotas := slices.Repeat([]int64{cohortSize / 2 * 7 / 2}, cohorts)
 	k, p := kitchens{}, guestsByBranch{}
 	for branch, c := range map[int64]money.Currency{1: money.VND, 2: money.TWD} {
 		r := orderingtest.Open(t, db, branch, quotas...)
@@ -116,11 +116,11 @@ type orderStory struct {
 // runCohort runs one cohort of stories in rounds. Time passes between the rounds.
 func (v *soak) runCohort(cohort int) {
 	v.t.Helper()
-	some := make([]*orderStory, together)
+	some := make([]*orderStory, cohortSize)
 	for i := range some {
 		branch := int64(i%2 + 1)
 		some[i] = &orderStory{
-			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*together+i+1))), branch: branch,
+			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*cohortSize+i+1))), branch: branch,
 			item: branch*100 + int64(cohort) + 1, method: []payment.Method{payment.VNPay, payment.LINEPay}[i%2],
 		}
 	}
@@ -134,11 +134,11 @@ func (v *soak) runCohort(cohort int) {
 	}
 }
 
-// actAll runs one action of every story, up to abreast at the same time.
+// actAll runs one action of every story, up to concurrency at the same time.
 func (v *soak) actAll(some []*orderStory) {
 	work := make(chan *orderStory)
 	var hands sync.WaitGroup
-	for range abreast {
+	for range concurrency {
 		hands.Go(func() {
 			for s := range work {
 				s.act()

@@ -114,7 +114,7 @@ func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orde
 	}
 	h.settings.Limits = ordering.Limits{}
 	h.orders = &ordering.Service{
-		Settings: func() ordering.Settings { return h.settings }, Ledger: ledger, Admission: open{},
+		Settings: func() ordering.Settings { return h.settings }, Ledger: ledger, Admission: admitAll{},
 		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: ledger,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.Now,
 	}
@@ -185,13 +185,13 @@ func (w *observedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// open is an admission cache that admits every hold, so that only the ledger decides.
-type open struct{}
+// admitAll is an admission cache that admits every hold, so that only the ledger decides.
+type admitAll struct{}
 
-func (open) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
+func (admitAll) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
 	return stock.AdmissionResult{Status: stock.Admitted}
 }
-func (open) DropProvisional(stock.Hold) {}
+func (admitAll) DropProvisional(stock.Hold) {}
 
 // guests resolves every token to a guest of one visit.
 type guests struct{ visit string }

@@ -173,16 +173,16 @@ var service = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 func (m *kitchen) step(t *rapid.T) {
 	kinds := []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}
-	m.take(t, m.pick(t), rapid.SampledFrom(kinds).Draw(t, "kind"))
+	m.tryStep(t, m.pick(t), rapid.SampledFrom(kinds).Draw(t, "kind"))
 }
 
 // bump performs an order's next regular step, so that many orders reach the end.
 func (m *kitchen) bump(t *rapid.T) {
 	o := m.pick(t)
-	m.take(t, o, map[ordering.Status]ordering.StepKind{"PREPARING": ordering.Done, "READY": ordering.Serve}[o.status])
+	m.tryStep(t, o, map[ordering.Status]ordering.StepKind{"PREPARING": ordering.Done, "READY": ordering.Serve}[o.status])
 }
 
-func (m *kitchen) take(t *rapid.T, o *orderModel, kind ordering.StepKind) {
+func (m *kitchen) tryStep(t *rapid.T, o *orderModel, kind ordering.StepKind) {
 	if kind == "" {
 		kind = ordering.Start
 	}
