@@ -237,7 +237,8 @@ func word(r *rand.Rand) string {
 	return []string{"Huế", "hanoi", "Hanoi", "Đà Nẵng", "Hội An", "Vinh"}[r.IntN(6)]
 }
 
-// recordAnswer records the result of a request. A conflict with another writer counts neither as a failure nor as a write.
+// recordAnswer records the result of a request. A conflict with another writer counts neither as a failure nor as a
+// write.
 func (o *documentWriters) recordAnswer(a answer, entities ...string) bool {
 	switch {
 	case a.status/100 == 2:

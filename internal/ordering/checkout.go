@@ -44,8 +44,8 @@ const (
 // ErrUnavailable reports that dishes of the cart are no longer on the menu. The error names their cart lines.
 var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some dishes in the cart are no longer on the menu.")
 
-// normalized returns the checkout with its receiver normalized, or an error about the first invalid field. The digest is of
-// the normalized checkout: a repetition may write the phone number in another way.
+// normalized returns the checkout with its receiver normalized, or an error about the first invalid field. The digest
+// is computed from the normalized checkout, because a repetition may write the phone number in another way.
 func (c Checkout) normalized() (Checkout, error) {
 	if c.Kind != Delivery && c.Kind != PickUp {
 		return c, invalidField("kind", "An order is for delivery or pick-up.")
