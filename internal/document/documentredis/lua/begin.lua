@@ -1,7 +1,7 @@
 #!lua
 -- BEGIN: writes or deletes documents, unless Redis has a newer version. In the same step the memo lists the new index
 -- entries that the document owns, and the old ones that are still to be removed, so that the next writer has all entries
--- that may exist. It needs the distinction: an overtaken writer removes the entries that the newer writer does not own.
+-- that may exist. It needs both groups: an overtaken writer removes the entries that the newer writer does not own.
 -- The script runs as a series (MustSeries) of groups, one per document. It reads and writes all groups together, which
 -- saves most of the commands.
 --
@@ -9,7 +9,7 @@
 -- ARGV  1 version (0 for a deletion of unknown version: the next one)  2 JSON, empty: deleted
 --       3 index entries, one per line  4 TTL of a tombstone (ms)
 -- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
---         remove. A value that is no memo, written by another program, counts as no memo.
+--         remove. A value of another format, written by another program, counts as no memo.
 -- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
 --       document's memo keeps them, so that a writer that restores the document removes those that it does not own
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
@@ -59,7 +59,7 @@ local memo_keys, set, gone, replies = {}, {}, {}, {}
 for i = 1, #KEYS / 2 do
   memo_keys[i] = KEYS[2 * i]
 end
-local memos = redis.call('MGET', unpack(memo_keys)) -- false for a value that is no string
+local memos = redis.call('MGET', unpack(memo_keys)) -- false for a value that is not a string
 for i, memo_key in ipairs(memo_keys) do
   local key, a = KEYS[2 * i - 1], 4 * i
   local body, owned = ARGV[a - 2], ARGV[a - 1]

@@ -6,7 +6,7 @@
 -- ARGV  1 the new memo: version and entries, one per line
 -- Returns per group + : done; else another writer's memo, or an empty text if there is none
 -- Cost  O(entries); changes the memos only
-local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is no string
+local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is not a string
 for i, key in ipairs(KEYS) do
   local memo = memos[i] or ''
   if string.match(memo, '^[^\n]*') == string.match(ARGV[i], '^[^\n]*') then

@@ -4,9 +4,9 @@
 --
 -- KEYS  1 index
 -- ARGV  1 id of the document
--- Returns per group 1: removed, 0: the entry belongs to another document, is no string, or is missing
+-- Returns per group 1: removed, 0: the entry belongs to another document, is not a string, or is missing
 -- Cost  O(1) each; creates no key
-local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is no string
+local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- false for a value that is not a string
 for i, key in ipairs(KEYS) do
   replies[i] = 0
   if ids[i] == ARGV[i] then
