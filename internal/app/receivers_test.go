@@ -44,8 +44,8 @@ func TestReceivers_withheld(t *testing.T) {
 			}
 		}
 		receiver := f.ask(who, "GET", "/api/orders/"+id+"/receiver", "")
-		if told := strings.Contains(string(receiver.body), "Gate 4711"); told != sees {
-			t.Errorf("%s sees the note: %t", who, told)
+		if visible := strings.Contains(string(receiver.body), "Gate 4711"); visible != sees {
+			t.Errorf("%s sees the note: %t", who, visible)
 		}
 	}
 	for _, path := range []string{"search=1&branchId=1", "search=a-001&branchId=1"} { // a cook finds orders by number

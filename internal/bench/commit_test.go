@@ -41,16 +41,16 @@ func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
 			holds += len(page)
 			return nil
 		}))
-		told := 0
+		queued := 0
 		for _, e := range entries {
 			for _, op := range e.Ops {
 				if op.Kind == stock.OpHeld && len(op.Hold.Lines) == lineCount && op.Hold.Until.After(db.Now()) {
-					told++
+					queued++
 				}
 			}
 		}
-		if holds == 0 || told != holds || told != 7*len(entries) {
-			t.Errorf("%d holds, %d of them in %d entries for the gate", holds, told, len(entries))
+		if holds == 0 || queued != holds || queued != 7*len(entries) {
+			t.Errorf("%d holds, %d of them in %d entries for the gate", holds, queued, len(entries))
 		}
 	})
 }

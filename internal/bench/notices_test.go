@@ -34,7 +34,7 @@ func TestSite_notice(t *testing.T) {
 
 // Every payment is reported by one connection, and only once.
 func TestNotices(t *testing.T) {
-	p, told := stub(t), map[string]int{}
+	p, reports := stub(t), map[string]int{}
 	owed := make([]unpaid, 2*p.conns+3)
 	for i := range owed {
 		owed[i] = unpaid{run(), 30_000}
@@ -45,12 +45,12 @@ func TestNotices(t *testing.T) {
 			if r.Method != http.MethodGet || r.URL.Path != noticePath {
 				t.Fatalf("%s %s", r.Method, r.URL.Path)
 			}
-			told[r.URL.Query().Get("vnp_TxnRef")]++
+			reports[r.URL.Query().Get("vnp_TxnRef")]++
 		}
 	}
 	for _, u := range owed {
-		if told[u.id] != 1 {
-			t.Errorf("%s is reported %d times", u.id, told[u.id])
+		if reports[u.id] != 1 {
+			t.Errorf("%s is reported %d times", u.id, reports[u.id])
 		}
 	}
 }

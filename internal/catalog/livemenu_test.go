@@ -17,14 +17,14 @@ type counters struct {
 	mu    sync.Mutex
 	left  map[int64]int64
 	err   error
-	asked int
+	calls int
 	dates []string
 }
 
 func (c *counters) Left(_ context.Context, _ int64, date string, items []int64) (map[int64]int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked++
+	c.calls++
 	c.dates = append(c.dates, date)
 	got := map[int64]int64{}
 	for _, id := range items {
@@ -92,8 +92,8 @@ func TestLiveMenus_Get_is_never_older_than_a_quarter_of_a_second(t *testing.T) {
 				t.Errorf("after 250 ms %d are left, want %d", left, n)
 			}
 		}
-		if c.asked > 30 {
-			t.Errorf("in five seconds the levels were read %d times", c.asked)
+		if c.calls > 30 {
+			t.Errorf("in five seconds the levels were read %d times", c.calls)
 		}
 	})
 }

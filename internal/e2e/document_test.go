@@ -92,7 +92,7 @@ func (s *installation) wantKeysDeclared() {
 // they write rows, in a transaction that records the change as the product's packages do.
 type documentWriters struct {
 	s       *installation
-	house   documenttest.Writer
+	rows    documenttest.Writer
 	token   string
 	rights  []string
 	guests  []guest
@@ -109,7 +109,7 @@ func newDocumentWriters(s *installation) *documentWriters {
 	s.t.Helper()
 	db := testenv.Must(sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 8}))(s.t)
 	s.t.Cleanup(db.Close)
-	o := &documentWriters{s: s, house: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
+	o := &documentWriters{s: s, rows: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
 	for _, entity := range []string{
 		"user", "role", "permission", "category", "dish", "cart", "cartDetail", "order", "orderDetail",
 	} {
@@ -144,7 +144,7 @@ func newDocumentWriters(s *installation) *documentWriters {
 
 // seed creates the objects that others refer to. Their ids are far from those that the product assigns.
 func (o *documentWriters) seed() {
-	ctx, h := o.s.t.Context(), o.house
+	ctx, h := o.s.t.Context(), o.rows
 	for i := range int64(10) {
 		testenv.NoError(o.s.t, h.PutCategory(ctx, 900+i, "a category"), h.PutDish(ctx, 900+i, 900+i, "a dish"))
 	}
@@ -219,12 +219,12 @@ func (o *documentWriters) write(n int) {
 		func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) },
 		func() { o.order(r, o.guests[n]) }, func() { o.order(r, o.guests[n]) }, func() { o.newRole(r, n) },
 		func() { o.changeRole(r) }, func() { o.changeRole(r) }, func() { o.dropRole(r) }, menus,
-		func() { o.recordRow("category", o.house.PutCategory(o.ctx(), 900+r.Int64N(10), word(r))) },
-		func() { o.recordRow("dish", o.house.PutDish(o.ctx(), 900+r.Int64N(10), 900+r.Int64N(10), word(r))) },
-		func() { o.recordRow("permission", o.house.PutPermission(o.ctx(), 9000+r.Int64N(20), word(r))) },
+		func() { o.recordRow("category", o.rows.PutCategory(o.ctx(), 900+r.Int64N(10), word(r))) },
+		func() { o.recordRow("dish", o.rows.PutDish(o.ctx(), 900+r.Int64N(10), 900+r.Int64N(10), word(r))) },
+		func() { o.recordRow("permission", o.rows.PutPermission(o.ctx(), 9000+r.Int64N(20), word(r))) },
 		func() { o.cart(r) }, func() { o.cart(r) }, func() { o.detail(r) }, func() { o.detail(r) },
 		func() {
-			o.recordRow("cartDetail", o.house.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10)))
+			o.recordRow("cartDetail", o.rows.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10)))
 		},
 	}
 	for o.done.Load() < int64(enough) && !o.s.t.Failed() {
@@ -391,16 +391,16 @@ func (o *documentWriters) publish(r *rand.Rand) {
 func (o *documentWriters) cart(r *rand.Rand) {
 	n := r.Int64N(signedUp)
 	if r.IntN(2) == 0 {
-		o.recordRow("cart", o.house.DeleteCart(o.ctx(), 9000+n))
+		o.recordRow("cart", o.rows.DeleteCart(o.ctx(), 9000+n))
 		return
 	}
 	id, _ := strconv.ParseInt(o.users[n], 10, 64) // ids are numbers
-	o.recordRow("cart", o.house.PutCart(o.ctx(), 9000+n, id))
+	o.recordRow("cart", o.rows.PutCart(o.ctx(), 9000+n, id))
 }
 
 func (o *documentWriters) detail(r *rand.Rand) {
 	cart, dish := 9000+r.Int64N(signedUp), r.Int64N(10)
-	o.recordRow("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
+	o.recordRow("cartDetail", o.rows.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
 }
 
 // compare compares the list of a place's accounts with the rows, page by page.
@@ -408,7 +408,7 @@ func (o *documentWriters) compare(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}
 	var want []string
-	ids := testenv.Must(sqldb.Collect(t.Context(), o.house.DB, sqldb.Value[int64], statement(
+	ids := testenv.Must(sqldb.Collect(t.Context(), o.rows.DB, sqldb.Value[int64], statement(
 		`SELECT id FROM app_user WHERE lower(province COLLATE "C") = 'huế' AND lower(city COLLATE "C") = 'hanoi'
 		AND registered = 0 ORDER BY id`)))(t)
 	for _, id := range ids {

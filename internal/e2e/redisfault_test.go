@@ -194,17 +194,17 @@ func (e *redisFaultTest) login(redisFault) {
 
 // guessPasswords expects that two guesses are left of five. Afterwards even the right password must be refused.
 func (e *redisFaultTest) guessPasswords(redisFault) {
-	heard := 0
+	compared := 0
 	for range 6 {
 		a := e.answered(func() answer { return e.guessed.login(e.s.servers[0], "a wrong password") })
 		if a.status == http.StatusUnauthorized {
-			heard++
+			compared++
 			continue
 		}
 		a.want(e.s.t, http.StatusTooManyRequests, "rate_limited")
 	}
-	if heard != 2 {
-		e.s.t.Errorf("%d guesses were compared after three, want 2", heard)
+	if compared != 2 {
+		e.s.t.Errorf("%d guesses were compared after three, want 2", compared)
 	}
 	e.guessed.login(e.s.servers[0], personPassword).want(e.s.t, http.StatusTooManyRequests, "rate_limited")
 }

@@ -100,15 +100,15 @@ type crowd struct {
 	answers []answer
 	place   func(guest, orderRequest) answer
 
-	first sync.Once // the first response to a guest who orders during the failure
-	heard chan struct{}
+	first         sync.Once // the first response to a guest who orders during the failure
+	firstAnswered chan struct{}
 }
 
 // newCrowd seats the guests, a few at a time, at all tables of the branch.
 func newCrowd(s *installation, place func(guest, orderRequest) answer) *crowd {
 	c := &crowd{
 		s: s, guests: make([]guest, crowdSize), wishes: make([]orderRequest, crowdSize), answers: make([]answer, crowdSize),
-		place: place, heard: make(chan struct{}),
+		place: place, firstAnswered: make(chan struct{}),
 	}
 	atOnce(16, func(worker int) {
 		for i := worker; i < crowdSize; i += 16 {
@@ -130,7 +130,7 @@ func (c *crowd) orderAll(from, to int) {
 func (c *crowd) order(i int) {
 	c.answers[i] = c.place(c.guests[i], c.wishes[i])
 	if i >= early {
-		c.first.Do(func() { close(c.heard) })
+		c.first.Do(func() { close(c.firstAnswered) })
 	}
 }
 
@@ -138,7 +138,7 @@ func (c *crowd) order(i int) {
 func (c *crowd) orderDuring(failure func()) {
 	var all sync.WaitGroup
 	all.Go(func() { c.orderAll(early, crowdSize-late) })
-	<-c.heard
+	<-c.firstAnswered
 	failure()
 	c.orderAll(crowdSize-late, crowdSize)
 	all.Wait()

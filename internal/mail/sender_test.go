@@ -199,7 +199,7 @@ func TestSender_refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		to     string
 		fields map[string]string
-		says   string
+		reply  string
 	}{
 		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 user unknown"},
 		"broken seal":       {"a@example.com", map[string]string{"code": code}, ""},
@@ -211,7 +211,7 @@ func TestSender_refused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newEnv(t, sqldbtest.SQLite(t))
 			h.write("a", c.to, time.Hour, c.fields)
-			h.server.Reply("RCPT", c.says)
+			h.server.Reply("RCPT", c.reply)
 			h.run()
 			if r := h.rows(); len(r) != 1 || r[0].dead != 1 || r[0].attempts != 1 || r[0].reason == "" {
 				t.Fatalf("%+v", r)

@@ -19,13 +19,13 @@ import (
 type boardFeed struct {
 	ordering.Subscriptions
 
-	t     *testing.T
-	mu    sync.Mutex
-	now   time.Time
-	rows  ordering.BoardRows
-	asked []ordering.BoardQuery
-	err   error
-	looks chan struct{} // receives a value at each read if there is room
+	t       *testing.T
+	mu      sync.Mutex
+	now     time.Time
+	rows    ordering.BoardRows
+	queries []ordering.BoardQuery
+	err     error
+	reads   chan struct{} // receives a value at each read if there is room
 
 	defect chan struct{} // reads panic once it is closed
 }
@@ -47,11 +47,11 @@ func (*boardFeed) Version(context.Context, int64, int64) (*catalog.Snapshot, err
 func (w *boardFeed) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked = append(w.asked, q)
+	w.queries = append(w.queries, q)
 	select {
 	case <-w.defect:
 		panic("a defect")
-	case w.looks <- struct{}{}:
+	case w.reads <- struct{}{}:
 	default:
 	}
 	r := w.rows
@@ -77,7 +77,7 @@ func (w *boardFeed) boards(every time.Duration) *ordering.BoardHub {
 
 func newBoardFeed(t *testing.T) *boardFeed {
 	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // in the branch's time zone
-	return &boardFeed{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
+	return &boardFeed{t: t, now: threeAtNight, reads: make(chan struct{}, 1), defect: make(chan struct{})}
 }
 
 var anywhere = authz.Actor{Kind: authz.Service, AllBranches: true}
@@ -108,13 +108,13 @@ func TestBoardHub_asksForTheDay(t *testing.T) {
 		Branch: 1, Date: "2026-02-26", PaidSince: w.now.Add(-4 * time.Hour),
 		ServedSince: w.now.Add(-30 * time.Minute), Limit: ordering.MaxTickets + 1,
 	}
-	testenv.Equal(t, want, w.asked[0])
+	testenv.Equal(t, want, w.queries[0])
 	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // days end at four
 		late := newBoardFeed(t)
 		late.now = late.now.Add(at * time.Hour)
 		b, err := late.boards(0).Get(t.Context(), anywhere, 1)
-		if err != nil || b.Date != "2026-02-27" || late.asked[0].DateBefore != before {
-			t.Errorf("%d hours later: %+v, %v, %+v", at, b, err, late.asked[0])
+		if err != nil || b.Date != "2026-02-27" || late.queries[0].DateBefore != before {
+			t.Errorf("%d hours later: %+v, %v, %+v", at, b, err, late.queries[0])
 		}
 	}
 	for _, c := range []struct {
@@ -227,8 +227,8 @@ func TestBoardHub_follow(t *testing.T) {
 		all, ends = append(all, s), append(ends, end)
 	}
 	first := all[0].Board()
-	wait(t, w.looks, "the first look")
-	before := func() (n int) { w.set(func() { n = len(w.asked) }); return n }()
+	wait(t, w.reads, "the first look")
+	before := func() (n int) { w.set(func() { n = len(w.queries) }); return n }()
 	w.set(func() {
 		w.now = w.now.Add(time.Second)
 		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
@@ -240,7 +240,7 @@ func TestBoardHub_follow(t *testing.T) {
 			t.Fatalf("%+v", b)
 		}
 	}
-	if n := func() (n int) { w.set(func() { n = len(w.asked) }); return n }() - before; n > 2 {
+	if n := func() (n int) { w.set(func() { n = len(w.queries) }); return n }() - before; n > 2 {
 		t.Errorf("%d looks for one change and %d screens", n, screens)
 	}
 	for _, end := range ends {
@@ -280,7 +280,7 @@ func TestBoardHub_stale(t *testing.T) {
 	broken := errors.New("the database is gone")
 	w.set(func() { w.err = broken })
 	for range 3 {
-		wait(t, w.looks, "a look that fails")
+		wait(t, w.reads, "a look that fails")
 	}
 	if s.Closed() {
 		t.Fatal("given up at the first failure")
@@ -308,7 +308,7 @@ func TestBoardHub_panic(t *testing.T) {
 	boards := w.boards(time.Millisecond)
 	s, end := testenv.Must2(boards.Follow(t.Context(), anywhere, 1))(t)
 	defer end()
-	w.set(func() { w.looks = nil; close(w.defect) })
+	w.set(func() { w.reads = nil; close(w.defect) })
 	wait(t, s.Changed(), "the end")
 	if !s.Closed() {
 		t.Error("it is not over")

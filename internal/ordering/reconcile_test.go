@@ -23,7 +23,7 @@ const transaction = "2026022612345678901"
 type slowGateway struct {
 	payment.Gateway
 
-	told, taken chan struct{}
+	started, taken chan struct{}
 }
 
 func (slowGateway) Start(context.Context, payment.Purchase) (payment.Page, error) {
@@ -35,7 +35,7 @@ func (slowGateway) Check(context.Context, payment.Attempt) (payment.Report, erro
 }
 
 func (g slowGateway) Confirm(ctx context.Context, a payment.Attempt) (payment.Report, error) {
-	close(g.told)
+	close(g.started)
 	select {
 	case <-g.taken:
 		return payment.Report{State: payment.Paid, Ref: transaction, Amount: a.Amount, Currency: a.Currency}, nil
@@ -90,13 +90,13 @@ func TestService_confirmsToTheEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-				g := slowGateway{told: make(chan struct{}), taken: make(chan struct{})}
+				g := slowGateway{started: make(chan struct{}), taken: make(chan struct{})}
 				s, d := openWithSlowGateway(t, db, g)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go func() {
 					select {
-					case <-g.told:
+					case <-g.started:
 						cancel()
 					case <-ctx.Done():
 					}

@@ -13,10 +13,10 @@ import (
 
 // messageLog receives messages in the background and passes them on.
 type messageLog struct {
-	begun chan struct{}
-	heard chan string
-	ended chan error
-	stop  context.CancelFunc
+	begun    chan struct{}
+	messages chan string
+	ended    chan error
+	stop     context.CancelFunc
 }
 
 func listen(t *testing.T, db *redisdb.DB) *messageLog {
@@ -24,7 +24,7 @@ func listen(t *testing.T, db *redisdb.DB) *messageLog {
 	ctx, stop := context.WithCancel(t.Context())
 	e := &messageLog{make(chan struct{}, 8), make(chan string, 64), make(chan error, 1), stop}
 	go func() {
-		e.ended <- db.Subscribe(ctx, keyspace.LiveUpdates(), func() { e.begun <- struct{}{} }, func(m string) { e.heard <- m })
+		e.ended <- db.Subscribe(ctx, keyspace.LiveUpdates(), func() { e.begun <- struct{}{} }, func(m string) { e.messages <- m })
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -57,9 +57,9 @@ func TestDB_Listen(t *testing.T) {
 		<-e.begun
 		for _, m := range []string{"one", "", `{"two":"2"}`} {
 			publish(t, db, m)
-			got := <-e.heard
+			got := <-e.messages
 			for got == early { // nodes of a Cluster propagate subscriptions with a delay
-				got = <-e.heard
+				got = <-e.messages
 			}
 			if got != m {
 				t.Errorf("received %q, want %q", got, m)
@@ -131,8 +131,8 @@ func TestDB_Listen_embedded(t *testing.T) {
 		t.Errorf("beside another subscriber: %v", err)
 	}
 	e.stop()
-	if err := <-e.ended; err != nil || len(e.begun)+len(e.heard) > 0 {
-		t.Errorf("begun %d, received %d, %v", len(e.begun), len(e.heard), err)
+	if err := <-e.ended; err != nil || len(e.begun)+len(e.messages) > 0 {
+		t.Errorf("begun %d, received %d, %v", len(e.begun), len(e.messages), err)
 	}
 	e.ended <- nil
 }
@@ -146,7 +146,7 @@ func TestDB_Listen_namespace(t *testing.T) {
 	<-e.begun
 	publish(t, plain, "for others")
 	publish(t, north, "for us")
-	if got := <-e.heard; got != "for us" {
+	if got := <-e.messages; got != "for us" {
 		t.Errorf("received %q", got)
 	}
 }

@@ -67,7 +67,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		available, lowAt int64
 		change           func(b *stock.Balances)
-		told             bool
+		alarm            bool
 	}{
 		"nothing happens":             {5, 5, func(*stock.Balances) {}, false},
 		"down to the mark":            {6, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, true},
@@ -87,7 +87,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 		b := riceBalances(c.available, c.lowAt)
 		c.change(b)
 		events := b.LowStockEvents(time.UnixMilli(1))
-		if told := len(events) == 1; told != c.told || len(events) > 1 {
+		if alarm := len(events) == 1; alarm != c.alarm || len(events) > 1 {
 			t.Errorf("%s: told %d times", name, len(events))
 		}
 	}

@@ -145,8 +145,8 @@ func TestCommandBatch_state_table(t *testing.T) {
 	barred := outcome{
 		Err: "insufficient_stock", State: stock.Released, Status: stock.StatusRefused, Rows: "RELEASED REFUSED", Ops: "CANCEL",
 	}
-	told := barred
-	told.Events = "inventory.refused"
+	notified := barred
+	notified.Events = "inventory.refused"
 	tombstone := outcome{Changed: true, State: stock.Released, Status: stock.StatusCancelled, Rows: "RELEASED CANCELED"}
 	tombstoneTold := tombstone
 	tombstoneTold.Events = "inventory.released"
@@ -154,7 +154,7 @@ func TestCommandBatch_state_table(t *testing.T) {
 		"try": {
 			Changed: true, State: stock.Held, Status: stock.StatusReserved, Held: 3, Rows: "HELD", Ops: "HELD", Events: "inventory.reserved",
 		},
-		"try too many": barred, "message too many": told, "try, refused before": barred,
+		"try too many": barred, "message too many": notified, "try, refused before": barred,
 		"confirm":            strange,
 		"confirm by message": {Err: "reservation_not_found", Noted: 1},
 		"cancel":             tombstone, "cancel by message": tombstoneTold,

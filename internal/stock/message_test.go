@@ -103,7 +103,7 @@ func TestParseMessage_rejects(t *testing.T) {
 
 func TestMessageCommand_ResolveItems(t *testing.T) {
 	t.Parallel()
-	hear := func() stock.MessageCommand {
+	parse := func() stock.MessageCommand {
 		h, err := stock.ParseMessage(message("order.created",
 			`{"orderId":"o-1","branchId":7,"items":[{"itemId":"salt","quantity":1},{"itemId":"rice","quantity":2},{"itemId":"salt","quantity":3}]}`))
 		if err != nil {
@@ -111,7 +111,7 @@ func TestMessageCommand_ResolveItems(t *testing.T) {
 		}
 		return h
 	}
-	h := hear()
+	h := parse()
 	h.ResolveItems(map[int64]map[string]int64{7: {"rice": 3, "salt": 4}, 8: {"rice": 5, "salt": 6}}, evening)
 	want := stock.Hold{
 		ID: "x-o-1", Scope: stock.StockScope(7), Lines: []stock.Line{{Item: 3, Qty: 2}, {Item: 4, Qty: 4}}, Until: evening.Add(300 * time.Second),
@@ -119,7 +119,7 @@ func TestMessageCommand_ResolveItems(t *testing.T) {
 	if diff := cmp.Diff(want, h.Hold); diff != "" || h.Err != nil {
 		t.Errorf("%v; hold (-want +got):\n%s", h.Err, diff)
 	}
-	h = hear()
+	h = parse()
 	h.ResolveItems(map[int64]map[string]int64{7: {"rice": 3}, 8: {"salt": 4}}, evening)
 	if fault.KindOf(h.Err) != fault.NotFound {
 		t.Errorf("an item that is not there: %v", h.Err)

@@ -15,16 +15,16 @@ import (
 
 // fakeRanking is a ranking store and a snapshot cache, in memory.
 type fakeRanking struct {
-	left   map[string]int64
-	kept   map[string]stock.LevelSnapshot
-	err    error // error of reading the cached copies
-	asked  int   // queries of SQL
-	ranked []stock.ReadCount
+	left    map[string]int64
+	copies  map[string]stock.LevelSnapshot
+	err     error // error of reading the cached copies
+	queries int   // queries of SQL
+	ranked  []stock.ReadCount
 }
 
 func (s *fakeRanking) Read(_ context.Context, _ int64, skus []string) (all []stock.LevelSnapshot, _ error) {
 	for _, sku := range skus {
-		if g, ok := s.kept[sku]; ok {
+		if g, ok := s.copies[sku]; ok {
 			all = append(all, g)
 		}
 	}
@@ -33,13 +33,13 @@ func (s *fakeRanking) Read(_ context.Context, _ int64, skus []string) (all []sto
 
 func (s *fakeRanking) Write(_ context.Context, snapshots []stock.LevelSnapshot) error {
 	for _, g := range snapshots {
-		s.kept[g.SKU] = g
+		s.copies[g.SKU] = g
 	}
 	return s.err
 }
 
 func (s *fakeRanking) Levels(_ context.Context, branch int64, skus []string) (all []stock.Level, _ error) {
-	s.asked++
+	s.queries++
 	for _, sku := range skus {
 		if n, ok := s.left[sku]; ok {
 			all = append(all, stock.Level{Item: stock.Item{ID: 1, Branch: branch, SKU: sku}, Available: n})
@@ -59,15 +59,15 @@ func (s *fakeRanking) Rank(_ context.Context, reads []stock.ReadCount) error {
 
 func TestSnapshotService(t *testing.T) {
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
-	s := &fakeRanking{left: map[string]int64{"rice": 5, "beer": 2}, kept: map[string]stock.LevelSnapshot{}}
+	s := &fakeRanking{left: map[string]int64{"rice": 5, "beer": 2}, copies: map[string]stock.LevelSnapshot{}}
 	w := &stock.SnapshotService{Cache: s, Store: s, Now: func() time.Time { return now }}
 	all := authz.System()
-	look := func(asked int, skus ...string) string {
+	look := func(queries int, skus ...string) string {
 		t.Helper()
-		before := s.asked
+		before := s.queries
 		found, err := w.Snapshots(t.Context(), all, 1, skus)
-		if err != nil || s.asked-before != asked {
-			t.Errorf("%d questions to SQL, want %d; %v", s.asked-before, asked, err)
+		if err != nil || s.queries-before != queries {
+			t.Errorf("%d questions to SQL, want %d; %v", s.queries-before, queries, err)
 		}
 		text := ""
 		for _, g := range found {
@@ -106,7 +106,7 @@ func TestSnapshotService(t *testing.T) {
 
 // The number of items that are counted is bounded, however many are requested.
 func TestSnapshotService_bounds_counted_items(t *testing.T) {
-	s := &fakeRanking{kept: map[string]stock.LevelSnapshot{}}
+	s := &fakeRanking{copies: map[string]stock.LevelSnapshot{}}
 	w := &stock.SnapshotService{Cache: s, Store: s, Now: time.Now}
 	for i := range 200 {
 		skus := make([]string, stock.MaxSnapshots)

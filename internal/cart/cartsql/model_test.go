@@ -37,10 +37,10 @@ type member struct {
 }
 
 type model struct {
-	processes [2]*carttest.Fixture // the services of two processes
-	mirror    *carttest.Documents
-	members   []*member
-	gone      []string // keys of deleted documents
+	processes   [2]*carttest.Fixture // the services of two processes
+	mirror      *carttest.Documents
+	members     []*member
+	deletedKeys []string // keys of deleted documents
 }
 
 // TestModel changes the carts of several members concurrently in two processes, and orders delete them. After every step each
@@ -186,7 +186,7 @@ func (s *model) adopt(t *rapid.T, m *member, was member, got cart.Cart) {
 	}
 	for _, l := range was.lines {
 		if !slices.ContainsFunc(got.Lines, func(n cart.Line) bool { return n.ID == l.ID }) {
-			s.gone = append(s.gone, fmt.Sprint("cartDetail:", l.ID))
+			s.deletedKeys = append(s.deletedKeys, fmt.Sprint("cartDetail:", l.ID))
 		}
 	}
 	m.version = got.Version
@@ -231,11 +231,11 @@ func (s *model) deleteCart(t *rapid.T) {
 		return err
 	}))
 	if m.cart != 0 {
-		s.gone = append(s.gone, fmt.Sprint("cart:", m.cart), fmt.Sprintf("cart:%d:items", m.cart),
+		s.deletedKeys = append(s.deletedKeys, fmt.Sprint("cart:", m.cart), fmt.Sprintf("cart:%d:items", m.cart),
 			fmt.Sprint("cartDetail:index:cart:", m.cart))
 	}
 	for _, l := range m.lines {
-		s.gone = append(s.gone, fmt.Sprint("cartDetail:", l.ID))
+		s.deletedKeys = append(s.deletedKeys, fmt.Sprint("cartDetail:", l.ID))
 	}
 	*m = member{id: m.id}
 }
@@ -267,7 +267,7 @@ func (s *model) wantDocuments(t *rapid.T) {
 		}
 		s.document(t, "cart:"+id, map[string]any{"id": id, "userId": strconv.FormatInt(m.id, 10), "version": float64(m.version)})
 	}
-	for _, key := range s.gone {
+	for _, key := range s.deletedKeys {
 		if got, missing := s.mirror.Get(t, key); !missing {
 			t.Fatalf("%s is still %s", key, got)
 		}

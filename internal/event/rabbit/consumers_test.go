@@ -203,12 +203,12 @@ func consumersDeletedQueue(t *testing.T, r *brokerTest) {
 // thousand, so that some are on the broker and some prefetched.
 func consumersCatchUp(t *testing.T, r *brokerTest) {
 	const waiting = prefetch + 10
-	heard, goOn := make(chan int, waiting), make(chan struct{})
+	batches, goOn := make(chan int, waiting), make(chan struct{})
 	consumer := inbox.Consumer{
 		Name: "inventory_order_confirmed", Types: []string{event.ExternalOrderConfirmed.Name}, Queue: "told",
 		Apply: func(_ context.Context, _ sqldb.Tx, events []event.Event) error {
 			<-goOn
-			heard <- len(events)
+			batches <- len(events)
 			return nil
 		},
 	}
@@ -231,8 +231,8 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	close(goOn)
 	<-cs.CaughtUp()
 	n := 0
-	for len(heard) > 0 {
-		n += <-heard
+	for len(batches) > 0 {
+		n += <-batches
 	}
 	if n != waiting {
 		t.Errorf("it has caught up after %d of %d messages", n, waiting)

@@ -126,21 +126,21 @@ func (r *brokerTest) compare(t *testing.T, committed []event.Event) {
 	t.Helper()
 	ch := r.channel(t)
 	messages := testenv.Must(ch.Consume(r.prefix+"witness", "", true, false, false, false, nil))(t)
-	told := make(map[string]bool, len(committed))
-	for len(told) < len(committed) {
+	received := make(map[string]bool, len(committed))
+	for len(received) < len(committed) {
 		select {
 		case d := <-messages:
-			if told[d.MessageId] {
+			if received[d.MessageId] {
 				continue
 			}
-			want := committed[len(told)]
+			want := committed[len(received)]
 			got, err := decode(d)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Fatalf("message %d: %v\n%s", len(told), err, diff)
+				t.Fatalf("message %d: %v\n%s", len(received), err, diff)
 			}
-			told[d.MessageId] = true
+			received[d.MessageId] = true
 		case <-time.After(patience):
-			t.Fatalf("%d events of %d were received", len(told), len(committed))
+			t.Fatalf("%d events of %d were received", len(received), len(committed))
 		}
 	}
 }

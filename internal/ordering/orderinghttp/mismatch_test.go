@@ -75,8 +75,8 @@ func (c *counterByLabels) Count(labels ...string) {
 // staff's list until cleared, once per amount despite repeated reports.
 func TestPayment_mismatch(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
-		var told counterByLabels
-		h.orders.Metrics = &ordering.Metrics{Created: &counterByLabels{}, Transition: &counterByLabels{}, Callback: &told}
+		var counted counterByLabels
+		h.orders.Metrics = &ordering.Metrics{Created: &counterByLabels{}, Transition: &counterByLabels{}, Callback: &counted}
 		o := h.order(payment.VNPay)
 		ref := h.ref(o.ID)
 		h.wantIPN(h.notice(ref, "vnp_Amount", "900000", "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), "04")
@@ -101,8 +101,8 @@ func TestPayment_mismatch(t *testing.T) {
 		if h.cleared("given back at the bank") != 1 || h.cleared("asked VNPay") != 1 || h.cleared("") != 2 {
 			h.t.Error("the audit log does not say who has cleared it, or says so twice")
 		}
-		if told.n["VNPAY amount_mismatch"] != 6 {
-			h.t.Errorf("the figures say %v", told.n)
+		if counted.n["VNPAY amount_mismatch"] != 6 {
+			h.t.Errorf("the figures say %v", counted.n)
 		}
 		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "6 report CALLBACK AMOUNT_MISMATCH", "report CALLBACK REVIEW",
 			"report CALLBACK PAID", "event order.paid")

@@ -42,7 +42,7 @@ func inPortal(ref string, amount int64) payment.Refund {
 // A refund of 60, with other refunds in LINE Pay's list: it is sent, found in the list, or left to the staff.
 func TestMerchant_Refund_looks_up_first(t *testing.T) {
 	const none, done, refused, unknown = payment.RefundState(""), payment.RefundDone, payment.RefundRefused, payment.RefundUnknown
-	unheard := payment.Refund{State: payment.RefundUnknown, Amount: 60, Sent: true}
+	outcomeUnknown := payment.Refund{State: payment.RefundUnknown, Amount: 60, Sent: true}
 	list := func(pairs ...string) []string { return pairs }
 	others := func(all ...payment.Refund) []payment.Refund { return all }
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		{"checked by staff", list(firstRef + " -60"), nil, false, list(firstRef), done, 2},
 		{"of another amount", list(firstRef + " -10"), others(byHand(60)), false, nil, refused, 1},
 		{"more by hand than told", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), false, nil, refused, 1},
-		{"it may be the one without a response", list(firstRef + " -60"), others(unheard), false, nil, refused, 1},
+		{"it may be the one without a response", list(firstRef + " -60"), others(outcomeUnknown), false, nil, refused, 1},
 		{"the list is behind", nil, others(named(firstRef, 60)), false, nil, none, 1},
 		{"the list is strange", list(firstRef + " 6e1"), nil, false, nil, none, 1},
 		{"it has no name", list("6 -60"), nil, false, nil, none, 1},
@@ -114,7 +114,7 @@ func TestMerchant_Prepare(t *testing.T) {
 		code       string
 		before     []string
 		state      payment.RefundState
-		said       string
+		wantCode   string
 	}{
 		{"first", paymentsText("", ""), nil, "", nil, "", ""},
 		{"third", two, []payment.Refund{named(firstRef, 60), byHand(1)}, "", []string{firstRef, secondRef}, "", ""},
@@ -126,7 +126,7 @@ func TestMerchant_Prepare(t *testing.T) {
 		l := fakeLINEPay(map[string]string{"payments": c.text})
 		r := payment.RefundRequest{ID: "r", Attempt: attempt(), Amount: 60, OtherRefunds: c.others, Code: c.code}
 		before, out, err := merchantOf(t, l).Prepare(t.Context(), r)
-		if !slices.Equal(before, c.before) || out.State != c.state || out.Code != c.said || err != nil || len(l.requests) != 1 {
+		if !slices.Equal(before, c.before) || out.State != c.state || out.Code != c.wantCode || err != nil || len(l.requests) != 1 {
 			t.Errorf("%s: %v, %+v, %v, %d calls", c.name, before, out, err, len(l.requests))
 		}
 	}

@@ -52,14 +52,14 @@ var stmts = sqldb.Load(fstest.MapFS{
 // machine places, pays, expires and refunds orders in a branch through the ledger, over days on which the clock of New
 // York was set forward. It compares every report with sums computed from the orders alone, one by one and in plain Go.
 type machine struct {
-	db     *sqldb.DB
-	house  *orderingtest.Restaurant
-	ledger *orderingsql.Ledger
-	span   report.Span
-	ms     atomic.Int64
-	ids    []string
-	made   int
-	steps  map[string]stepTimes // times of orders that the kitchen has finished
+	db         *sqldb.DB
+	restaurant *orderingtest.Restaurant
+	ledger     *orderingsql.Ledger
+	span       report.Span
+	ms         atomic.Int64
+	ids        []string
+	made       int
+	steps      map[string]stepTimes // times of orders that the kitchen has finished
 }
 
 // stepTimes has the times at which an order was accepted, ready and served.
@@ -74,7 +74,7 @@ func TestModel(t *testing.T) {
 		number := int64(0)
 		rapid.Check(t, func(t *rapid.T) {
 			number++
-			m := &machine{db: db, house: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]stepTimes{}}
+			m := &machine{db: db, restaurant: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]stepTimes{}}
 			m.ms.Store(begin.UnixMilli())
 			b := testenv.Must(catalog.NewBranch(catalog.Branch{
 				ID: number, Name: "Test", Currency: "VND", Timezone: "America/New_York", DayStart: 4,
@@ -107,12 +107,12 @@ func (m *machine) place(t *rapid.T) {
 	var lines []stock.Line
 	for range rapid.IntRange(1, 3).Draw(t, "lines") {
 		lines = append(lines, stock.Line{
-			Item: rapid.SampledFrom(m.house.Items).Draw(t, "item"), Qty: rapid.Int64Range(1, 3).Draw(t, "qty"),
+			Item: rapid.SampledFrom(m.restaurant.Items).Draw(t, "item"), Qty: rapid.Int64Range(1, 3).Draw(t, "qty"),
 		})
 	}
 	m.made++
-	c := m.house.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
-	scope := stock.Scope{Branch: m.house.Branch, Date: m.today()}
+	c := m.restaurant.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
+	scope := stock.Scope{Branch: m.restaurant.Branch, Date: m.today()}
 	c.Order.Scope, c.Hold.Scope = scope, scope
 	switch _, err := m.ledger.Do(context.Background(), c); {
 	case errors.Is(err, ordering.ErrSoldOut):
@@ -260,7 +260,7 @@ func (m *machine) wantEqualReports(
 	t *rapid.T, days []report.Day, cells []report.Cell, dishes []report.Dish, attempts []report.Attempts,
 	refunds []report.Refunds, ended []report.Ended,
 ) {
-	total, heard := report.Total(days), m.daybook(t)
+	total, booked := report.Total(days), m.daybook(t)
 	var hours, menu, lost report.Day
 	for _, c := range cells {
 		hours.Placed, hours.Sales, hours.Gross = hours.Placed+c.Placed, hours.Sales+c.Sales, hours.Gross+c.Gross
@@ -275,8 +275,8 @@ func (m *machine) wantEqualReports(
 	for what, pair := range map[string][2]int64{
 		"R1": {total.Placed, total.Sales + total.Canceled + total.Open}, "R2, orders": {total.Placed, hours.Placed},
 		"R2, sales": {total.Sales, hours.Sales}, "R2, hours": {total.Gross, hours.Gross}, "R2, dishes": {total.Gross, menu.Gross},
-		"R2, placed": {total.Placed, heard.Placed}, "R2, paid": {total.Sales, heard.Paid},
-		"R2, canceled": {total.Canceled, heard.Canceled}, "R2, revenue": {total.Gross, heard.Revenue},
+		"R2, placed": {total.Placed, booked.Placed}, "R2, paid": {total.Sales, booked.Paid},
+		"R2, canceled": {total.Canceled, booked.Canceled}, "R2, revenue": {total.Gross, booked.Revenue},
 		"R3": {total.Net(), money.Kept()}, "R3, refunds": {total.Refunded, money.Refunded}, "R4": {total.Canceled, lost.Canceled},
 	} {
 		if pair[0] != pair[1] {
@@ -290,7 +290,7 @@ func (m *machine) daybook(t *rapid.T) (sum ordering.Day) {
 	all := testenv.Must(sqldb.Collect(context.Background(), m.db, func(r sqldb.Rows) (event.Event,
 		error) {
 		return eventsql.Scan(r)
-	}, stmts.Must("events"), m.house.Branch))(t)
+	}, stmts.Must("events"), m.restaurant.Branch))(t)
 	days := testenv.Must(ordering.Tally(all))(t)
 	for _, d := range days {
 		if d.Scope.Date >= m.span.From && d.Scope.Date <= m.span.To {
@@ -427,7 +427,7 @@ func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota 
 	var all []report.Quota
 	for day := begin; m.span.Branch.Calendar().BizDate(day) <= m.span.To; day = day.AddDate(0, 0, 1) {
 		date := m.span.Branch.Calendar().BizDate(day)
-		for _, c := range m.house.CountsOf(t, date) {
+		for _, c := range m.restaurant.CountsOf(t, date) {
 			if c.Cap == stock.Unlimited {
 				continue
 			}

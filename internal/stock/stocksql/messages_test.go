@@ -256,8 +256,8 @@ func TestConsumers_answers(t *testing.T) {
 					}
 				}
 				var got []string
-				for _, told := range e.answers(t) {
-					got = append(got, fmt.Sprintf("%s/%d %s", strings.TrimPrefix(told.Type, "inventory."), told.Seq, told.Payload))
+				for _, answer := range e.answers(t) {
+					got = append(got, fmt.Sprintf("%s/%d %s", strings.TrimPrefix(answer.Type, "inventory."), answer.Seq, answer.Payload))
 				}
 				if diff := cmp.Diff(c.want, got); diff != "" {
 					t.Errorf("answers (-want +got):\n%s", diff)
