@@ -10,7 +10,7 @@ import (
 	"comanda/internal/authz"
 )
 
-// newUsers is a UserAdminStore that keeps what it is told to create.
+// newUsers is a UserAdminStore that records the accounts it is to create.
 type newUsers struct {
 	account.UserAdminStore
 

@@ -231,7 +231,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	testenv.NoError(t, h.Logout(t.Context(), g.Access, ""))
 	if err := memory.Put(t.Context(), account.ActiveSession{
 		Session: g.Session.ID, UserID: g.User.ID, Role: authz.RoleUser, StartedAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
-	}, ""); err != nil { // as a process does that has read SQL a moment before
+	}, ""); err != nil { // like a process that has just read SQL
 		t.Fatal(err)
 	}
 	wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)

@@ -17,8 +17,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// BenchmarkAccounts_Login shows that argon2 limits logins (raw is the hash alone) and that a refusal takes as long for
-// an unknown address as for a known one: they alternate, and the medians are reported.
+// BenchmarkAccounts_Login shows that argon2 limits logins (raw is the hash alone). It also shows that a refusal takes
+// as long for an unknown address as for a known one: both alternate, and the medians are reported.
 func BenchmarkAccounts_Login(b *testing.B) {
 	params := account.DefaultArgon2Params
 	b.Run("raw", func(b *testing.B) {

@@ -25,8 +25,8 @@ func reset(t *testing.T, h *accounttest.Env, password string) {
 	testenv.NoError(t, h.ResetPassword(t.Context(), lan, h.Code(t, lan), password, accounttest.Caller()))
 }
 
-// wrong returns a different code.
-func wrong(code string) string {
+// otherCode returns a different code.
+func otherCode(code string) string {
 	if code[0] == '9' {
 		return "0" + code[1:]
 	}
@@ -49,7 +49,7 @@ func TestVerifyEmail(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u := register(t, h)
 		code := h.Code(t, lan)
-		wantFault(t, "wrong", verify(t, h, wrong(code)), account.ErrCode)
+		wantFault(t, "wrong", verify(t, h, otherCode(code)), account.ErrCode)
 		wantFault(t, "no code", verify(t, h, "abc"), account.ErrCode)
 		wantFault(t, "an unknown address", h.VerifyEmail(t.Context(), minh, code, accounttest.Caller()), account.ErrCode)
 		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()), account.ErrCode)
@@ -75,12 +75,12 @@ func TestVerifyEmail_expires(t *testing.T) {
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		next := h.Code(t, lan)
 		for range account.CodeAttempts {
-			wantFault(t, "wrong", verify(t, h, wrong(next)), account.ErrCode)
+			wantFault(t, "wrong", verify(t, h, otherCode(next)), account.ErrCode)
 		}
 		wantFault(t, "the sixth attempt", verify(t, h, next), account.ErrCode)
 		h.Clock.Advance(time.Minute)
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
-		wantFault(t, "the one before", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
+		wantFault(t, "the one before", verify(t, h, otherCode(h.Code(t, lan))), account.ErrCode)
 		if err := verify(t, h, h.Code(t, lan)); err != nil {
 			t.Errorf("a new code has attempts of its own: %v", err)
 		}
@@ -152,7 +152,7 @@ func TestTryWindows(t *testing.T) {
 			testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		}
 		for range account.CodeAttempts {
-			wantFault(t, "wrong", verify(t, h, wrong(h.Code(t, lan))), account.ErrCode)
+			wantFault(t, "wrong", verify(t, h, otherCode(h.Code(t, lan))), account.ErrCode)
 		}
 	}
 	if n := h.Events.Count("code.compared"); n != 20 {
@@ -226,7 +226,7 @@ func TestResetPassword(t *testing.T) {
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()))
 		code := h.Code(t, lan)
 		hashes := h.Hasher.Stats().Computed
-		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, wrong(code), "another password", accounttest.Caller()), account.ErrCode)
+		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, otherCode(code), "another password", accounttest.Caller()), account.ErrCode)
 		if err := h.ResetPassword(t.Context(), lan, code, "short", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a short password: %v", err)
 		}
@@ -299,8 +299,8 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 	})
 }
 
-// tried selects how many attempts at codes were written, of known and unknown addresses.
-var tried = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
+// attemptsWritten selects the numbers of recorded attempts at codes, of known and unknown addresses.
+var attemptsWritten = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
 	"SELECT COALESCE(SUM(used), 0) FROM auth_cap WHERE action IN ('code_try', 'code_try_none')")}}).Must("it")
 
 // An attempt is written whether or not a code exists, so that the response time does not reveal an account (S7).
@@ -310,9 +310,9 @@ func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
 		u := register(t, h)
 		code := h.Code(t, u.Email)
 		for _, email := range []string{u.Email, minh} {
-			before := h.Number(t, tried)
-			wantFault(t, email, h.VerifyEmail(t.Context(), email, wrong(code), accounttest.Caller()), account.ErrCode)
-			if n := h.Number(t, tried) - before; n != 1 {
+			before := h.Number(t, attemptsWritten)
+			wantFault(t, email, h.VerifyEmail(t.Context(), email, otherCode(code), accounttest.Caller()), account.ErrCode)
+			if n := h.Number(t, attemptsWritten) - before; n != 1 {
 				t.Errorf("%s: %d attempts written, want 1", email, n)
 			}
 		}

@@ -61,12 +61,12 @@ func (m deviceEntry) text() string {
 }
 
 // parse returns the validly signed, unexpired entries of a cookie and drops the others.
-func (d *DeviceCookies) parse(marks string, now time.Time) (good []deviceEntry) {
+func (d *DeviceCookies) parse(cookie string, now time.Time) (good []deviceEntry) {
 	key := d.key.Load()
-	if key == nil || marks == "" || len(marks) > maxDeviceCookie {
+	if key == nil || cookie == "" || len(cookie) > maxDeviceCookie {
 		return nil
 	}
-	for entry := range strings.SplitSeq(marks, deviceSeparator) {
+	for entry := range strings.SplitSeq(cookie, deviceSeparator) {
 		cut := strings.LastIndexByte(entry, '.')
 		if cut < 0 || !hmac.Equal([]byte(entry[cut+1:]), []byte(fingerprint(*key, "mark", entry[:cut], nonceBytes))) {
 			continue
@@ -87,14 +87,14 @@ func (d *DeviceCookies) parse(marks string, now time.Time) (good []deviceEntry) 
 }
 
 // find returns the account's entry, if its password has not changed since.
-func (d *DeviceCookies) find(u User, marks []deviceEntry) (m deviceEntry, ok bool) {
+func (d *DeviceCookies) find(u User, entries []deviceEntry) (m deviceEntry, ok bool) {
 	key := d.key.Load()
 	if key == nil || u.PasswordHash == "" {
 		return m, false
 	}
 	// The stored hash is salted, so a new password, even the same one again, changes the fingerprint.
 	password := fingerprint(*key, "password", u.PasswordHash, fingerprintBytes)
-	for _, m := range marks {
+	for _, m := range entries {
 		if m.user == u.ID && hmac.Equal([]byte(m.fingerprint), []byte(password)) {
 			return m, true
 		}
@@ -104,7 +104,7 @@ func (d *DeviceCookies) find(u User, marks []deviceEntry) (m deviceEntry, ok boo
 
 // add returns a device's cookie after the account has proved the password with this hash, newest entry first. A
 // previous entry of the same account is replaced, and with it its count of failures: the password was just proved.
-func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now time.Time) string {
+func (d *DeviceCookies) add(cookie string, user int64, passwordHash string, now time.Time) string {
 	key := d.key.Load()
 	if key == nil {
 		return ""
@@ -115,7 +115,7 @@ func (d *DeviceCookies) add(marks string, user int64, passwordHash string, now t
 		user, base64.RawURLEncoding.EncodeToString(nonce), now.Add(DeviceCookieTTL),
 		fingerprint(*key, "password", passwordHash, fingerprintBytes),
 	}}
-	for _, m := range d.parse(marks, now) {
+	for _, m := range d.parse(cookie, now) {
 		// Entries that parse dropped, expired or signed by an old key, are not carried over.
 		if m.user != user && len(all) < maxDeviceEntries {
 			all = append(all, m)

@@ -16,17 +16,17 @@ import (
 )
 
 // loginWithDevice logs in from a device with a cookie.
-func loginWithDevice(t *testing.T, h *accounttest.Env, marks, email, password string) (account.IssuedTokens, error) {
+func loginWithDevice(t *testing.T, h *accounttest.Env, cookie, email, password string) (account.IssuedTokens, error) {
 	t.Helper()
 	c := accounttest.Caller()
-	c.DeviceCookie = marks
+	c.DeviceCookie = cookie
 	return h.Login(t.Context(), account.Credentials{Email: email, Password: password}, c)
 }
 
 // mustLoginWithDevice logs in and returns the device's new cookie.
-func mustLoginWithDevice(t *testing.T, h *accounttest.Env, marks, email, password string) string {
+func mustLoginWithDevice(t *testing.T, h *accounttest.Env, cookie, email, password string) string {
 	t.Helper()
-	g, err := loginWithDevice(t, h, marks, email, password)
+	g, err := loginWithDevice(t, h, cookie, email, password)
 	if err != nil || g.DeviceCookie == "" {
 		t.Fatalf("%s: %q, %v", email, g.DeviceCookie, err)
 	}
@@ -48,30 +48,30 @@ func exhaustAccountLimit(t *testing.T, h *accounttest.Env) {
 	}
 }
 
-// Strangers can close an account to unknown devices but not to a device that its owner has used. No other cookie opens
-// it.
+// Strangers can close an account to unknown devices, but not to a device that its owner has used. No other cookie
+// admits a device.
 func TestLogin_known_device(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
 		h.CreateMember(t, minh)
-		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		cookie := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
 		others := mustLoginWithDevice(t, h, "", minh, accounttest.Password)
 		exhaustAccountLimit(t, h)
-		for range 25 { // the limit refused the last guesses without comparing them
+		for range 25 { // the limit refuses the last guesses without comparing them
 			_, _ = loginWithDevice(t, h, "", lan, "something else")
 		}
 		for what, stranger := range map[string]string{
-			"no mark": "", "another account's": others, "half of it": marks[:len(marks)/2], "another tag": marks[:len(marks)-4] + "AAAA",
-			"another account in it": "9" + marks, "too much": strings.Repeat(marks+":", 50),
+			"no mark": "", "another account's": others, "half of it": cookie[:len(cookie)/2], "another tag": cookie[:len(cookie)-4] + "AAAA",
+			"another account in it": "9" + cookie, "too much": strings.Repeat(cookie+":", 50),
 		} {
 			if _, err := loginWithDevice(t, h, stranger, lan, accounttest.Password); err == nil {
 				t.Errorf("a stranger with %s logged in", what)
 			}
 		}
 		for range 3 {
-			marks = mustLoginWithDevice(t, h, marks, lan, accounttest.Password)
+			cookie = mustLoginWithDevice(t, h, cookie, lan, accounttest.Password)
 		}
-		if _, err := loginWithDevice(t, h, marks, minh, "something else"); !errors.Is(err, account.ErrLogin) {
+		if _, err := loginWithDevice(t, h, cookie, minh, "something else"); !errors.Is(err, account.ErrLogin) {
 			t.Errorf("a cookie of another account: %v", err)
 		}
 	})
@@ -86,11 +86,11 @@ func TestChangePassword_while_strangers_guess(t *testing.T) {
 		h.SyncRevocations(t)
 		again := testenv.Must(h.Refresh(t.Context(), g.Refresh))(t)
 		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
-		marks, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
-		if err != nil || marks == "" || marks == g.DeviceCookie {
-			t.Fatalf("%q, %v", marks, err)
+		cookie, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
+		if err != nil || cookie == "" || cookie == g.DeviceCookie {
+			t.Fatalf("%q, %v", cookie, err)
 		}
-		mustLoginWithDevice(t, h, marks, lan, "another password")
+		mustLoginWithDevice(t, h, cookie, lan, "another password")
 		h.Limits = nil
 		for range 9 {
 			wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
@@ -102,34 +102,34 @@ func TestChangePassword_while_strangers_guess(t *testing.T) {
 	})
 }
 
-// A known device has ten wrong passwords an hour; then it counts as unknown.
+// A known device may send ten wrong passwords an hour. Then it counts as unknown.
 func TestLogin_known_device_guesses(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u := h.CreateMember(t, lan)
-		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		cookie := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
 		for range 10 {
-			_, err := loginWithDevice(t, h, marks, lan, "something else")
+			_, err := loginWithDevice(t, h, cookie, lan, "something else")
 			wantFault(t, "wrong", err, account.ErrLogin)
 		}
 		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 0 || err != nil {
 			t.Errorf("%d failures count against the account, %v", u.Failures, err)
 		}
-		_, err := loginWithDevice(t, h, marks, lan, "something else")
+		_, err := loginWithDevice(t, h, cookie, lan, "something else")
 		wantFault(t, "wrong", err, account.ErrLogin)
 		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 1 || err != nil {
 			t.Errorf("%d failures count against the account, %v", u.Failures, err)
 		}
-		mustLoginWithDevice(t, h, marks, lan, accounttest.Password) // as an unknown device
+		mustLoginWithDevice(t, h, cookie, lan, accounttest.Password) // as an unknown device
 		exhaustAccountLimit(t, h)
-		mustLoginWithDevice(t, h, marks, lan, accounttest.Password) // the window has passed
+		mustLoginWithDevice(t, h, cookie, lan, accounttest.Password) // the window has passed
 		for range 10 {
-			_, _ = loginWithDevice(t, h, marks, lan, "something else")
+			_, _ = loginWithDevice(t, h, cookie, lan, "something else")
 		}
 		exhaustAccountLimit(t, h)
 		for range 10 {
-			_, _ = loginWithDevice(t, h, marks, lan, "something else")
+			_, _ = loginWithDevice(t, h, cookie, lan, "something else")
 		}
-		_, err = loginWithDevice(t, h, marks, lan, accounttest.Password)
+		_, err = loginWithDevice(t, h, cookie, lan, accounttest.Password)
 		if err == nil {
 			t.Error("a device beyond its limit still counts as known")
 		}
@@ -140,23 +140,23 @@ func TestLogin_known_device_guesses(t *testing.T) {
 func TestDeviceCookies_expire(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
-		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		cookie := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
 		exhaustAccountLimit(t, h)
-		known := func(what, marks, password string, want bool) {
+		known := func(what, cookie, password string, want bool) {
 			t.Helper()
-			if _, err := loginWithDevice(t, h, marks, lan, password); (err == nil) != want {
+			if _, err := loginWithDevice(t, h, cookie, lan, password); (err == nil) != want {
 				t.Errorf("%s: %v", what, err)
 			}
 			for range 101 { // the login has reset the failures
 				testenv.NoError(t, h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)))
 			}
 		}
-		known("at first", marks, accounttest.Password, true)
+		known("at first", cookie, accounttest.Password, true)
 		h.Clock.Advance(account.DeviceCookieTTL)
-		known("after its lifetime", marks, accounttest.Password, false)
+		known("after its lifetime", cookie, accounttest.Password, false)
 		reset(t, h, "another password")
 		h.Clock.Advance(time.Minute)
-		fresh := mustLoginWithDevice(t, h, marks, lan, "another password")
+		fresh := mustLoginWithDevice(t, h, cookie, lan, "another password")
 		known("after another login", fresh, "another password", true)
 		reset(t, h, "a third password")
 		known("after a reset", fresh, "a third password", true) // the reset has reopened the account
@@ -167,21 +167,21 @@ func TestDeviceCookies_expire(t *testing.T) {
 // A cookie has at most ten entries and drops the oldest.
 func TestDeviceCookies_shared_device(t *testing.T) {
 	h := newSQLiteEnv(t)
-	var marks string
+	var cookie string
 	for i := range 11 {
 		email := fmt.Sprintf("cook%d@example.com", i)
 		h.CreateMember(t, email)
-		marks = mustLoginWithDevice(t, h, marks, email, accounttest.Password)
+		cookie = mustLoginWithDevice(t, h, cookie, email, accounttest.Password)
 	}
-	if n := strings.Count(marks, ":") + 1; n != 10 || len(marks) > 1200 {
-		t.Errorf("%d entries, %d bytes", n, len(marks))
+	if n := strings.Count(cookie, ":") + 1; n != 10 || len(cookie) > 1200 {
+		t.Errorf("%d entries, %d bytes", n, len(cookie))
 	}
-	marks = mustLoginWithDevice(t, h, marks, "cook5@example.com", accounttest.Password)
-	if n := strings.Count(marks, ":") + 1; n != 10 {
+	cookie = mustLoginWithDevice(t, h, cookie, "cook5@example.com", accounttest.Password)
+	if n := strings.Count(cookie, ":") + 1; n != 10 {
 		t.Errorf("%d entries after another login of the same account", n)
 	}
 	h.Devices.SetKey(account.NewKey())
-	if again := mustLoginWithDevice(t, h, marks, "cook5@example.com", accounttest.Password); strings.Contains(again, ":") {
+	if again := mustLoginWithDevice(t, h, cookie, "cook5@example.com", accounttest.Password); strings.Contains(again, ":") {
 		t.Errorf("entries of another key were kept: %s", again)
 	}
 }

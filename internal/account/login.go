@@ -103,15 +103,15 @@ func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTo
 // verifyKnownDevice verifies a login from a known device. The returned user is zero if the device is unknown for the
 // account or has exhausted its limit. It queries SQL only for callers with a valid device cookie.
 func (a *Service) verifyKnownDevice(ctx context.Context, in Credentials, c Caller) (User, LoginProof, error) {
-	marks := a.Devices.parse(c.DeviceCookie, a.Now())
-	if len(marks) == 0 {
+	entries := a.Devices.parse(c.DeviceCookie, a.Now())
+	if len(entries) == 0 {
 		return User{}, LoginProof{}, nil
 	}
 	u, _, err := a.findAccount(ctx, in)
 	if err != nil {
 		return User{}, LoginProof{}, err
 	}
-	m, known := a.Devices.find(u, marks)
+	m, known := a.Devices.find(u, entries)
 	if !known {
 		return User{}, LoginProof{}, nil
 	}
@@ -137,9 +137,9 @@ func (a *Service) verifyUnknownDevice(ctx context.Context, in Credentials, c Cal
 	return a.verifyLimited(ctx, in, c)
 }
 
-// verifyLimited finds the account and verifies the password within the limits of failed logins. Guesses at one name run
-// one after the other: the limits are read before the slow hash and counted after it, so concurrent guesses would all
-// pass.
+// verifyLimited finds the account and verifies the password within the limits of failed logins. It allows one guess per
+// name at a time: the limits are read before the slow hash and counted after it, so concurrent guesses would otherwise
+// all pass.
 func (a *Service) verifyLimited(ctx context.Context, in Credentials, c Caller) (User, LoginProof, error) {
 	done, err := a.guessLocks.lock(ctx, strings.ToLower(strings.TrimSpace(in.Email+in.Username)))
 	if err != nil {

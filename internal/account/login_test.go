@@ -26,11 +26,11 @@ func TestLogin_failures_are_incidents(t *testing.T) {
 		}
 		h.Incidents = &audit.Incidents{Now: h.Clock.Now}
 		h.CreateMember(t, lan)
-		marks := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
-		for _, try := range []struct{ marks, email, want string }{
-			{"", lan, "user:1"}, {"", "nobody@example.com", "user:unknown"}, {marks, lan, "user:1"},
+		cookie := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
+		for _, try := range []struct{ cookie, email, want string }{
+			{"", lan, "user:1"}, {"", "nobody@example.com", "user:unknown"}, {cookie, lan, "user:1"},
 		} {
-			if _, err := loginWithDevice(t, h, try.marks, try.email, "something else"); !errors.Is(err, account.ErrLogin) {
+			if _, err := loginWithDevice(t, h, try.cookie, try.email, "something else"); !errors.Is(err, account.ErrLogin) {
 				t.Fatal(err)
 			}
 			if got := flush(); len(got) != 1 || got[0].Subject != try.want || got[0].Address != "192.0.2.7" {

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-var light = Argon2Params{Memory: 16, Time: 1, Threads: 1}
+var cheapParams = Argon2Params{Memory: 16, Time: 1, Threads: 1}
 
 // chars returns a text of n characters, not all the same.
 func chars(n int) string { return string([]rune(strings.Repeat("sợi mì ", n))[:n]) }
@@ -71,7 +71,7 @@ func TestCommonPasswords(t *testing.T) {
 }
 
 func TestHasher(t *testing.T) {
-	hasher := NewHasher(light, 1)
+	hasher := NewHasher(cheapParams, 1)
 	phc, err := hasher.Hash(t.Context(), " Pass wörd 1 ")
 	if err != nil || !strings.HasPrefix(phc, "$argon2id$v=19$m=16,t=1,p=1$") {
 		t.Fatalf("%q, %v", phc, err)
@@ -93,7 +93,7 @@ func TestHasher(t *testing.T) {
 }
 
 func TestHasher_outdated(t *testing.T) {
-	phc := testenv.Must(NewHasher(light, 1).Hash(t.Context(), "a password"))(t)
+	phc := testenv.Must(NewHasher(cheapParams, 1).Hash(t.Context(), "a password"))(t)
 	for _, better := range []Argon2Params{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
 		if ok, outdated, err := NewHasher(better, 1).Verify(t.Context(), phc, "a password"); !ok || !outdated || err != nil {
 			t.Errorf("%+v: %t, %t, %v", better, ok, outdated, err)
@@ -104,9 +104,10 @@ func TestHasher_outdated(t *testing.T) {
 	}
 }
 
-// An unreadable hash matches no password, costs one hash, and never the cost that it names.
+// An unreadable hash matches no password. Its verification costs one standard hash, regardless of the cost in its
+// parameters.
 func TestHasher_Verify_foreign_hashes(t *testing.T) {
-	hasher := NewHasher(light, 1)
+	hasher := NewHasher(cheapParams, 1)
 	salt, key := strings.Repeat("A", 22), strings.Repeat("A", 43)
 	for _, phc := range []string{
 		"", "x", "$argon2id$v=19$m=16,t=1,p=1$" + salt, "$argon2i$v=19$m=16,t=1,p=1$" + salt + "$" + key,
@@ -126,7 +127,7 @@ func TestHasher_Verify_foreign_hashes(t *testing.T) {
 
 // Few hashes run at once, some wait, and further ones are refused immediately.
 func TestHasher_bounded(t *testing.T) {
-	hasher := NewHasher(light, 2)
+	hasher := NewHasher(cheapParams, 2)
 	hasher.slots <- struct{}{} // take both slots
 	hasher.slots <- struct{}{}
 	errs := make(chan error, 200)

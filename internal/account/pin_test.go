@@ -38,7 +38,7 @@ const pin = "2580"
 type tablet struct {
 	*accounttest.Env
 
-	at   authz.Actor  // who is logged in at it
+	at   authz.Actor  // the account that is logged in
 	cook account.User // has a PIN and works in the same branch
 }
 

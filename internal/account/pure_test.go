@@ -140,7 +140,7 @@ func TestSessionLifetimes(t *testing.T) {
 	}
 }
 
-// A session that begins right after all sessions were ended is alive, also if the clocks differ.
+// A session that begins right after all sessions were ended is valid, even if the clocks differ.
 func TestSession_StartedAfter(t *testing.T) {
 	u := User{Role: authz.RoleUser, Status: Active, ValidFrom: noon}
 	for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(time.Millisecond)} {

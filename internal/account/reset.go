@@ -156,7 +156,7 @@ var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "The current pass
 // ChangePassword replaces an actor's password and ends all other sessions of the account. It returns the device's new
 // cookie; all other devices of the account become unknown until their next login.
 func (a *Service) ChangePassword(
-	ctx context.Context, who authz.Actor, present, next, marks string,
+	ctx context.Context, who authz.Actor, present, next, cookie string,
 ) (newMarks string, err error) {
 	// A password that is unfit for any account is refused before the current one is hashed.
 	if err := CheckPassword(next, authz.IsStaff(who.Role)); err != nil {
@@ -179,7 +179,7 @@ func (a *Service) ChangePassword(
 	}
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
 	a.dropSessions(ctx, ended)
-	return a.Devices.add(marks, u.ID, p.NewHash, a.Now()), nil
+	return a.Devices.add(cookie, u.ID, p.NewHash, a.Now()), nil
 }
 
 // verifyCurrentPassword verifies an actor's current password. A session has a limit of its own, like a known device, so

@@ -183,7 +183,7 @@ func TestLogin_states(t *testing.T) {
 	})
 }
 
-// failuresWritten selects how many failed logins were written, of known and unknown accounts.
+// failuresWritten selects the numbers of recorded failed logins, of known and unknown accounts.
 var failuresWritten = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`
 	SELECT (SELECT SUM(failures) FROM app_user) + COALESCE(SUM(used), 0)
 	FROM auth_cap WHERE action = 'login_nobody'`)}}).Must("it")

@@ -254,7 +254,7 @@ func TestLogout(t *testing.T) {
 			g := h.MustLogin(t, lan)
 			next := refresh(t, h, g.Refresh)
 			testenv.NoError(t, h.Authenticate(t.Context(), next.Access))
-			for range 2 { // again is fine
+			for range 2 { // a repetition succeeds
 				if err := leave(g, next); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}

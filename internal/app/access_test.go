@@ -61,7 +61,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, "", "", 0},
 		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"RECEIVE","quantity":5}`,
 			audit.ActionStockAdjusted, "stockItem:", 1},
-		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // of five
+		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // five in stock
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, audit.ActionStockAdjusted, "stockItem:{sku}", 1},
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, "", "", 0},
 		{"managerB", "PUT", "/inventory/{sku}", `{"branchId":"1","available":8}`, "", "", 0},
@@ -110,8 +110,8 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	}
 }
 
-// beside starts a second process on the same database, with the same principals.
-func (f *fixture) beside() *fixture {
+// secondProcess starts a second process on the same database, with the same principals.
+func (f *fixture) secondProcess() *fixture {
 	c := f.core.Config
 	c.DataDir = dataDir(f.t)
 	return f.withConfig(c)
@@ -120,7 +120,7 @@ func (f *fixture) beside() *fixture {
 // A permission revoked in one process is invalid there immediately, and in other processes within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
 	f := newFixture(t)
-	far := f.beside()
+	far := f.secondProcess()
 	far.bearer = f.bearer
 	const branches = "/api/branches"
 	for _, c := range []struct {
@@ -166,7 +166,7 @@ func TestAnnounceAccess(t *testing.T) {
 		}
 	}
 	f := &fixture{t: t, core: p.core, url: "http://" + p.server.Addr().String(), client: &http.Client{Transport: &http.Transport{}}}
-	f.closes(p)
+	f.closeLater(p)
 	body := func(code string) string {
 		return fmt.Sprintf(`{"code":%q,"email":"boss@house.example","password":%q}`, code, matrixPassword)
 	}
@@ -182,7 +182,7 @@ func TestAnnounceAccess(t *testing.T) {
 	}
 	out.Reset()
 	err := p.core.announceAccess(t.Context(), &out, false)
-	// Without a web app in the binary, the line says so instead of showing the URL of the console.
+	// Without a web app in the binary, the line states that instead of the URL of the console.
 	if said := out.String(); err != nil || strings.Contains(said, "Set up") || strings.Count(said, "\n") != 1 {
 		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, said)
 	}

@@ -22,12 +22,12 @@ import (
 	"comanda/internal/testenv"
 )
 
-// figures maps series to one value per minute in Prometheus's notation: 0x9 1x30 is ten zeros and then ones, 0+60x40
-// grows by 60.
-type figures map[string]string
+// metricSeries maps series to one value per minute in Prometheus's notation: 0x9 1x30 is ten zeros and then ones,
+// 0+60x40 grows by 60.
+type metricSeries map[string]string
 
 // healthy is an installation without any fault.
-var healthy = figures{
+var healthy = metricSeries{
 	`stock_low_items{branch="1"}`:                              "0x40",
 	`inventory_ended_total{to="expired"}`:                      "0+1x40",
 	`inventory_try_total{result="reserved"}`:                   "0+100x40",
@@ -70,71 +70,71 @@ var healthy = figures{
 	`payment_callback_total{method="VNPAY",result="paid"}`:     "0+100x40",
 }
 
-// none removes a series.
+// none removes a series from healthy.
 const none = ""
 
-// troubles has for each alert the fault, the minute until which no alert may fire, and the minute at which it must.
-var troubles = []struct {
+// faults has for each alert the fault, the minute until which no alert may fire, and the minute at which it must fire.
+var faults = []struct {
 	alert       string
-	wrong       figures
+	wrong       metricSeries
 	quiet, loud int
 }{
-	{"StockLow", figures{`stock_low_items{branch="1"}`: "0x9 2x30"}, 14, 15},
-	{"ReservationTimeoutsHigh", figures{`inventory_ended_total{to="expired"}`: "0+50x40"}, 4, 15},
-	{"HoldsOverdue", figures{`hold_overdue_oldest_age_seconds{of="reservations"}`: "1x9 31+60x30"}, 11, 12},
-	{"StockDrift", figures{`reservation_drift_units`: "0x9 3x30"}, 11, 12},
-	{"RebuildsFail", figures{`redis_rebuild_total{result="failed"}`: "0+2x40"}, 4, 15},
-	{"RedisDown", figures{ // its consequences must not fire as well
+	{"StockLow", metricSeries{`stock_low_items{branch="1"}`: "0x9 2x30"}, 14, 15},
+	{"ReservationTimeoutsHigh", metricSeries{`inventory_ended_total{to="expired"}`: "0+50x40"}, 4, 15},
+	{"HoldsOverdue", metricSeries{`hold_overdue_oldest_age_seconds{of="reservations"}`: "1x9 31+60x30"}, 11, 12},
+	{"StockDrift", metricSeries{`reservation_drift_units`: "0x9 3x30"}, 11, 12},
+	{"RebuildsFail", metricSeries{`redis_rebuild_total{result="failed"}`: "0+2x40"}, 4, 15},
+	{"RedisDown", metricSeries{ // its consequences must not fire as well
 		`breaker_state{dep="redis"}`: "0x9 1x30", `redis_outbox_oldest_age_seconds`: "1x9 1+60x30",
 		`redis_rebuild_total{result="failed"}`: "1x9 1+9x30", `document_outbox_oldest_age_seconds`: "1x9 1+60x30",
 		`document_damaged`: "0x9 1x30",
 	}, 10, 25},
-	{"RedisOutboxStuck", figures{`redis_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 11, 12},
-	{"RedisOutboxDead", figures{`redis_outbox_dead`: "0x9 1x30"}, 10, 11},
-	{"DocumentsBehind", figures{`document_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
-	{"DocumentsLost", figures{`document_damaged`: "0x9 1x30"}, 11, 12},
-	{"RedisEvicts", figures{`redis_evicting_servers`: "0x9 1x30"}, 14, 15},
-	{"OutboxNotDraining", figures{`outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
-	{"NoRelay", figures{`job_last_success_timestamp_seconds{job="relay"}`: none}, 4, 5},
-	{"DeadLetters", figures{`dlq_messages{consumer="daybook"}`: "0x9 1x30"}, 10, 11},
-	{"BrokerNotConnected", figures{`rabbit_connected{role="publisher"}`: "1x9 0x30"}, 11, 12},
-	{"BrokerBlocks", figures{`rabbit_blocked{role="publisher"}`: "0x9 1x30"}, 10, 11},
-	{"QueueDiffers", figures{`rabbit_queue_differs{queue="store.order.paid"}`: "0x9 1x30"}, 14, 15},
-	{"InstanceDown", figures{`up{job="comanda"}`: "1x9 0x30"}, 10, 11},
-	{"DatabaseUnavailable", figures{`job_last_success_timestamp_seconds{job="measure"}`: "0+60x9 540x30"}, 10, 13},
-	{"SweeperLate", figures{`job_last_success_timestamp_seconds{job="reservations"}`: "0+60x9 540x30"}, 10, 13},
-	{"NoWorker", figures{`job_last_success_timestamp_seconds{job="sweeper"}`: none}, 4, 5},
-	{"LoopFails", figures{`job_errors_total{job="sweeper"}`: "0+50x40"}, 5, 15},
-	{"LoopPanics", figures{`job_panics_total{job="sweeper"}`: "0x9 1x30"}, 9, 10},
-	{"ServerErrors", figures{`http_server_request_duration_seconds_count{status="503"}`: "0+100x40"}, 5, 15},
-	{"LettersStuck", figures{`mail_dead`: "0x9 1x30"}, 14, 15},
-	{"LettersStuck", figures{`mail_oldest_age_seconds`: "10x9 301x30"}, 14, 15},
-	{"TokenReuse", figures{`auth_refresh_reuse_total`: "0x9 1x30"}, 9, 10},
-	{"DecidingClockSet", figures{`clock_steps_total{clock="deciding",direction="back"}`: "1x9 2x30"}, 9, 10},
-	{"MachineClockSet", figures{`clock_steps_total{clock="machine",direction="any"}`: "3x9 4x30"}, 9, 10},
-	{"ClockInDoubt", figures{`clock_settled`: "1x9 0x30"}, 11, 12},
-	{"ClockNotMeasured", figures{`clock_measurement_age_seconds`: "10x9 301+60x30"}, 10, 11},
-	{"ClockOff", figures{`clock_offset_seconds`: "0x9 -3x30"}, 14, 15},
-	{"RefundDue", figures{`refund_obligation_oldest_age_seconds`: "100x9 901+60x30"}, 10, 11},
-	{"PaymentsStuck", figures{`payment_stuck{state="REVIEW"}`: "0x9 1x30"}, 19, 20},
-	{"CallbacksForged", figures{`payment_callback_total{method="VNPAY",result="forged"}`: "0x9 1x30"}, 9, 10},
+	{"RedisOutboxStuck", metricSeries{`redis_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 11, 12},
+	{"RedisOutboxDead", metricSeries{`redis_outbox_dead`: "0x9 1x30"}, 10, 11},
+	{"DocumentsBehind", metricSeries{`document_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
+	{"DocumentsLost", metricSeries{`document_damaged`: "0x9 1x30"}, 11, 12},
+	{"RedisEvicts", metricSeries{`redis_evicting_servers`: "0x9 1x30"}, 14, 15},
+	{"OutboxNotDraining", metricSeries{`outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
+	{"NoRelay", metricSeries{`job_last_success_timestamp_seconds{job="relay"}`: none}, 4, 5},
+	{"DeadLetters", metricSeries{`dlq_messages{consumer="daybook"}`: "0x9 1x30"}, 10, 11},
+	{"BrokerNotConnected", metricSeries{`rabbit_connected{role="publisher"}`: "1x9 0x30"}, 11, 12},
+	{"BrokerBlocks", metricSeries{`rabbit_blocked{role="publisher"}`: "0x9 1x30"}, 10, 11},
+	{"QueueDiffers", metricSeries{`rabbit_queue_differs{queue="store.order.paid"}`: "0x9 1x30"}, 14, 15},
+	{"InstanceDown", metricSeries{`up{job="comanda"}`: "1x9 0x30"}, 10, 11},
+	{"DatabaseUnavailable", metricSeries{`job_last_success_timestamp_seconds{job="measure"}`: "0+60x9 540x30"}, 10, 13},
+	{"SweeperLate", metricSeries{`job_last_success_timestamp_seconds{job="reservations"}`: "0+60x9 540x30"}, 10, 13},
+	{"NoWorker", metricSeries{`job_last_success_timestamp_seconds{job="sweeper"}`: none}, 4, 5},
+	{"LoopFails", metricSeries{`job_errors_total{job="sweeper"}`: "0+50x40"}, 5, 15},
+	{"LoopPanics", metricSeries{`job_panics_total{job="sweeper"}`: "0x9 1x30"}, 9, 10},
+	{"ServerErrors", metricSeries{`http_server_request_duration_seconds_count{status="503"}`: "0+100x40"}, 5, 15},
+	{"LettersStuck", metricSeries{`mail_dead`: "0x9 1x30"}, 14, 15},
+	{"LettersStuck", metricSeries{`mail_oldest_age_seconds`: "10x9 301x30"}, 14, 15},
+	{"TokenReuse", metricSeries{`auth_refresh_reuse_total`: "0x9 1x30"}, 9, 10},
+	{"DecidingClockSet", metricSeries{`clock_steps_total{clock="deciding",direction="back"}`: "1x9 2x30"}, 9, 10},
+	{"MachineClockSet", metricSeries{`clock_steps_total{clock="machine",direction="any"}`: "3x9 4x30"}, 9, 10},
+	{"ClockInDoubt", metricSeries{`clock_settled`: "1x9 0x30"}, 11, 12},
+	{"ClockNotMeasured", metricSeries{`clock_measurement_age_seconds`: "10x9 301+60x30"}, 10, 11},
+	{"ClockOff", metricSeries{`clock_offset_seconds`: "0x9 -3x30"}, 14, 15},
+	{"RefundDue", metricSeries{`refund_obligation_oldest_age_seconds`: "100x9 901+60x30"}, 10, 11},
+	{"PaymentsStuck", metricSeries{`payment_stuck{state="REVIEW"}`: "0x9 1x30"}, 19, 20},
+	{"CallbacksForged", metricSeries{`payment_callback_total{method="VNPAY",result="forged"}`: "0x9 1x30"}, 9, 10},
 }
 
 func TestAlerts_quietInHealth(t *testing.T) {
 	rules := readRules(t)
 	series := healthy.series(t)
 	for minute := range 40 {
-		if firing := alarms(t, rules, series, minute); len(firing) > 0 {
+		if firing := firingAlerts(t, rules, series, minute); len(firing) > 0 {
 			t.Fatalf("after %d minutes: %v", minute, firing)
 		}
 	}
 }
 
-// Each alert fires on its fault, not before its time, and no other alert does.
+// Each alert fires on its fault, not too early, and no other alert fires.
 func TestAlerts_fire(t *testing.T) {
 	rules := readRules(t)
 	seen := map[string]bool{}
-	for _, f := range troubles {
+	for _, f := range faults {
 		seen[f.alert] = true
 		t.Run(f.alert, func(t *testing.T) {
 			now := maps.Clone(healthy)
@@ -145,10 +145,10 @@ func TestAlerts_fire(t *testing.T) {
 				now[name] = values
 			}
 			series := now.series(t)
-			if firing := alarms(t, rules, series, f.quiet); len(firing) > 0 {
+			if firing := firingAlerts(t, rules, series, f.quiet); len(firing) > 0 {
 				t.Errorf("after %d minutes: %v", f.quiet, firing)
 			}
-			if diff := cmp.Diff([]string{f.alert}, alarms(t, rules, series, f.loud)); diff != "" {
+			if diff := cmp.Diff([]string{f.alert}, firingAlerts(t, rules, series, f.loud)); diff != "" {
 				t.Errorf("after %d minutes: %s", f.loud, diff)
 			}
 		})
@@ -173,8 +173,8 @@ func readRules(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
-// series returns the figures as a Prometheus storage holds them.
-func (f figures) series(t *testing.T) []storage.Series {
+// series returns the values in the form of a Prometheus storage.
+func (f metricSeries) series(t *testing.T) []storage.Series {
 	t.Helper()
 	var all []storage.Series
 	for name, text := range f {
@@ -191,14 +191,14 @@ func (f figures) series(t *testing.T) []storage.Series {
 	return all
 }
 
-// alarms returns the alerts that fire at the end of a minute when rules are evaluated each minute.
-func alarms(t *testing.T, rules []rulefmt.Rule, series []storage.Series, minute int) []string {
+// firingAlerts returns the alerts that fire at the end of a minute when rules are evaluated each minute.
+func firingAlerts(t *testing.T, rules []rulefmt.Rule, series []storage.Series, minute int) []string {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
 	defer func() { _ = engine.Close() }()
 	store := &storage.MockQueryable{MockQuerier: &storage.MockQuerier{
 		SelectMockFunction: func(_ bool, _ *storage.SelectHints, by ...*labels.Matcher) storage.SeriesSet {
-			return &found{of: slices.DeleteFunc(slices.Clone(series), func(s storage.Series) bool { return !matches(s, by) })}
+			return &selector{of: slices.DeleteFunc(slices.Clone(series), func(s storage.Series) bool { return !matches(s, by) })}
 		},
 	}}
 	var firing []string
@@ -230,16 +230,16 @@ func matches(s storage.Series, by []*labels.Matcher) bool {
 	return !slices.ContainsFunc(by, func(m *labels.Matcher) bool { return !m.Matches(s.Labels().Get(m.Name)) })
 }
 
-// found is a series selector of a query.
-type found struct {
+// selector is a series selector of a query.
+type selector struct {
 	of []storage.Series
 	at int
 }
 
-func (f *found) Next() bool                        { f.at++; return f.at <= len(f.of) }
-func (f *found) At() storage.Series                { return f.of[f.at-1] }
-func (f *found) Err() error                        { return nil }
-func (f *found) Warnings() annotations.Annotations { return nil }
+func (f *selector) Next() bool                        { f.at++; return f.at <= len(f.of) }
+func (f *selector) At() storage.Series                { return f.of[f.at-1] }
+func (f *selector) Err() error                        { return nil }
+func (f *selector) Warnings() annotations.Annotations { return nil }
 
 // An alert on a metric or label that is not exported would never fire.
 func TestAlerts_askForWhatIsExported(t *testing.T) {
@@ -270,12 +270,12 @@ func TestAlerts_askForWhatIsExported(t *testing.T) {
 	}
 }
 
-var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
+var metricDesc = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
 
 // exported returns the labels of every metric of a process with all roles and a broker.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
-	p := begun(t, map[string]string{
+	p := startProcess(t, map[string]string{
 		"COMANDA_AMQP_URL": "amqp://127.0.0.1:1/", "COMANDA_SMTP_URL": "smtp://127.0.0.1:1",
 		"COMANDA_MAIL_FROM": "house@example.com", "COMANDA_SIMULATORS": "on",
 	}, API, Worker, Relay)
@@ -284,7 +284,7 @@ func exported(t *testing.T) map[string][]string {
 	close(descs)
 	all := map[string][]string{}
 	for d := range descs {
-		m := described.FindStringSubmatch(d.String())
+		m := metricDesc.FindStringSubmatch(d.String())
 		if m == nil {
 			t.Fatalf("%s cannot be read", d)
 		}

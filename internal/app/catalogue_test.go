@@ -48,7 +48,7 @@ func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) erro
 // cache holds. The returned impact counts every order that was placed before.
 func TestTakeOff_races_orders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		here, there := demoCore(t, db), demoCore(t, db) // separate Redis: no notifications
+		here, there := demoCore(t, db), demoCore(t, db) // with separate Redis servers, so without notifications
 		for _, k := range []*Core{here, there} {
 			settings := k.Orders.Settings()
 			settings.Limits = ordering.Limits{}
@@ -92,7 +92,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 	})
 }
 
-// An item that is off is shown as sold out and refused at once. It is sold again when it is restored or its time has
+// An item that was 86'd is shown as sold out and refused at once. It is sold again when it is restored or its time has
 // ended.
 func TestTakeOff_seen_and_ended(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -187,7 +187,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// A branch with guests is not retired. A retired one leaves lists, QR codes and orders until it is restored.
+// A branch with guests cannot be retired. A retired branch disappears from lists, and its QR codes and orders are
+// refused until it is restored.
 func TestRetire(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -241,7 +242,7 @@ func TestRetire(t *testing.T) {
 	})
 }
 
-// A copy has the settings, hours and menu of its original, once per key, and nothing of its tables.
+// A copied branch has the settings, hours and menu of the original, but none of its tables. One key creates one copy.
 func TestCopyBranch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

@@ -12,7 +12,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// times are statements for rows whose instants the clock's steps do and do not move; $1 is an instant.
+// times are statements for rows with instants that move with the clock's steps and others that do not; $1 is an
+// instant.
 var times = sqldb.Load(fstest.MapFS{
 	"holds.sql": {Data: []byte(`
 		INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
@@ -100,8 +101,8 @@ func instants(t *testing.T, db *sqldb.DB, name string) map[string]int64 {
 	return m
 }
 
-// Open deadlines move with the clock, in both directions. What has ended or happened stays, and so do times that a
-// gateway has.
+// Open deadlines move with the clock, in both directions. Times of past events do not move, and neither do times that a
+// gateway stores.
 func TestCore_moveDeadlines(t *testing.T) {
 	moves := map[string]bool{
 		"hold unpaid": true, "hold confirming": true, "hold x-other": true,
@@ -155,7 +156,7 @@ func TestCore_moveDeadlines(t *testing.T) {
 		if shown := instants(t, db, "projected"); len(shown) != 1 || shown[`["confirming","unpaid"]`]+shown[`["unpaid","confirming"]`] != 3 {
 			t.Errorf("documents that are written anew: %v", shown)
 		}
-		moved := shown(t, k.Metrics.moved)
+		moved := exportedValues(t, k.Metrics.moved)
 		if moved["clock_deadlines_moved_total orders"] != 6 || moved["clock_deadlines_moved_total holds"] != 9 {
 			t.Errorf("shown is %v", moved)
 		}

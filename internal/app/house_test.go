@@ -24,8 +24,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// houseCore returns a process with gateways on a database. The environment overrides the test's own.
-func houseCore(t *testing.T, db *sqldb.DB, environment map[string]string) *Core {
+// coreWithGateways returns a process with gateways on a database. The environment overrides the test's own.
+func coreWithGateways(t *testing.T, db *sqldb.DB, environment map[string]string) *Core {
 	t.Helper()
 	all := map[string]string{"COMANDA_DATA_DIR": t.TempDir()}
 	maps.Copy(all, environment)
@@ -67,7 +67,7 @@ var vnpayAccount = map[string]string{"vnpay_tmn_code": "QUANHOA1", "vnpay_hash_s
 func TestSettings_apply_while_servers_run(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		key := map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)}
-		here, there := houseCore(t, db, key), houseCore(t, db, key)
+		here, there := coreWithGateways(t, db, key), coreWithGateways(t, db, key)
 		values := map[string]string{
 			"payment_window": "20m", "expiry_grace": "10s", "ticket_warn": "3m", "public_url": "https://hoa.example/",
 		}
@@ -94,7 +94,7 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 
 // Each refused setting has a code of its own, by which clients choose their text.
 func TestSettings_refused_fields(t *testing.T) {
-	k := houseCore(t, sqldbtest.SQLite(t), map[string]string{"COMANDA_SIMULATORS": "on"})
+	k := coreWithGateways(t, sqldbtest.SQLite(t), map[string]string{"COMANDA_SIMULATORS": "on"})
 	const url, secret = "https://pay.example/x", "abcdefghijklmnop"
 	for _, c := range []struct {
 		values      map[string]string
@@ -132,10 +132,10 @@ func TestSettings_refused_fields(t *testing.T) {
 	}
 }
 
-// Bad values are refused together with the good ones beside them.
+// Bad values are refused together with the good ones in the same request.
 func TestSettings_refuse(t *testing.T) {
 	db := sqldbtest.SQLite(t)
-	k := houseCore(t, db, map[string]string{"COMANDA_TICKET_WARN": "5m", "COMANDA_SIMULATORS": "on"})
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_TICKET_WARN": "5m", "COMANDA_SIMULATORS": "on"})
 	for name, c := range map[string]struct {
 		values map[string]string
 		code   string
@@ -170,20 +170,20 @@ func TestSettings_refuse(t *testing.T) {
 	}
 }
 
-// The environment wins over a stored value, in the process that has it.
+// In a process that has it, the environment takes precedence over a stored value.
 func TestSettings_environment_wins(t *testing.T) {
 	db := sqldbtest.SQLite(t)
-	testenv.NoError(t, change(t, houseCore(t, db, nil), map[string]string{"payment_window": "20m"}))
-	k := houseCore(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
+	testenv.NoError(t, change(t, coreWithGateways(t, db, nil), map[string]string{"payment_window": "20m"}))
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
 	if w := k.Orders.Settings().PaymentWindow; w != 7*time.Minute {
 		t.Errorf("the window is %v", w)
 	}
 }
 
-// Without the sealing key only the settings that it sealed are off, until it is restored.
+// Without the sealing key, only the settings sealed with it have no value, until the key is restored.
 func TestSettings_lost_key(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
-	here := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
+	here := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
 	values := map[string]string{"payment_window": "20m"}
 	maps.Copy(values, vnpayAccount)
 	testenv.NoError(t, change(t, here, values))
@@ -202,7 +202,7 @@ func TestSettings_lost_key(t *testing.T) {
 		t.Errorf("a secret is shown as %+v", s)
 	}
 	elsewhere := t.TempDir() // another machine, without the key
-	k := houseCore(t, db, map[string]string{"COMANDA_DATA_DIR": elsewhere})
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": elsewhere})
 	o := k.Orders.Settings()
 	if o.PaymentWindow != 20*time.Minute || o.Methods.Check(payment.VNPay) == nil || k.checkSettings(t.Context()) == nil {
 		t.Errorf("without the key: %+v, %v", o, k.checkSettings(t.Context()))
@@ -217,12 +217,12 @@ func TestSettings_lost_key(t *testing.T) {
 	}
 }
 
-// With RabbitMQ a changed payment window is in force at once, and the setting says that the timer queue follows with the
-// next start. A process that starts with the stored value has nothing to catch up on.
+// With RabbitMQ a changed payment window takes effect at once, and the setting reports that the timer queue changes
+// with the next start. A process that starts with the stored value needs no restart.
 func TestSettings_needs_restart(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	broker := map[string]string{"COMANDA_AMQP_URL": "amqp://127.0.0.1:1"}
-	k := houseCore(t, db, broker)
+	k := coreWithGateways(t, db, broker)
 	for _, c := range []struct {
 		window string
 		want   bool
@@ -238,14 +238,14 @@ func TestSettings_needs_restart(t *testing.T) {
 	if w := k.Orders.Settings().PaymentWindow; w != 20*time.Minute {
 		t.Errorf("the window in force is %v", w)
 	}
-	again := houseCore(t, db, broker)
+	again := coreWithGateways(t, db, broker)
 	if s := settingOf(t, again, "payment_window"); s.Restart {
 		t.Errorf("after a restart: %+v", s)
 	}
 	if w := again.house.Load().config.rabbit(nil, nil, nil).PaymentWindow; w != 20*time.Minute {
 		t.Errorf("the timer queue is declared with %v", w)
 	}
-	without := houseCore(t, db, nil)
+	without := coreWithGateways(t, db, nil)
 	testenv.NoError(t, change(t, without, map[string]string{"payment_window": "30m"}))
 	if s := settingOf(t, without, "payment_window"); s.Restart {
 		t.Errorf("without RabbitMQ: %+v", s)

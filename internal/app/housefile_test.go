@@ -10,7 +10,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Every mistake in a house file has its line and field, and nothing is created.
+// Every mistake in a setup file is reported with its line and field, and nothing is created.
 func TestSetUpHouse_problems(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"", "0 : the file is empty"},

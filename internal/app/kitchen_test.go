@@ -13,7 +13,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 	measured := func() map[string]float64 {
 		t.Helper()
 		testenv.NoError(t, f.core.measure(t.Context()))
-		return shown(t, m.tickets, m.steps)
+		return exportedValues(t, m.tickets, m.steps)
 	}
 	const age = "kitchen_oldest_ticket_age_seconds 1"
 	if _, waits := measured()[age]; waits {
@@ -24,7 +24,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 		t.Error("a ticket that is not paid waits")
 	}
 	id := f.make("{paidorder}")
-	strike(t, f.core.DB, "paid", f.core.DB.Now().UnixMilli()-90_000, id)
+	causeFault(t, f.core.DB, "paid", f.core.DB.Now().UnixMilli()-90_000, id)
 	if s := measured()[age]; s < 90 || s > 150 {
 		t.Errorf("it has waited for %v seconds", s)
 	}

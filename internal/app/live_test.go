@@ -15,15 +15,15 @@ import (
 	"comanda/internal/testenv"
 )
 
-// soon is far longer than a notification takes on a busy machine. seldom is far longer than soon: streams then poll too
-// rarely to explain a change by polling.
+// soon is far longer than a notification takes on a busy machine. seldom is far longer than soon, so that polling
+// cannot explain a change that a stream receives.
 const (
 	soon   = 20 * time.Second
 	seldom = time.Minute
 )
 
-// twins starts two processes on one PostgreSQL database. redis has each one's Redis address.
-func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
+// twoProcesses starts two processes on one PostgreSQL database. redis has the Redis address of each.
+func twoProcesses(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	t.Helper()
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	database := sqldbtest.PostgresURL(t)
@@ -87,7 +87,7 @@ func (f *fixture) follow(principal, path string) *stream {
 	return s
 }
 
-// until waits for an event for which says returns true.
+// until waits for an event for which matches returns true.
 func (s *stream) until(what string, says func(map[string]any) bool) {
 	s.t.Helper()
 	late := time.After(soon)
@@ -135,7 +135,7 @@ func has(key, value string) func(map[string]any) bool {
 // A change in one process reaches the other's streams long before they poll.
 func TestLive_processes_notify_each_other(t *testing.T) {
 	redis := testenv.RedisServer(t)
-	a, b := twins(t, seldom, redis.Addr(), redis.Addr())
+	a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	a.sell(9)
 	order := a.order("SANDBOX")
 	guest := b.follow("guest", "/cis/order/"+order+"/events")
@@ -168,7 +168,7 @@ func TestLive_processes_notify_each_other(t *testing.T) {
 func TestLive_cut_off(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	far := testenv.NewProxy(t, redis.Addr())
-	a, b := twins(t, seldom, redis.Addr(), far.Addr())
+	a, b := twoProcesses(t, seldom, redis.Addr(), far.Addr())
 	for range 3 {
 		order := a.order("SANDBOX")
 		guest := b.follow("guest", "/cis/order/"+order+"/events")
@@ -182,7 +182,7 @@ func TestLive_cut_off(t *testing.T) {
 // next poll.
 func TestLive_without_redis(t *testing.T) {
 	redis := testenv.RedisServer(t)
-	a, b := twins(t, 0, redis.Addr(), redis.Addr())
+	a, b := twoProcesses(t, 0, redis.Addr(), redis.Addr())
 	order := a.order("SANDBOX")
 	guest := b.follow("guest", "/cis/order/"+order+"/events")
 	redis.Stop()

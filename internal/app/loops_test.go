@@ -17,7 +17,7 @@ import (
 func TestLoops_of_every_role(t *testing.T) {
 	for _, role := range []ProcessRole{API, Worker, Relay} {
 		t.Run(string(role), func(t *testing.T) {
-			p := begun(t, nil, role)
+			p := startProcess(t, nil, role)
 			shown := prometheus.NewRegistry()
 			shown.MustRegister(p.registry)
 			for _, job := range []string{"clock", "gate_watch"} {
@@ -27,7 +27,7 @@ func TestLoops_of_every_role(t *testing.T) {
 	}
 }
 
-// rounds returns how often a loop has run.
+// rounds returns the number of runs of a loop.
 func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 	t.Helper()
 	all := testenv.Must(from.Gather())(t)
@@ -41,8 +41,8 @@ func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 	return n
 }
 
-// begun starts a process with some roles on an empty SQLite database. It ends with its test.
-func begun(t *testing.T, settings map[string]string, roles ...ProcessRole) *process {
+// startProcess starts a process with some roles on an empty SQLite database. It ends with its test.
+func startProcess(t *testing.T, settings map[string]string, roles ...ProcessRole) *process {
 	t.Helper()
 	environment := map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}
 	maps.Copy(environment, settings)

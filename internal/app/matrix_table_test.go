@@ -62,7 +62,7 @@ var matrix = map[string]cell{
 		body: `{"orderId":"{order}","method":"SANDBOX","result":"SUCCESS"}`, wants: all("+"),
 	},
 
-	// Guests. Staff are not guests.
+	// Guests. Staff accounts are not guests.
 	"POST /cis/order/create": {
 		body:  `{"items":[{"itemId":"{item}","qty":1}],"paymentMethod":"SANDBOX","clientTxnId":"{key}","menuVersionId":"{version}"}`,
 		wants: guests("+", "+"),
@@ -85,7 +85,7 @@ var matrix = map[string]cell{
 	"DELETE /cis/visit/{visitId}/cart/lines/{lineId}": {path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", wants: guests("+", "n")},
 	"GET /cis/branch/{branchId}/availability/events":  {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
-	// One's own account.
+	// The caller's own account.
 	"POST /auth/logout":        {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
 	"GET /me":                  {wants: accounts("+", "+")},
 	"PATCH /me":                {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
@@ -98,7 +98,7 @@ var matrix = map[string]cell{
 	"GET /me/sessions":         {wants: accounts("+", "+")},
 	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
-	// One's own cart and orders. No path names another's cart; its lines have ids.
+	// The caller's own cart and orders. No path names another account's cart; its lines have ids.
 	"GET /cart":                         {wants: accounts("+", "+")},
 	"POST /cart/add-dish":               {body: `{"dishId":"5","quantity":1}`, wants: accounts("+", "+")},
 	"PATCH /cart/items/{cartDetailId}":  {path: "/cart/items/{line}", body: `{"quantity":2}`, wants: accounts("+", "n")},
@@ -236,8 +236,8 @@ var matrix = map[string]cell{
 		path: "/api/reports/refunds?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 
-	// The catalogue. Categories and dishes belong to the whole house; what a branch shows is changed only by its own
-	// staff.
+	// The catalogue. Categories and dishes belong to the whole restaurant; only a branch's own staff change what it
+	// offers.
 	"GET /api/branches/{id}": {path: "/api/branches/{branch}", wants: staff("+n", "+n", "+n", "+n", "+++")},
 	"PATCH /api/branches/{id}": {
 		path: "/api/branches/{branch}", body: `{"autoCloseMinutes":120}`, wants: staff("ff", "ff", "ff", "+n", "+++"),

@@ -69,12 +69,12 @@ func (f *fixture) withConfig(c Config) *fixture {
 		client: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second},
 		bearer: map[string]string{"service": matrixToken}, guest: map[string]string{}, made: map[string]string{},
 	}
-	n.closes(p)
+	n.closeLater(p)
 	return n
 }
 
-// closes ends the process with the test.
-func (f *fixture) closes(p *process) {
+// closeLater ends the process with the test.
+func (f *fixture) closeLater(p *process) {
 	f.t.Cleanup(func() {
 		f.client.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -431,7 +431,7 @@ func (f *fixture) check(method string, c cell, principal string, want byte) {
 			f.t.Errorf("%s %s by %s: %s, but of what is missing %s", method, path, principal, got.refusal(), none.refusal())
 		}
 	case got.status/100 == 2:
-		f.foreign(method+" "+path, principal, got.body)
+		f.wantNoForeign(method+" "+path, principal, got.body)
 		if method != http.MethodGet {
 			clear(f.made)
 		}
@@ -441,8 +441,8 @@ func (f *fixture) check(method string, c cell, principal string, want byte) {
 	}
 }
 
-// foreign fails the test if a response to an account of one branch contains another branch.
-func (f *fixture) foreign(what, principal string, body []byte) {
+// wantNoForeign fails the test if a response to an account of one branch contains another branch.
+func (f *fixture) wantNoForeign(what, principal string, body []byte) {
 	f.t.Helper()
 	branch := map[bool]string{true: "1", false: "2"}[strings.HasSuffix(principal, "A")]
 	if !strings.HasSuffix(principal, "A") && !strings.HasSuffix(principal, "B") || !strings.Contains(what, "/api/") && !strings.Contains(what, "/inventory") {

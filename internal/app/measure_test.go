@@ -20,7 +20,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-var misfortunes = sqldb.Load(fstest.MapFS{
+var faultStmts = sqldb.Load(fstest.MapFS{
 	"mark.sql": {Data: []byte(`UPDATE stock_item SET low_at = $1 WHERE sku = $2`)},
 	"late.sql": {Data: []byte(`UPDATE hold SET expires_at = expires_at - 3600000 WHERE id = $1`)},
 	"paid.sql": {Data: []byte(`UPDATE order_info SET paid_at = $1 WHERE id = $2`)},
@@ -29,15 +29,15 @@ var misfortunes = sqldb.Load(fstest.MapFS{
 		VALUES ($1, 99, '', '[]', $2, 10, $2)`)},
 })
 
-func strike(t *testing.T, db *sqldb.DB, name string, args ...any) {
+func causeFault(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	t.Helper()
-	if n, err := db.Exec(t.Context(), misfortunes.Must(name), args...); n != 1 || err != nil {
+	if n, err := db.Exec(t.Context(), faultStmts.Must(name), args...); n != 1 || err != nil {
 		t.Fatalf("%s: %d rows, %v", name, n, err)
 	}
 }
 
-// shown returns metrics as an exporter shows them, by name and labels.
-func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
+// exportedValues returns metrics as an exporter shows them, by name and labels.
+func exportedValues(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(all...)
@@ -69,16 +69,16 @@ func TestCore_measuresTheStock(t *testing.T) {
 		measured := func() map[string]float64 {
 			t.Helper()
 			testenv.NoError(t, k.measure(t.Context()))
-			return shown(t, m.low, m.overdue, m.ops.dead)
+			return exportedValues(t, m.low, m.overdue, m.ops.dead)
 		}
 		testenv.NoError(t, k.Syncer.ReplayAll(t.Context()))
 		before := measured()
 		receive(t, k, "measured", 5)
 		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
 		testenv.Must2(k.ReservationService.Reserve(t.Context(), authz.System(), r))(t)
-		strike(t, db, "mark", 4, "measured")
-		strike(t, db, "late", stock.HoldID("late"))
-		strike(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
+		causeFault(t, db, "mark", 4, "measured")
+		causeFault(t, db, "late", stock.HoldID("late"))
+		causeFault(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
 		after := measured()
 		for name, more := range map[string]float64{
 			"stock_low_items 1": 1, "hold_overdue orders": 0, "hold_overdue reservations": 1, "redis_outbox_dead": 1,
@@ -87,7 +87,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 				t.Errorf("%s was %v and is %v, want %v more", name, before[name], after[name], more)
 			}
 		}
-		ages := shown(t, m.overdueAge, m.ops.deadAge)
+		ages := exportedValues(t, m.overdueAge, m.ops.deadAge)
 		if age := ages["hold_overdue_oldest_age_seconds reservations"]; age < 3000 || age > 3600 {
 			t.Errorf("the reservation is %v seconds late", age)
 		}
@@ -95,11 +95,11 @@ func TestCore_measuresTheStock(t *testing.T) {
 			t.Errorf("what was given up was so %v seconds ago", age)
 		}
 		testenv.NoError(t, k.ReservationService.ExpireOverdue(t.Context()))
-		strike(t, db, "mark", 3, "measured")
+		causeFault(t, db, "mark", 3, "measured")
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
 			t.Errorf("after everything was mended: %v", now)
 		}
-		ended := shown(t, m.tries, m.ended)
+		ended := exportedValues(t, m.tries, m.ended)
 		if ended["inventory_try_total reserved"] != 1 || ended["inventory_ended_total expired"] != 1 {
 			t.Errorf("counted were %v", ended)
 		}
@@ -134,14 +134,14 @@ func TestMetrics_decided(t *testing.T) {
 		"inventory_try_total wrong": 2, "inventory_ended_total confirmed": 1, "inventory_ended_total cancelled": 1,
 		"inventory_ended_total expired": 1, "inventory_ended_total returned": 1,
 	}
-	testenv.Equal(t, want, shown(t, m.tries, m.ended))
+	testenv.Equal(t, want, exportedValues(t, m.tries, m.ended))
 }
 
 // Operators see the changes that Redis refused, and can retry them.
 func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 3 {
-			strike(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
+			causeFault(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
 		}
 		operators, stop := OpenSystem(db, nil)
 		t.Cleanup(stop)
@@ -175,7 +175,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		k := demoCore(t, db)
 		receive(t, k, "compared", 10)
 		scope := stock.StockScope(1)
-		// An empty cache agrees with everything: the answer says that nothing was compared.
+		// An empty cache agrees with everything, so the result must show that nothing was compared.
 		r, err := k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !r.Clean || r.Scopes != 0 || r.Cache != system.CacheNotLoaded || r.Note == "" {
 			t.Fatalf("before the cache is loaded: %+v, %v", r, err)

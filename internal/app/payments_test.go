@@ -17,7 +17,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// gatewaySite is the gateways of one server start, with simulators and the URL that browsers use.
+// gatewaySite has the gateways of one server start, with simulators and the URL that browsers use.
 type gatewaySite struct {
 	t *testing.T
 	*gateways

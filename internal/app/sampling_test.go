@@ -30,7 +30,7 @@ func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 	t.Helper()
 	h := &documentServer{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(h.client.CloseIdleConnections)
-	h.p = begun(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
+	h.p = startProcess(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
 	testenv.NoError(t, demo.Load(t.Context(), h.p.core.DB))
 	total, err := h.p.core.documentStore.Total(t.Context(), document.Dish)
 	if err != nil || total == 0 {
@@ -38,7 +38,7 @@ func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 	}
 	h.dishes = int(total)
 	testenv.Eventually(t, 10*time.Second, func() bool { return h.ready().Status == "ok" && h.verified() })
-	h.listed()
+	h.wantAllDishes()
 	return h
 }
 
@@ -62,8 +62,8 @@ func (h *documentServer) ready() (r httpapi.Readiness) {
 	return r
 }
 
-// listed expects that all dishes are shown.
-func (h *documentServer) listed() {
+// wantAllDishes expects that all dishes are shown.
+func (h *documentServer) wantAllDishes() {
 	h.t.Helper()
 	var list struct {
 		Items []any `json:"items"`
@@ -97,17 +97,17 @@ func TestDocuments_heal(t *testing.T) {
 			} else {
 				h.unlink(lost)
 			}
-			h.listed()
+			h.wantAllDishes()
 			// The check is called directly: /readyz caches an answer for a second, in which a loss may be found and
 			// repaired.
 			testenv.Eventually(t, 30*time.Second, func() bool {
-				h.listed()
+				h.wantAllDishes()
 				err := h.p.core.Generation.Check(t.Context())
 				return err != nil && strings.Contains(err.Error(), "lists are read from SQL")
 			})
 			begun := time.Now()
 			testenv.Eventually(t, 30*time.Second, func() bool {
-				h.listed()
+				h.wantAllDishes()
 				return h.ready().Status == "ok" && h.verified()
 			})
 			t.Logf("whole again %v after the loss was seen; ten seconds are promised on a machine that does nothing else",
@@ -118,7 +118,7 @@ func TestDocuments_heal(t *testing.T) {
 			reg := prometheus.NewRegistry()
 			reg.MustRegister(h.p.registry)
 			// A loss is counted at the end of the pass that found it.
-			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "document_lost_total") > 0 })
+			testenv.Eventually(t, 10*time.Second, func() bool { return counterSum(t, reg, "document_lost_total") > 0 })
 		})
 	}
 }
@@ -137,8 +137,8 @@ func (h *documentServer) unlink(words []string) {
 	}
 }
 
-// counted returns the sum of a counter over its labels.
-func counted(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
+// counterSum returns the sum of a counter over its labels.
+func counterSum(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
 	t.Helper()
 	all := testenv.Must(from.Gather())(t)
 	for _, family := range all {
@@ -170,7 +170,7 @@ func TestDoctor_evictions(t *testing.T) {
 			}
 			reg := prometheus.NewRegistry()
 			reg.MustRegister(h.p.registry)
-			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "redis_evicting_servers") > 0 == warned })
+			testenv.Eventually(t, 10*time.Second, func() bool { return counterSum(t, reg, "redis_evicting_servers") > 0 == warned })
 		})
 	}
 }

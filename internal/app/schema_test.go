@@ -11,11 +11,11 @@ import (
 	"comanda/internal/worker"
 )
 
-// A process whose database is migrated too far answers 503 and does nothing more. One that starts then does so from the
-// beginning. Both still answer probes.
+// A process whose database is migrated beyond its release answers 503 and does nothing else, whether it was running
+// before or starts then. It still answers probes.
 func TestProcess_olderThanItsSchema(t *testing.T) {
 	dir := map[string]string{"COMANDA_DATA_DIR": dataDir(t)}
-	running := begun(t, dir, API, Worker)
+	running := startProcess(t, dir, API, Worker)
 	answers := func(p *process, path string, status int, code string) {
 		t.Helper()
 		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path,
@@ -48,7 +48,7 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 	if err := loop.Run(t.Context()); err != nil || ran {
 		t.Errorf("a loop runs on a schema that is too new: %t, %v", ran, err)
 	}
-	started := begun(t, dir, API)
+	started := startProcess(t, dir, API)
 	for _, p := range []*process{running, started} {
 		answers(p, "/branches", http.StatusServiceUnavailable, "schema_newer")
 		answers(p, "/nothing", http.StatusServiceUnavailable, "schema_newer")

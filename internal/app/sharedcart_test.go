@@ -32,11 +32,11 @@ func cartVersion(n float64) func(map[string]any) bool {
 	return func(v map[string]any) bool { return v["cartVersion"] == n }
 }
 
-// Two phones at two processes fill one cart and see each other's changes at once; FLUSHALL loses none of its lines; of
-// two who order everything at the same moment one does.
+// Two phones at two processes fill one cart and see each other's changes at once. FLUSHALL loses none of its lines. If
+// both order everything at the same moment, one of them succeeds.
 func TestSharedCart(t *testing.T) {
 	redis := testenv.RedisServer(t)
-	a, b := twins(t, seldom, redis.Addr(), redis.Addr())
+	a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	visit := a.landing(0).VisitID
 	a.guest["binh"] = a.landing(0).CustomerToken
 	b.guest["binh"] = a.guest["binh"]

@@ -46,7 +46,7 @@ func TestMenu_followsStock(t *testing.T) {
 		}
 		const phoBo, eggCoffee, cooler = 11, 20, 21 // quotas of 20 and 30, and none
 		board := testenv.Must(k.LiveMenus.Get(t.Context(), 1))(t)
-		if n, _ := board.Left(eggCoffee); n != 30 { // nothing is counted yet today, and the stock suffices for 1500
+		if n, _ := board.Left(eggCoffee); n != 30 { // nothing is sold yet today, and the stock suffices for 1500
 			t.Errorf("%d are left of the egg coffee", n)
 		}
 		left(cooler, 2000)

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The views of operators on a running installation with data.
+// Operators' pages show a running installation with data.
 func TestSystem_looks(t *testing.T) {
 	f := newFixture(t)
 	f.order("SANDBOX")
@@ -120,7 +120,7 @@ func TestSystem_deadLetters(t *testing.T) {
 // Operators see the changes that Redis refused too often, and can retry them.
 func TestSystem_redisLetters(t *testing.T) {
 	f := newFixture(t)
-	strike(t, f.core.DB, "dead", "e1", f.core.DB.Now().UnixMilli())
+	causeFault(t, f.core.DB, "dead", "e1", f.core.DB.Now().UnixMilli())
 	var l struct {
 		Items []struct{ ID, Consumer, About string }
 		Total int64

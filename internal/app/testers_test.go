@@ -46,8 +46,8 @@ func simulated(t *testing.T) (vnpayURL, linePayURL string, linePay *linepaysim.S
 	return serve(t, v), serve(t, l), l
 }
 
-// silent accepts connections and never answers.
-func silent(t *testing.T) string {
+// unresponsive accepts connections and never answers.
+func unresponsive(t *testing.T) string {
 	t.Helper()
 	l := testenv.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
@@ -99,7 +99,7 @@ func TestTesters_gateways(t *testing.T) {
 		{line("1656000001", testerSecret, dead), linepaysim.Fault{}, "unreachable", "the connection was refused"},
 	}
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		k := houseCore(t, db, map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)})
+		k := coreWithGateways(t, db, map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)})
 		for i, c := range cases {
 			subject := settings.TestLINEPay
 			if c.values["vnpay_tmn_code"] != "" {
@@ -129,10 +129,10 @@ func testEntries(t *testing.T, db *sqldb.DB) []audit.Entry {
 	return all
 }
 
-// Without settings there is nothing to test; a simulator that stands in for a gateway does not count.
+// Without settings there is nothing to test. A simulator in place of a gateway does not count as a setting.
 func TestTesters_not_set(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
-	k := houseCore(t, db, map[string]string{"COMANDA_SIMULATORS": "on", "COMANDA_DATA_DIR": folder})
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_SIMULATORS": "on", "COMANDA_DATA_DIR": folder})
 	for _, subject := range []settings.TestSubject{settings.TestVNPay, settings.TestLINEPay, settings.TestMail} {
 		got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 		if want := (settings.TestResult{Code: settings.TestNotSet}); err != nil || got != want {
@@ -146,7 +146,7 @@ func TestTesters_not_set(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	testenv.NoError(t, change(t, k, vnpayAccount))
-	elsewhere := houseCore(t, db, nil) // without the sealing key
+	elsewhere := coreWithGateways(t, db, nil) // without the sealing key
 	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the sealing key does not open vnpay_hash_secret" {
 		t.Errorf("a lost key: %+v, %v", got, err)
@@ -155,9 +155,9 @@ func TestTesters_not_set(t *testing.T) {
 
 // A service that accepts the connection and never answers does not hold the request for longer than its limit.
 func TestTesters_end_in_time(t *testing.T) {
-	k := houseCore(t, sqldbtest.SQLite(t), nil)
+	k := coreWithGateways(t, sqldbtest.SQLite(t), nil)
 	values := map[string]string{
-		"vnpay_pay_url": "http://" + silent(t) + vnpaysim.PayPath, "vnpay_api_url": "http://" + silent(t) + vnpaysim.APIPath,
+		"vnpay_pay_url": "http://" + unresponsive(t) + vnpaysim.PayPath, "vnpay_api_url": "http://" + unresponsive(t) + vnpaysim.APIPath,
 	}
 	maps.Copy(values, vnpayAccount)
 	testenv.NoError(t, change(t, k, values))
@@ -177,8 +177,8 @@ type testAnswer struct {
 	Code, Detail string
 }
 
-// tester asks over HTTP.
-func (f *fixture) tester(principal, subject string) (a testAnswer) {
+// test runs a test over HTTP.
+func (f *fixture) test(principal, subject string) (a testAnswer) {
 	f.t.Helper()
 	r := f.must(f.ask(principal, "POST", "/api/settings/test", `{"subject":"`+subject+`"}`))
 	r.into(f.t, &a)
@@ -203,10 +203,10 @@ func TestTesters_mail(t *testing.T) {
 		{"smtp://" + server.Addr(), "credentials_refused", "530"},
 		{refusing.URL(), "message_refused", "550"},
 		{"smtp://" + testenv.FreeAddr(t), "unreachable", "the connection was refused"},
-		{"smtp://" + silent(t), "unreachable", "no answer in time"},
+		{"smtp://" + unresponsive(t), "unreachable", "no answer in time"},
 	} {
 		testenv.NoError(t, change(t, f.core, map[string]string{"smtp_url": c.url}))
-		if got, want := f.tester("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
+		if got, want := f.test("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
 			t.Errorf("%s: %+v instead of %+v", c.url, got, want)
 		}
 	}
@@ -221,7 +221,7 @@ func TestTesters_mail(t *testing.T) {
 	}
 }
 
-// The message has the sender that e-mails will have: the restaurant's name, or that of a branch with its own address.
+// The message has the sender of later e-mails: the restaurant's name, or the name of a branch with its own address.
 func TestTesters_mail_sender(t *testing.T) {
 	server := mailtest.New(t)
 	f := newFixture(t)
@@ -284,7 +284,7 @@ func TestTesters_limit(t *testing.T) {
 	f := (&fixture{t: t}).withConfig(c)
 	f.login("owner")
 	for range 6 {
-		if got := f.tester("owner", "vnpay"); got.Code != "not_set" {
+		if got := f.test("owner", "vnpay"); got.Code != "not_set" {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -44,8 +44,8 @@ type contract struct {
 	Components struct{ Schemas map[string]*schema }
 }
 
-// place is a text field in a request: its name in errors, and a function that sets its value.
-type place struct {
+// textField is a text field in a request: its name in errors, and a function that sets its value.
+type textField struct {
 	route, method, path, policy string
 	field                       string
 	kind                        string
@@ -54,14 +54,14 @@ type place struct {
 	body                        func(string) any // nil in queries
 }
 
-func (p place) String() string { return p.route + " " + p.field }
+func (p textField) String() string { return p.route + " " + p.field }
 
-// places lists every string of every request.
-func (c *contract) places() []place {
-	var found []place
+// textFields lists every string of every request.
+func (c *contract) textFields() []textField {
+	var found []textField
 	for _, path := range slices.Sorted(maps.Keys(c.Paths)) {
 		for method, op := range c.Paths[path] {
-			p := place{method: strings.ToUpper(method), path: word.ReplaceAllString(path, "1"), policy: op.Policy}
+			p := textField{method: strings.ToUpper(method), path: word.ReplaceAllString(path, "1"), policy: op.Policy}
 			p.route = p.method + " " + path
 			needed := url.Values{}
 			for _, q := range op.Parameters {
@@ -70,7 +70,7 @@ func (c *contract) places() []place {
 				}
 			}
 			for _, q := range op.Parameters {
-				if q.In == "query" && q.Schema.free() {
+				if q.In == "query" && q.Schema.unrestricted() {
 					p.field, p.kind, p.query, p.needed = "query."+q.Name, q.Schema.Kind, q.Name, needed
 					found = append(found, p)
 				}
@@ -84,8 +84,8 @@ func (c *contract) places() []place {
 	return found
 }
 
-// walk descends into a schema. wrap puts a value of it into a whole body.
-func (c *contract) walk(s *schema, kind string, p place, field string, wrap func(any) any, found *[]place) {
+// walk visits a schema. wrap puts a value of it into a whole body.
+func (c *contract) walk(s *schema, kind string, p textField, field string, wrap func(any) any, found *[]textField) {
 	for s.Ref != "" {
 		s = c.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
 	}
@@ -94,7 +94,7 @@ func (c *contract) walk(s *schema, kind string, p place, field string, wrap func
 	}
 	var elem schema
 	switch {
-	case s.free():
+	case s.unrestricted():
 		p.field, p.kind, p.body = field, kind, func(text string) any { return wrap(text) }
 		*found = append(*found, p)
 	case s.Items != nil:
@@ -107,8 +107,8 @@ func (c *contract) walk(s *schema, kind string, p place, field string, wrap func
 	}
 }
 
-// free reports whether a schema is of strings without restrictions on their characters.
-func (s *schema) free() bool {
+// unrestricted reports whether a schema is of strings without restrictions on their characters.
+func (s *schema) unrestricted() bool {
 	isText := s.Type == "string"
 	if several, ok := s.Type.([]any); ok {
 		isText = slices.Contains(several, any("string"))
@@ -121,19 +121,19 @@ var untyped = strings.Fields(`branchId categoryId orderId tableId visitId itemId
 	customerToken qr refreshToken password currentPassword newPassword pin code
 	locale locales[0] until since method paymentMethod gender consumer type accent`)
 
-// asker returns a principal that a policy admits.
-func asker(policy string) string {
+// principalFor returns a principal that a policy admits.
+func principalFor(policy string) string {
 	return map[string]string{"guest": "guest", "member": "member", "staff": "owner", "admin": "owner"}[policy]
 }
 
-// Every route refuses bad text in every typed field, by the name of the field, before any effect. New fields are found
-// automatically; one that is not typed must be on the list above.
+// Every route refuses bad text in every typed field, with the field's name, before any effect. New fields are found
+// automatically; a field that users do not type must be in untyped.
 func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 	f := newFixture(t)
 	var c contract
 	f.must(f.ask("", "GET", "/openapi.json", "")).into(t, &c)
 	typed := 0
-	for _, p := range c.places() {
+	for _, p := range c.textFields() {
 		name := p.field[strings.LastIndexByte(p.field, '.')+1:]
 		if p.kind == "" {
 			if !slices.Contains(untyped, name) {
@@ -153,7 +153,7 @@ func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 			bad["a\nb"], bad["a\u2028b"] = texts.ErrOneLine, texts.ErrOneLine
 		}
 		for given, want := range bad {
-			f.refusesText(p, given, want)
+			f.wantTextRefused(p, given, want)
 		}
 	}
 	if typed < 60 {
@@ -161,7 +161,7 @@ func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 	}
 }
 
-func (f *fixture) refusesText(p place, given string, want error) {
+func (f *fixture) wantTextRefused(p textField, given string, want error) {
 	f.t.Helper()
 	path, body := p.path, ""
 	if p.query != "" {
@@ -172,7 +172,7 @@ func (f *fixture) refusesText(p place, given string, want error) {
 		b := testenv.Must(json.Marshal(p.body(given)))(f.t)
 		body = string(b)
 	}
-	r := f.ask(asker(p.policy), p.method, path, body)
+	r := f.ask(principalFor(p.policy), p.method, path, body)
 	var problem struct {
 		Code   string
 		Errors []struct{ Field, Message string }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTree holds the whole module to the rules.
+// TestTree applies the rules to the whole module.
 func TestTree(t *testing.T) {
 	root := os.DirFS("../..")
 	tr, tab := load(t, root)
@@ -19,7 +19,7 @@ func TestTree(t *testing.T) {
 }
 
 // TestRules checks every rule: testdata/broken is a small module that violates each of them, and testdata/sound one
-// that only just satisfies them.
+// that barely satisfies them.
 func TestRules(t *testing.T) {
 	small := limits{code: 30, test: 30, lua: 3}
 	t.Run("broken", func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// TestTable shows that a table which cannot be read is an error and not a table that allows everything.
+// TestTable checks that a table which cannot be read is an error, and not a table that allows everything.
 func TestTable(t *testing.T) {
 	for name, text := range map[string]string{
 		"no table":      "# Architecture\n",

@@ -16,7 +16,7 @@ var (
 	dependencyRow = regexp.MustCompile("^\\| `([^`]+)` \\|")
 )
 
-// dependencies is A14. A module without the list has nothing to compare.
+// dependencies checks A14. A module without the list is not checked.
 func (tr tree) dependencies(root fs.FS) []finding {
 	i := slices.IndexFunc(tr.files, func(f file) bool { return f.path == dependencyList })
 	if i < 0 {

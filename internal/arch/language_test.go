@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// banned are phrases that a reader has to decode, each with the plain word for it.
+// banned are phrases that a reader has to decode, each with plain words for it.
 var banned = []struct {
 	phrase *regexp.Regexp
 	plain  string
@@ -22,10 +22,10 @@ var banned = []struct {
 	{regexp.MustCompile(`(?i)\bknows? of\b`), "has, stores"},
 }
 
-// unpolished are the paths that A10 leaves out: migrations, because one that has run never changes.
+// unpolished are the paths to which A10 does not apply: migrations, because one that has run never changes.
 var unpolished = []string{"internal/sqldb/migrations/"}
 
-// phrases is A10: comments, texts in code and documents are written in plain terms.
+// phrases checks A10: comments, texts in code and documents are written in plain terms.
 func (tr tree) phrases(f file, unpolished []string) []finding {
 	if slices.ContainsFunc(unpolished, func(p string) bool { return strings.HasPrefix(f.path, p) }) {
 		return nil
@@ -49,8 +49,8 @@ type proseLine struct {
 // commentStart begins a comment line of SQL, Lua, TypeScript or Vue.
 var commentStart = regexp.MustCompile(`(^|\s)(--|//|\*|<!--)\s(.*)$`)
 
-// prose returns what a file says to its readers: the comments and sentences of code, all of a document but its blocks of code.
-// A string with a space is a sentence: a message, a help text, or the name of a case. Others are data.
+// prose returns the text for readers of a file: the comments and sentences of code, all of a document except its blocks
+// of code. A string with a space is a sentence: a message, a help text, or the name of a case. Other strings are data.
 func (tr tree) prose(f file) []proseLine {
 	var all []proseLine
 	add := func(first int, text string) {
@@ -98,11 +98,11 @@ var (
 	goFile    = regexp.MustCompile(`\b[a-z][\w/]*\.go\b`)
 )
 
-// built are folders that documents name and that only a build makes.
+// built are folders that documents name and that exist only after a build.
 var built = []string{"internal/web/dist", "web/screenshots"}
 
-// mentions is A11: the symbols and paths that a document puts between backquotes exist, and so do the Go files that a
-// package's comment mentions.
+// mentions checks A11: the symbols and paths in backquotes in a document exist, and so do the Go files that a package's
+// comment names.
 func (tr tree) mentions(root fs.FS) []finding {
 	symbols, packages := tr.symbols()
 	var found []finding
@@ -136,7 +136,8 @@ func (tr tree) has(name string) bool {
 	return slices.ContainsFunc(tr.files, func(f file) bool { return f.path == name })
 }
 
-// symbols returns the names that packages declare, behind the last element of the package's path, and those elements.
+// symbols returns the names that packages declare, each after the last element of the package's path, and those
+// elements.
 func (tr tree) symbols() (declared, packages map[string]bool) {
 	declared, packages = map[string]bool{}, map[string]bool{}
 	for _, f := range tr.files {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// finding is one break of a rule.
+// finding is one violation of a rule.
 type finding struct {
 	file string
 	line int
@@ -21,7 +21,7 @@ type finding struct {
 
 func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.rule, f.text) }
 
-// limits are the most lines that a file may have (A5), and the paths that A10 leaves out.
+// limits are the maximum numbers of lines of a file (A5), and the paths to which A10 does not apply.
 type limits struct {
 	code, test, lua int
 	unpolished      []string
@@ -38,7 +38,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	covered := map[string]bool{}
 	for _, f := range tr.files {
 		found = append(found, f.long(l)...)
-		found = append(found, f.promises()...)
+		found = append(found, f.todos()...)
 		found = append(found, f.instants()...)
 		found = append(found, tr.phrases(f, l.unpolished)...)
 		if f.ast == nil {
@@ -46,11 +46,11 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 		}
 		found = append(found, tr.arrows(f, t, covered)...)
 		found = append(found, tr.pure(f, t)...)
-		found = append(found, tr.patience(f)...)
+		found = append(found, tr.sleeps(f)...)
 		found = append(found, tr.clocks(f, t)...)
 	}
 	found = append(found, tr.comments()...)
-	found = append(found, tr.witnesses()...)
+	found = append(found, tr.citedTests()...)
 	found = append(found, tr.mentions(root)...)
 	found = append(found, tr.statements()...)
 	found = append(found, tr.types()...)
@@ -71,7 +71,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	return found
 }
 
-// arrows is A1 and A2.
+// arrows checks A1 and A2.
 func (tr tree) arrows(f file, t *table, covered map[string]bool) []finding {
 	var found []finding
 	add := func(line int, rule, format string, args ...any) {
@@ -108,10 +108,10 @@ func (f file) who() string {
 	return f.pkg()
 }
 
-// outward are the packages of the standard library that reach out of the process.
+// outward are the packages of the standard library with which a process reaches files, networks and other processes.
 var outward = []string{"net", "net/http", "os", "os/exec", "database/sql", "database/sql/driver", "syscall"}
 
-// pure is A3.
+// pure checks A3.
 func (tr tree) pure(f file, t *table) []finding {
 	if _, isContext := t.below[f.pkg()]; !isContext || f.inTest() {
 		return nil
@@ -130,8 +130,8 @@ func (tr tree) pure(f file, t *table) []finding {
 	return found
 }
 
-// ownClocks are the packages that read the machine's clocks beside tests, and why. Everything else has a Now handed in, and
-// measures spans by clock.Stopwatch.
+// ownClocks are the packages, besides tests, that read the machine's clocks, with the reason. All others receive a Now,
+// and measure durations with clock.Stopwatch.
 var ownClocks = map[string]string{
 	"clock":      "it is the one that reads them for all others",
 	"bench":      "it measures what it asks for by the machine that asks",
@@ -139,7 +139,7 @@ var ownClocks = map[string]string{
 	"sim":        "its servers play gateways, which have a clock of their own",
 }
 
-// clocks is the first half of A9. A context's root is held to more, by A3.
+// clocks checks the first half of A9. Packages at the root of a context have a stricter rule, A3.
 func (tr tree) clocks(f file, t *table) []finding {
 	_, isContext := t.below[f.pkg()]
 	if _, own := ownClocks[f.pkg()]; own || isContext || f.inTest() {
@@ -154,10 +154,10 @@ func (tr tree) clocks(f file, t *table) []finding {
 	return found
 }
 
-// instant is an option or a command of Redis by which a key ends at an instant of Redis's own clock.
+// instant is an option or a command of Redis that expires a key at an instant of Redis's own clock.
 var instant = regexp.MustCompile(`\b(P?EXPIREAT|PXAT|EXAT)\b`)
 
-// instants is the second half of A9. Test files are exempt, because they only inspect commands.
+// instants checks the second half of A9. Test files are exempt, because they only inspect commands.
 func (f file) instants() []finding {
 	if !strings.HasSuffix(f.path, ".lua") && (f.ast == nil || f.inTest()) {
 		return nil
@@ -185,7 +185,7 @@ func (tr tree) uses(f file, pkg, name string) []int {
 	return lines
 }
 
-// comments is A4.
+// comments checks A4.
 func (tr tree) comments() []finding {
 	first, documented := map[string]file{}, map[string]bool{}
 	for _, f := range tr.files {
@@ -221,7 +221,7 @@ func sentence(f *ast.File) bool {
 	return false
 }
 
-// long is A5.
+// long checks A5.
 func (f file) long(l limits) []finding {
 	most := 0
 	switch {
@@ -239,23 +239,23 @@ func (f file) long(l limits) []finding {
 	return []finding{{f.path, n, "A5", fmt.Sprintf("the file has %d lines; %d are the limit", n, most)}}
 }
 
-// The words are put together here, so that this file does not contain them.
-var promise = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|HA` + `CK)\b`)
+// The words are concatenated here, so that this file does not contain them.
+var todo = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|HA` + `CK)\b`)
 
-// promises is A6.
-func (f file) promises() []finding {
+// todos checks A6.
+func (f file) todos() []finding {
 	var found []finding
 	for i, line := range strings.Split(f.text, "\n") {
-		if m := promise.FindString(line); m != "" {
+		if m := todo.FindString(line); m != "" {
 			found = append(found, finding{f.path, i + 1, "A6", m})
 		}
 	}
 	return found
 }
 
-// patience is A7. Sleeping is right in a bubble of testing/synctest, where it costs no time, and skipping in a rapid
-// test, where it drops one random case.
-func (tr tree) patience(f file) []finding {
+// sleeps checks A7. Sleeping is allowed in a bubble of testing/synctest, where it takes no time, and skipping in a
+// rapid test, where it drops one random case.
+func (tr tree) sleeps(f file) []finding {
 	if !f.inTest() || f.pkg() == "testenv" {
 		return nil
 	}
@@ -314,10 +314,10 @@ func typeOf(name string, within []ast.Node) string {
 	return ""
 }
 
-var witness = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
+var citedTest = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
 
-// witnesses is A8.
-func (tr tree) witnesses() []finding {
+// citedTests checks A8.
+func (tr tree) citedTests() []finding {
 	var found []finding
 	tests := tr.tests()
 	for _, f := range tr.files {
@@ -325,7 +325,7 @@ func (tr tree) witnesses() []finding {
 			continue
 		}
 		for i, line := range strings.Split(f.text, "\n") {
-			for _, m := range witness.FindAllStringSubmatch(line, -1) {
+			for _, m := range citedTest.FindAllStringSubmatch(line, -1) {
 				if !tests[m[1]+"."+m[2]] {
 					found = append(found, finding{f.path, i + 1, "A8", "there is no test " + m[1] + "." + m[2]})
 				}

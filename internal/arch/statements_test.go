@@ -11,8 +11,8 @@ import (
 
 var statementHead = regexp.MustCompile(`(?m)^-- name: (\w+)$`)
 
-// statements is A12. A package that computes names of statements checks them itself when it starts; there only the names
-// in calls of stmt are compared.
+// statements checks A12. A package that computes names of statements checks them itself when it starts, so only the
+// names in its calls of stmt are compared.
 func (tr tree) statements() []finding {
 	declared := map[string][]string{} // by folder
 	heads := map[string]finding{}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// table is the table of arrows, as docs/ARCHITECTURE.md writes it.
+// table is the table of imports in docs/ARCHITECTURE.md.
 type table struct {
 	groups map[string][]string // a word for several packages
-	below  map[string][]string // context -> the contexts that it may know
+	below  map[string][]string // by context, the contexts that it may import
 	rows   []row
 }
 
@@ -19,11 +19,11 @@ type row struct {
 	line     int
 	packages []string // names, or patterns with <ctx>
 	imports  []string // names, patterns with <ctx> and <below>, groups
-	all      bool     // everything, except those in imports
+	all      bool     // every package, except those
 	outside  []string // modules; "anything" for no limit
 }
 
-// testsRow is the row of everything that exists for tests only.
+// testsRow is the row of all packages that exist for tests only.
 const testsRow = "tests"
 
 const (
@@ -72,7 +72,7 @@ func (t *table) enter(head string, cells []string, line int) error {
 	case arrowHead:
 		rest, all := strings.CutPrefix(cells[1], "everything")
 		for _, cell := range []string{cells[0], rest, cells[2]} {
-			if word := t.stranger(cell); word != "" {
+			if word := t.bareWord(cell); word != "" {
 				return fmt.Errorf("line %d: %s is not a group; packages stand in backquotes", line, word)
 			}
 		}
@@ -83,8 +83,8 @@ func (t *table) enter(head string, cells []string, line int) error {
 	return nil
 }
 
-// stranger returns a bare word of a cell that is not a group. Without backquotes a name would allow nothing.
-func (t *table) stranger(cell string) string {
+// bareWord returns a bare word of a cell that is not a group. A package's name without backquotes would allow nothing.
+func (t *table) bareWord(cell string) string {
 	for part := range strings.SplitSeq(cell, ", ") {
 		_, group := t.groups[part]
 		if !group && !quoted.MatchString(part) && !slices.Contains([]string{"", testsRow, "nothing", "anything"}, part) {
@@ -107,8 +107,8 @@ func names(cell string) []string {
 	return all
 }
 
-// match is what find knows about a package: its row, the name or pattern there that it goes by, and the context that it
-// belongs to if that is a pattern.
+// match is the result of find: a package's row, the name or pattern in it that matches, and for a pattern the context
+// that the package belongs to.
 type match struct {
 	row  row
 	name string

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// tree is a module's source as the rules look at it.
+// tree is the source of a module, as the rules read it.
 type tree struct {
 	set   *token.FileSet
 	files []file
@@ -24,7 +24,7 @@ type file struct {
 	ast  *ast.File // nil unless it is Go
 }
 
-// textEndings are the files that rules about text look at; Go is among them.
+// textEndings are the endings of files with text that rules check.
 var textEndings = []string{".go", ".sql", ".lua", ".ts", ".vue", ".md", ".yaml", ".yml", ".json", "Makefile", "/run"}
 
 // skipped are directories without source code of this project: output of runs, and input of parser tests.
@@ -73,7 +73,7 @@ func testPackage(pkg string) bool {
 	return strings.HasSuffix(base, "test") || base == "testenv" || base == "e2e"
 }
 
-// pkg names the file's package as the table of arrows does: without the leading internal/.
+// pkg returns the file's package as in the table of imports: without the leading internal/.
 func (f file) pkg() string { return strings.TrimPrefix(path.Dir(f.path), "internal/") }
 
 // imports returns the import paths of a Go file with their lines.

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// shared are the names that exported types of several packages may have, because the package's name tells them apart
-// where they are used. What an adapter calls by the name of what it stores or shows is not listed: it belongs to the type
-// below it.
+// shared are the names that exported types of several packages may have, because the package's name distinguishes them
+// at the call site. An adapter's name for something that it stores or shows is not listed: it belongs to the type of
+// its context.
 var shared = func() map[string]bool {
 	all := map[string]bool{}
 	for _, list := range []string{
-		// Types of which a package has one: sqldb.DB, cart.Service, rabbit.Config.
+		// Types of which a package has only one: sqldb.DB, cart.Service, rabbit.Config.
 		"Cache Client Config DB Error Event Group Kind Memory Metrics Options Page Policy Reader Report Result Server Service " +
 			"Source State Status Store Type View",
 		// Parts of the types of a package: document.Field, visit.Filter.
 		"Cell Change Documents Entry Field Filter Finding Index Key Limits Outbox Outcome Publisher Size Table",
-		// The product's terms where each context has its own part: cart.Line is a cart's, stock.Line a hold's.
+		// The product's terms of which each context has its own part: cart.Line is a cart's, stock.Line a hold's.
 		"Command Counter Day Dish Guest Item Line Refund Shortage Ticket",
 		// Types that both gateways have.
 		"Merchant Payment Simulator",
-		// Interfaces that a package declares for what it needs of another.
+		// Interfaces that a package declares for its needs of another package.
 		"Admission Authenticator Branches Limiter LiveMenus Observer",
 	} {
 		for name := range strings.FieldsSeq(list) {
@@ -34,7 +34,7 @@ var shared = func() map[string]bool {
 	return all
 }()
 
-// types is A13. Adapters, tests and commands are left out.
+// types checks A13. Adapters, tests and commands are exempt.
 func (tr tree) types() []finding {
 	first, found := map[string]string{}, map[string]finding{}
 	for _, f := range tr.files {
@@ -62,7 +62,7 @@ func (tr tree) types() []finding {
 	return slices.Collect(maps.Values(found))
 }
 
-// adapter reports whether a package stores or shows the types of a context: catalog/catalogsql.
+// adapter reports whether a package stores or shows the types of a context, such as catalog/catalogsql.
 func adapter(pkg string) bool {
 	base := path.Base(pkg)
 	for _, kind := range []string{"sql", "redis", "http", "jwt", "out"} {

@@ -25,7 +25,7 @@ func (l *log) write(_ context.Context, all ...audit.Entry) error {
 	return l.err
 }
 
-// flush returns what the next Flush writes, as "account from address: details".
+// flush returns the entries of the next Flush, as "account from address: details".
 func (l *log) flush(t *testing.T, i *audit.Incidents) (lines []string) {
 	t.Helper()
 	l.written = nil

@@ -15,7 +15,7 @@ func TestGrantedByDefault(t *testing.T) {
 	for _, c := range []struct {
 		method, path, module string
 		own                  bool
-		roles                string // first letters of the roles that have it
+		roles                string // first letters of the roles with the permission
 	}{
 		{"GET", "/me", "MEMBERS", true, "OAMCKSU"},
 		{"GET", "/api/branches", "BRANCHES", false, "OAMCKS"},

@@ -95,7 +95,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		people := []Principal{admin, manager, cashier, far, member}
-		people[0].Role = roles[1] // 1, 2 and 3
+		people[0].Role = roles[1] // permissions 1, 2 and 3
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			by := people[rapid.IntRange(0, len(people)-1).Draw(t, "by")]
 			i := rapid.IntRange(0, len(people)-1).Draw(t, "of")

@@ -10,7 +10,7 @@ import (
 func TestAfter(t *testing.T) {
 	for _, c := range []struct {
 		p    Policy
-		want []time.Duration // after 0, 1, 2, ... failures
+		want []time.Duration // pauses after 0, 1, 2, ... failures
 	}{
 		{Policy{time.Second, 3, 10 * time.Minute}, []time.Duration{
 			time.Second, time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, 81 * time.Second,

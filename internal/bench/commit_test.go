@@ -13,18 +13,18 @@ import (
 	"comanda/internal/testenv"
 )
 
-// raw is a database that is furnished as the scratch one is.
-func raw(t testing.TB, db *sqldb.DB) *sqldb.DB {
+// prepareScratch prepares a database like the scratch database.
+func prepareScratch(t testing.TB, db *sqldb.DB) *sqldb.DB {
 	t.Helper()
 	testenv.NoError(t, furnished(t.Context(), db))
 	return db
 }
 
-// The raw rows are the rows of real orders: whatever the product's own checks compare agrees, and the gate could be
-// rebuilt from them.
+// The raw rows equal those of real orders: the product's own checks find no difference, and the admission cache could
+// be rebuilt from them.
 func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		raw(t, db)
+		prepareScratch(t, db)
 		r, err := commitLimit(t.Context(), db, 7, 0, 50*time.Millisecond)
 		if err != nil || r.PerSecond <= 0 || r.Batch != 7 {
 			t.Fatalf("%+v, %v", r, err)
@@ -56,7 +56,7 @@ func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
 }
 
 func TestCommitLimit_stopsWithItsContext(t *testing.T) {
-	db := raw(t, sqldbtest.SQLite(t))
+	db := prepareScratch(t, sqldbtest.SQLite(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := commitLimit(ctx, db, 10, 0, time.Minute); err == nil {
@@ -107,7 +107,8 @@ func backlog(t *testing.T, db *sqldb.DB) int64 {
 	return testenv.Must(sqldb.Scalar[int64](t.Context(), db, stmt("backlog_check")))(t)
 }
 
-// BenchmarkPage is what the writer's neighbour does meanwhile; it must be less than a commit takes.
+// BenchmarkPage measures the preparation of the next batch, which runs beside the writer and must be faster than a
+// commit.
 func BenchmarkPage(b *testing.B) {
 	for i := range b.N {
 		newPage(time.Now(), i*100, 100)
@@ -120,7 +121,7 @@ func BenchmarkCommit(b *testing.B) {
 		"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres,
 	} {
 		b.Run(name, func(b *testing.B) {
-			db := raw(b, open(b))
+			db := prepareScratch(b, open(b))
 			b.ResetTimer()
 			for i := range b.N {
 				if err := db.Write(b.Context(), newPage(db.Now(), i*100, 100).write); err != nil {

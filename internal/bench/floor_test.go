@@ -23,7 +23,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// kept reads what a floor has written.
+// kept reads the rows that a floor has written.
 var kept = sqldb.Load(fstest.MapFS{"kept.sql": {Data: []byte(`-- name: kept_orders
 SELECT o.id, o.client_txn_id, o.total_amount, (SELECT count(*) FROM floor_line l WHERE l.order_id = o.id),
        (SELECT count(*) FROM floor_event e WHERE e.order_id = o.id AND e.payload LIKE '%' || o.id || '%')
@@ -112,7 +112,7 @@ func TestFloor_writes_what_it_acknowledges(t *testing.T) {
 				for i := range each {
 					key := fmt.Sprintf("%d-%d", c, i)
 					w := httptest.NewRecorder()
-					// The scarce dish, one of which some run out, and one of which there is always enough.
+					// The scarce dish, one of two dishes that may run out, and a dish that never does.
 					body := orderOf(key, 1, 2+i%2, 1000+c)
 					f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, orderPath, strings.NewReader(body)))
 					mu.Lock()
@@ -184,7 +184,7 @@ func TestFloor_leaves_nothing_behind(t *testing.T) {
 	})
 }
 
-// Those that create the tables have run by then.
+// The statements that create the tables have run by then.
 func TestFloor_statements(t *testing.T) {
 	onEngines(t, func(t *testing.T, address string) {
 		f := openTestFloor(t, address, 1)

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The numbers of rows that a history has left, by table.
+// The numbers of rows of a history, by table.
 var left = sqldb.Load(fstest.MapFS{"left.sql": {Data: []byte(`-- name: left_counts
 SELECT 'order_info', count(*) FROM order_info WHERE status = 'SERVED' AND payment_status = 'PAID'
 UNION ALL SELECT 'order_item', count(*) FROM order_item
@@ -41,7 +41,7 @@ INSERT INTO document_plane (id, epoch) VALUES (1, 'a') ON CONFLICT (id) DO UPDAT
 `)}})
 
 // A history has three lines per order and every other row of an ended order. The product's own checks find no
-// difference, no queue has anything to do, and nothing of it is old enough to be purged.
+// difference, no queue has anything to do, and no row is old enough to be purged.
 func TestFillHistory_writes_what_orders_leave(t *testing.T) {
 	const orders = historyBranches*historyDaily + 60
 	onEngines(t, func(t *testing.T, address string) {
@@ -96,7 +96,7 @@ func openMigrated(t *testing.T, address string) *sqldb.DB {
 	return db
 }
 
-// B2, and the bounds.
+// B2: consent is required. Numbers outside the bounds are refused.
 func TestFillHistory_refuses(t *testing.T) {
 	if _, err := FillHistory(t.Context(), "sqlite:/nowhere/x", 1, false); !errors.Is(err, ErrConsent) {
 		t.Errorf("without consent: %v", err)

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// What members ask for of their carts is what it says, under their own token.
+// Requests of members for their carts have the expected method and path, and the member's own token.
 func TestMembers_requests(t *testing.T) {
 	p := stub(t)
 	p.branch, p.members = 9000, []shopper{{"Bearer a", "11"}, {"Bearer b", "12"}}
@@ -26,7 +26,7 @@ func TestMembers_requests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			next, quantities := c.requests(1), map[any]bool{}
 			for range 10 {
-				r, body := asked(t, next())
+				r, body := parseRequest(t, next())
 				if got := r.Method + " " + r.URL.Path; got != c.want || r.Header.Get("Authorization") != "Bearer b" {
 					t.Fatalf("%s by %q", got, r.Header.Get("Authorization"))
 				}
@@ -39,8 +39,8 @@ func TestMembers_requests(t *testing.T) {
 	}
 }
 
-// In a round every member asks once, whatever the number of connections, and no two checkouts or orders of any round
-// bear one clientTxnId.
+// In a round every member sends one request, whatever the number of connections, and no two checkouts or orders of any
+// round have the same clientTxnId.
 func TestRounds_requests(t *testing.T) {
 	p := stub(t)
 	p.branch = 9000
@@ -54,7 +54,7 @@ func TestRounds_requests(t *testing.T) {
 		header   string
 		persons  int
 	}{
-		"fills":     {func(int) []func() []byte { return p.fills() }, "POST /cart/add-dish", "Authorization", len(p.members)},
+		"fills":     {func(int) []func() []byte { return p.fillRequests() }, "POST /cart/add-dish", "Authorization", len(p.members)},
 		"checkouts": {func(n int) []func() []byte { return p.checkouts("run", n) }, "POST /cart/checkout", "Authorization", len(p.members)},
 		"orders":    {func(n int) []func() []byte { return p.tableOrders("other", n) }, "POST " + orderPath, "X-Customer-Token", len(p.guests)},
 	} {
@@ -62,7 +62,7 @@ func TestRounds_requests(t *testing.T) {
 			asks, persons := 0, map[string]bool{}
 			for _, next := range c.requests(round) {
 				for text := next(); text != nil; text = next() {
-					r, body := asked(t, text)
+					r, body := parseRequest(t, text)
 					if got := r.Method + " " + r.URL.Path; got != c.want {
 						t.Fatalf("%s: %s", name, got)
 					}
@@ -80,8 +80,8 @@ func TestRounds_requests(t *testing.T) {
 	}
 }
 
-// asked reads a request as a server does.
-func asked(t *testing.T, text []byte) (*http.Request, map[string]any) {
+// parseRequest reads a request as a server does.
+func parseRequest(t *testing.T, text []byte) (*http.Request, map[string]any) {
 	t.Helper()
 	r := testenv.Must(http.ReadRequest(bufio.NewReader(bytes.NewReader(text))))(t)
 	raw := testenv.Must(io.ReadAll(r.Body))(t)

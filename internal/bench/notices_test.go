@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// What is reported is what VNPay would report: a merchant with the same secret believes it, and one with another does not.
+// Reports equal those of VNPay: a merchant with the same secret accepts them, and one with another secret does not.
 func TestSite_notice(t *testing.T) {
 	site := Site{"BENCH001", "0123456789abcdef"}
 	merchant := func(secret string) *vnpay.Merchant {
@@ -41,7 +41,7 @@ func TestNotices(t *testing.T) {
 	}
 	for _, next := range p.notices(Site{"BENCH001", "0123456789abcdef"}, owed) {
 		for text := next(); text != nil; text = next() {
-			r, _ := asked(t, text)
+			r, _ := parseRequest(t, text)
 			if r.Method != http.MethodGet || r.URL.Path != noticePath {
 				t.Fatalf("%s %s", r.Method, r.URL.Path)
 			}

@@ -18,7 +18,7 @@ func TestUsage_each(t *testing.T) {
 	}
 }
 
-// What the kernel says of this very process.
+// The kernel's figures of the test's own process.
 func TestProcess_itself(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		if rss(os.Getpid()) != 0 {

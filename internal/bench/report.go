@@ -190,7 +190,7 @@ func (r Report) product(w io.Writer) {
 	}
 	if i := r.Reservations; i != nil {
 		i.Try.line(t, "reservations")
-		i.Turn.line(t, "reservations and sales")
+		i.Alternating.line(t, "reservations and sales")
 		i.Read.line(t, "inventory read")
 	}
 	r.Limits.Echo.line(t, "limit: echo")

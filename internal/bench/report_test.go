@@ -25,13 +25,13 @@ func TestLimits_imply(t *testing.T) {
 	}
 }
 
-// A part that was not seen in each round counts as far as it was seen last.
+// The sum has the components of the later round. One that is missing there is dropped.
 func TestPlus(t *testing.T) {
 	got := plus([]Cost{{"server", 5}, {"redis", 1}}, []Cost{{"server", 7}, {"postgres", 2}})
 	testenv.Equal(t, []Cost{{"server", 12}, {"postgres", 2}}, got)
 }
 
-// sample is a report with something in every field.
+// sample returns a report with a value in every field.
 func sample() Report {
 	orders := OrderLoad{
 		Load:    Load{Conns: 64, PerSecond: 9876.4, P50: 6.1, P95: 9.2, P99: 12.3, Max: 45.6, BodyBytes: 320},
@@ -57,7 +57,7 @@ func sample() Report {
 			Ratio:     0.8,
 		},
 		Reservations: &ReservationLoads{
-			Try: Load{Conns: 64, PerSecond: 9000}, Turn: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
+			Try: Load{Conns: 64, PerSecond: 9000}, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
 		},
 		Notices: &NoticeLoads{
 			First: Trade{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
@@ -122,7 +122,7 @@ func TestReport_json(t *testing.T) {
 		fields.History.FillSeconds != 95.6 || fields.Orders[0].CPU[0].MicrosPerOrder != 60 {
 		t.Errorf("programs that read the report would find %+v", fields)
 	}
-	if rate := perSecond(1, 0); rate != 0 { // an infinite one could not be written
+	if rate := perSecond(1, 0); rate != 0 { // an infinite rate could not be written
 		t.Errorf("a rate of no time is %v", rate)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// stub is a product with dishes whose ids differ in length.
+// stub returns a product with dishes whose ids differ in length.
 func stub(t testing.TB) *product {
 	t.Helper()
 	target := testenv.Must(load.ParseTarget("http://127.0.0.1:8080"))(t)
@@ -23,8 +23,8 @@ func stub(t testing.TB) *product {
 	}
 }
 
-// sent reads a request as a server does.
-func sent(t *testing.T, text []byte) (*http.Request, orderBody) {
+// parseOrder reads a request as a server does.
+func parseOrder(t *testing.T, text []byte) (*http.Request, orderBody) {
 	t.Helper()
 	r := testenv.Must(http.ReadRequest(bufio.NewReader(bytes.NewReader(text))))(t)
 	body, err := io.ReadAll(r.Body)
@@ -46,7 +46,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 	for conn := range 3 {
 		next := p.orders("COUNTER", "run", conn, p.items)
 		for range 200 {
-			r, o := sent(t, next())
+			r, o := parseOrder(t, next())
 			if r.Method != http.MethodPost || r.URL.Path != orderPath || r.Header.Get("X-Customer-Token") != p.guests[conn%2] {
 				t.Fatalf("%s %s of %s", r.Method, r.URL, r.Header.Get("X-Customer-Token"))
 			}
@@ -75,7 +75,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 }
 
 func TestOrders_ofASoldOutDish(t *testing.T) {
-	_, o := sent(t, stub(t).orders("COUNTER", "run", 0, []string{"99"})())
+	_, o := parseOrder(t, stub(t).orders("COUNTER", "run", 0, []string{"99"})())
 	if len(o.Items) != 1 || o.Items[0].ItemID != "99" {
 		t.Errorf("%+v", o)
 	}

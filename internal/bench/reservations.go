@@ -10,9 +10,9 @@ import (
 
 // ReservationLoads are the measurements of other systems, over as many connections as had the best rate of orders.
 type ReservationLoads struct {
-	Try  Load `json:"reservations"`  // reservations of one unit of an item
-	Turn Load `json:"reserveSell"`   // requests: alternating reservations and confirmations
-	Read Load `json:"inventoryRead"` // stock of one item, from the ledger
+	Try         Load `json:"reservations"`  // reservations of one unit of an item
+	Alternating Load `json:"reserveSell"`   // requests: alternating reservations and confirmations
+	Read        Load `json:"inventoryRead"` // stock of one item, from the ledger
 }
 
 // stockItems is the number of items to reserve, as in the reference's example of a sale.
@@ -42,7 +42,7 @@ func (s *session) reservations(ctx context.Context) error {
 		requests   func(conn int) func() []byte
 	}{
 		{&r.Try, http.StatusCreated, 0, func(conn int) func() []byte { return p.reserve(name+"a", conn) }},
-		{&r.Turn, http.StatusCreated, http.StatusOK, func(conn int) func() []byte { return p.sell(name+"b", conn) }},
+		{&r.Alternating, http.StatusCreated, http.StatusOK, func(conn int) func() []byte { return p.sell(name+"b", conn) }},
 		{&r.Read, http.StatusOK, 0, p.levels},
 	} {
 		l, err := s.ask(ctx, load.Plan{Conns: conns, Want: step.want, Also: step.also, Requests: step.requests})

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every reservation has an id of its own, the items are asked for in turn, and what is confirmed was reserved just before.
+// Every reservation has its own id, the items are used in turn, and each confirmation is of the reservation just before
+// it.
 func TestReservations(t *testing.T) {
 	p := stub(t)
 	p.service = "Bearer secret"
@@ -14,7 +15,7 @@ func TestReservations(t *testing.T) {
 	for conn := range 2 {
 		next := p.sell("run", conn)
 		for n := range 4 * stockItems {
-			r, body := asked(t, next())
+			r, body := parseRequest(t, next())
 			if r.Header.Get("Authorization") != p.service {
 				t.Fatal("the request has no service token")
 			}
@@ -48,7 +49,7 @@ func TestReservations(t *testing.T) {
 func TestLevels(t *testing.T) {
 	next, seen := stub(t).levels(3), map[string]bool{}
 	for range stockItems {
-		r, _ := asked(t, next())
+		r, _ := parseRequest(t, next())
 		if r.Method != http.MethodGet {
 			t.Fatal(r.Method)
 		}

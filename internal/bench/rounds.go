@@ -23,7 +23,7 @@ func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 			*trade
 			requests []func() []byte
 		}{
-			{&fills, p.fills()}, {&checkouts, p.checkouts(name, round)}, {&orders, p.tableOrders(name, round)},
+			{&fills, p.fillRequests()}, {&checkouts, p.checkouts(name, round)}, {&orders, p.tableOrders(name, round)},
 		} {
 			if err := s.spend(ctx, t.trade, http.StatusCreated, t.requests); err != nil {
 				return err
@@ -118,8 +118,8 @@ func (p *product) each(request func(member int) []byte) []func() []byte {
 	return shared(p.memberConns(), len(p.members), request)
 }
 
-// fills returns requests that add a dish to every member's cart.
-func (p *product) fills() []func() []byte {
+// fillRequests returns requests that add a dish to every member's cart.
+func (p *product) fillRequests() []func() []byte {
 	return p.each(func(member int) []byte {
 		return p.target.Request(http.MethodPost, addPath, p.dish(member), "Authorization", p.members[member].token)
 	})

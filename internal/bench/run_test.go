@@ -114,7 +114,7 @@ func checkReservations(t *testing.T, r Report) {
 	if i == nil {
 		t.Fatal("nothing was reserved")
 	}
-	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Turn, "read": i.Read} {
+	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Alternating, "read": i.Read} {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 {
 			t.Errorf("%s: %+v", name, l)
 		}
@@ -158,7 +158,7 @@ func checkProcesses(t *testing.T, r Report, services bool) {
 	}
 }
 
-// checkLedger: what the load has left is in order, and the raw rows are not among it (B3).
+// checkLedger checks that the load has left no differences, and that the raw rows are not in the ledger (B3).
 func (h *testServer) checkLedger(t *testing.T) {
 	t.Helper()
 	orders := testenv.Must(orderingsql.NewOrders(h.db).Drift(t.Context(), "", h.db.Now()))(t)
@@ -172,7 +172,7 @@ func (h *testServer) checkLedger(t *testing.T) {
 	}
 }
 
-// checkCleared: nothing stays in Redis, of orders, guests and members as little as of anything else, but what is not ours.
+// checkCleared checks that Clear removes all keys of the benchmark from Redis, and no other key.
 func (h *testServer) checkCleared(t *testing.T) {
 	t.Helper()
 	size := func() int64 {
@@ -186,7 +186,7 @@ func (h *testServer) checkCleared(t *testing.T) {
 	}
 }
 
-// A server with limits would be measured refusing; that is found out before.
+// A server with limits would refuse most requests, so the run fails before it measures anything.
 func TestRun_refusesAServerWithLimits(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Defaults().Limits)
 	_, err := Run(t.Context(), h.Config)
@@ -227,7 +227,7 @@ func TestRun_withoutWhatItNeeds(t *testing.T) {
 	}
 }
 
-// The menu is read again before menus are measured; what can be ordered stays the same.
+// The menu is read again before menus are measured. The dishes to order remain the same.
 func TestEnter(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
 	target := testenv.Must(load.ParseTarget(h.Target))(t)

@@ -31,7 +31,7 @@ var (
 	unused = []keyspace.Key{keyspace.HoldRecord(branchID, "unused")}
 )
 
-// B3, for Redis: nothing is left of a measurement, also when it was cut off.
+// B3, for Redis: a measurement leaves no keys, even if it is interrupted.
 func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 	address := "redis://" + testenv.RedisServer(t).Addr()
 	redis := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient}))(t)
@@ -50,7 +50,7 @@ func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 	}
 }
 
-// The script behind the figures of memory runs on what it is made for, and knows nothing of a key that is not there.
+// The script that measures memory runs on its keys, and returns 0 for a missing key.
 func TestMeasureScript(t *testing.T) {
 	address := "redis://" + testenv.RedisServer(t).Addr()
 	redis := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient}))(t)

@@ -39,7 +39,7 @@ func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 	})
 }
 
-// B2.
+// B2: without consent nothing is written.
 func TestSeed_refusesWithoutConsent(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	if tokens, err := Seed(t.Context(), db, false); !errors.Is(err, ErrConsent) || tokens != nil {

@@ -50,7 +50,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// testServer is the product in this process: the real rooms and the guests' routes on stores of the test's own.
+// testServer is the product in this process: the real visits and the guests' routes on the test's own stores.
 type testServer struct {
 	Config
 
@@ -161,7 +161,7 @@ func (h *testServer) openGateway(t *testing.T) vnpayGateway {
 	return vnpayGateway{m}
 }
 
-// enterMembers makes accounts. Their numbers are their tokens, and their passwords.
+// enterMembers creates accounts. Their numbers are their tokens and their passwords.
 func (h *testServer) enterMembers(t *testing.T) {
 	t.Helper()
 	const first = 7001
@@ -175,7 +175,7 @@ func (h *testServer) enterMembers(t *testing.T) {
 	}
 }
 
-// login lets everybody in.
+// login accepts every password and returns it as the token.
 func login(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Password string }
 	if json.NewDecoder(r.Body).Decode(&in) != nil {
@@ -195,19 +195,19 @@ func (h *testServer) Left(ctx context.Context, branch int64, date string, items 
 	return left, err
 }
 
-// startLoops runs what works a load off: the gate, the relay and the projector.
+// startLoops runs the loops that process the load's changes: the admission cache's, the relay and the projector.
 func (h *testServer) startLoops(t *testing.T) {
 	t.Helper()
 	local := testenv.Must(bus.New(inbox.New(h.db, inbox.Options{}), orderingsql.Daybook()))(t)
 	jobs := worker.NewMetrics(h.reg)
 	rows := documentsql.New(h.db)
-	papers := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
+	projector := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
 	var services []worker.Service
 	for _, l := range []worker.Loop{
 		{Name: "apply", Run: h.syncer.Apply},
 		{Name: "recover", Run: h.syncer.Replay, Every: 10 * time.Millisecond},
 		{Name: "relay", Run: outbox.New(h.db, local, outbox.Options{}).RunOnce, Every: 10 * time.Millisecond},
-		{Name: "documents", Run: papers.RunOnce, Every: 10 * time.Millisecond},
+		{Name: "documents", Run: projector.RunOnce, Every: 10 * time.Millisecond},
 	} {
 		services = append(services, worker.New(l, h.log, jobs))
 	}

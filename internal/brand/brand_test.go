@@ -111,7 +111,7 @@ func TestService_refuses(t *testing.T) {
 	}
 }
 
-// Images of dishes that are unused are deleted with a later upload; the brand's are not.
+// An upload deletes unused images of dishes, but not the brand's.
 func TestService_SetPicture_keeps_the_image(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, _ := service(db)

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The surfaces are those of the guest app.
+// The surfaces equal those of the guest app.
 func TestSurfaces(t *testing.T) {
 	css := testenv.Must(os.ReadFile("../../web/shared/styles/tokens.css"))(t)
 	for i, name := range []string{"paper", "card", "sunken"} {
@@ -68,7 +68,7 @@ func TestNewPalette(t *testing.T) {
 	}
 }
 
-// Of every colour, in steps that hit all hues and lightnesses, each shade has the contrast that WCAG asks for.
+// For every colour, in steps that cover all hues and lightnesses, each shade has the contrast that WCAG requires.
 func TestNewPalette_contrast_of_every_colour(t *testing.T) {
 	steps := []uint8{0, 36, 73, 109, 146, 182, 219, 255}
 	for _, r := range steps {
@@ -104,7 +104,7 @@ func TestBrand_Style(t *testing.T) {
 	}
 }
 
-// The contrasts of the specification's own examples.
+// Contrasts of examples in the specification.
 func TestContrast(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -122,7 +122,7 @@ func TestCache_Load(t *testing.T) {
 	}
 }
 
-// A value that is deleted while it is read is returned to the callers that wait, and not kept.
+// A value that is deleted while it is read is returned to the waiting callers, and not cached.
 func TestCache_Load_deleted(t *testing.T) {
 	var c cache.Cache[string, int]
 	now := func() time.Time { return start }
@@ -138,12 +138,12 @@ func TestCache_Load_deleted(t *testing.T) {
 	}
 }
 
-// A value that is deleted after it was replaced does not uncover the one before.
+// Deleting a value that was replaced does not restore the previous one.
 func TestCache_deletes_every_generation(t *testing.T) {
 	t.Parallel()
 	c := cache.Cache[string, int]{Max: 2}
 	c.Put("a", 1, cache.Forever())
-	c.Put("a", 2, cache.Forever()) // the young generation is full: the first value is in the old one
+	c.Put("a", 2, cache.Forever()) // the young generation is full, so the first value is in the old one
 	c.DeleteFunc(func(v int) bool { return v == 2 })
 	if v, ok := c.Get("a", time.Time{}); ok {
 		t.Errorf("%d is back", v)

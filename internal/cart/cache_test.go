@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A newer cart is never replaced by an older one that comes late, and a cart with nothing in it is none.
+// An older cart that arrives late never replaces a newer one, and an empty cart counts as none.
 func TestRecent(t *testing.T) {
 	lines := []Line{{ID: 1}}
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ var (
 	noon    = morning.Add(4 * time.Hour)
 )
 
-// basket is a cart of member 7 with dishes 4 and 5 in it.
+// basket returns a cart of member 7 with dishes 4 and 5.
 func basket() Cart {
 	return Cart{ID: 3, UserID: 7, BranchID: 1, Version: 9, UpdatedAt: morning, Lines: []Line{
 		{ID: 40, DishID: 4, Quantity: 2, Price: 65000, Version: 3}, {ID: 50, DishID: 5, Quantity: 20, Price: 1000, Version: 1},
@@ -128,7 +128,7 @@ func TestDraft_Apply_refuses(t *testing.T) {
 	}
 }
 
-// A cart from a time with other limits can be made smaller.
+// A cart that exceeds the current limits can be made smaller.
 func TestDraft_Apply_shrinks(t *testing.T) {
 	c := basket()
 	for i := range int64(6) {
@@ -139,14 +139,14 @@ func TestDraft_Apply_shrinks(t *testing.T) {
 	}
 }
 
-// Whatever a batch does: a dish stands once, the limits hold, versions rise by one in all, and what is to be written is
-// what has changed.
+// After any batch, a dish is in one line, the limits hold, the version has risen by one, and exactly the changes are to
+// be written.
 func TestDraft_batches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := basket()
 		d := NewDraft(c)
 		for range rapid.IntRange(0, 12).Draw(t, "changes") {
-			_, _ = d.Apply(drawChange(t, d), noon) // refusals have a test of their own
+			_, _ = d.Apply(drawChange(t, d), noon) // TestDraft_Apply_refuses covers refusals
 		}
 		dishes := map[int64]bool{}
 		var units int64

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// table is a shared cart with a line of An (two of dish 4) and one of Binh (twenty of dish 5), and a tombstone.
+// table returns a shared cart with a line of An (two of dish 4), one of Binh (twenty of dish 5), and a tombstone.
 func table() *SharedDraft {
 	d := NewSharedDraft(Shared{VisitID: "v", Version: 9, Added: 3, Lines: []SharedLine{
 		{ID: "an-1", GuestHash: "an", ItemID: 11, DishID: 4, Quantity: 2, CreatedAt: morning},
@@ -20,7 +20,7 @@ func table() *SharedDraft {
 	return d
 }
 
-// text writes a cart in short: each line's id, guest, item, quantity and note.
+// text formats a cart in short: each line's id, guest, item, quantity and note.
 func (c Shared) text() string {
 	lines := make([]string, len(c.Lines))
 	for i, l := range c.Lines {
@@ -143,7 +143,7 @@ func TestSharedDraft_Take(t *testing.T) {
 }
 
 // Random sequences of changes and orders, in random transactions, leave the cart that a map of lines predicts. No line
-// is ordered twice, and none comes back.
+// is ordered twice, and no removed line reappears.
 func TestSharedDraft_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stored, gone, ordered := Shared{VisitID: "v"}, map[string]bool{}, map[string]int{}
@@ -194,7 +194,7 @@ func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone ma
 	}
 	err := d.Apply(l, noon)
 	switch {
-	case l.Quantity == 0: // also of a line that is still to come
+	case l.Quantity == 0: // even before the line is added
 		delete(model, id)
 		gone[id] = true
 	case gone[id] || there && was.ItemID != l.ItemID:

@@ -90,7 +90,7 @@ func TestSharedService_Put(t *testing.T) {
 	}
 }
 
-// Streams ask for the version all the time: it is read at most once per versionTTL, and again after each change.
+// Streams request the version often: it is read at most once per versionTTL, and again after each change.
 func TestSharedService_Version(t *testing.T) {
 	store, now := &oneTable{cart: Shared{VisitID: "v", Version: 3}}, noon
 	s, _ := sharing(t, store, func() time.Time { return now }, true)
@@ -101,7 +101,7 @@ func TestSharedService_Version(t *testing.T) {
 		}
 	}
 	want(3, 1)
-	store.cart.Version = 4 // by another process, whose notification was lost
+	store.cart.Version = 4 // changed by another process whose notification was lost
 	want(3, 1)
 	now = now.Add(versionTTL)
 	want(4, 2)

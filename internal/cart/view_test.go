@@ -15,8 +15,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// board is branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which is not
-// offered.
+// board returns branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which
+// is not offered.
 func board(t *testing.T) *catalog.LiveMenu {
 	t.Helper()
 	shelf, left := catalogtest.NewMemorySource(), &catalogtest.Levels{}
@@ -90,7 +90,7 @@ func (*viewStore) DishNames(context.Context, []int64) (map[int64]catalog.Texts, 
 
 func (h *viewStore) FirstBranch(context.Context) (int64, error) { return h.branch, h.err }
 
-// only returns the menus of a restaurant with branch 1 only.
+// only implements the menus of a restaurant with branch 1 only.
 type only struct{ *catalog.LiveMenu }
 
 func (o only) Get(_ context.Context, branch int64) (*catalog.LiveMenu, error) {
@@ -138,7 +138,7 @@ func TestService_Add(t *testing.T) {
 	}
 }
 
-// A cart keeps the branch that it has: dishes are added by its menu, whichever branch is the first.
+// A cart keeps its branch: dishes are added by that branch's menu, whichever branch is the first.
 func TestService_keeps_its_branch(t *testing.T) {
 	h := &viewStore{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}

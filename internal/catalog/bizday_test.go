@@ -10,7 +10,7 @@ import (
 )
 
 // zones are time zones that broke other implementations: changes at midnight, half-hour changes, a skipped day, a
-// day that came twice, large and odd offsets, and the two of the demo.
+// repeated day, large and odd offsets, and the two of the demo.
 var zones = []string{
 	"UTC", "Asia/Ho_Chi_Minh", "Asia/Taipei", "America/Santiago", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia",
 	"Australia/Lord_Howe", "America/Sao_Paulo", "America/New_York", "Europe/London", "Asia/Tehran", "Asia/Kathmandu",

@@ -59,7 +59,8 @@ func TestLiveMenus_LevelsChanged(t *testing.T) {
 	})
 }
 
-// A changed menu notifies at once, without minNotifyInterval, and subscribers read the new menu. So does AllChanged.
+// A changed menu notifies at once, without minNotifyInterval, and subscribers read the new menu. AllChanged does the
+// same for all branches.
 func TestLiveMenus_MenuChanged(t *testing.T) {
 	withLiveMenus(t, func(t *testing.T, s *source, _ *counters, b *LiveMenus) {
 		here, end := b.Subscribe(1)

@@ -38,7 +38,7 @@ func (s *source) Branch(_ context.Context, id int64) (Branch, error) {
 	b, err, delay := hanoi(), s.err, s.delay
 	b.Revision, b.Pause = s.revision, s.pause
 	s.mu.Unlock()
-	time.Sleep(delay) // of the bubble
+	time.Sleep(delay) // fake time of the bubble
 	if err != nil {
 		return Branch{}, err
 	}

@@ -2,7 +2,7 @@ package catalog
 
 import "testing"
 
-// A dish is sold under its first item that is offered, or the first at all.
+// A dish is sold under its first offered item, or under its first item if none is offered.
 func TestEdition_OfDish(t *testing.T) {
 	e := NewEdition(5, 1, 1, nil, []Item{
 		{ID: 11, DishID: 4, Active: true}, {ID: 12, DishID: 4, Active: true}, {ID: 13, DishID: 5}, {ID: 14, DishID: 5, Active: true},

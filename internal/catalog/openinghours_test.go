@@ -38,8 +38,8 @@ var supper = OpeningHours{
 	Exceptions: []HoursException{{Date: "2026-12-24", Note: "Christmas Eve"}},
 }
 
-// sleepless is open at all hours of every day but one.
-var sleepless = OpeningHours{Exceptions: []HoursException{{Date: "2026-12-25", Periods: []Period{{"18:00", "00:00"}}}}}
+// alwaysOpen is open at all hours of every day but one.
+var alwaysOpen = OpeningHours{Exceptions: []HoursException{{Date: "2026-12-25", Periods: []Period{{"18:00", "00:00"}}}}}
 
 func TestBranch_hours(t *testing.T) {
 	short := OpeningHours{Weekly: map[Weekday][]Period{"sun": {{"02:15", "02:45"}, {"10:00", "11:00"}}}}
@@ -58,9 +58,9 @@ func TestBranch_hours(t *testing.T) {
 		"Saturday's day meets Friday":     {"Asia/Ho_Chi_Minh", supper, "2026-11-20T23:00:00+07:00", true, "2026-11-22T00:00:00+07:00"},
 		"closed until Thursday":           {"Asia/Ho_Chi_Minh", supper, "2026-11-22T00:00:00+07:00", false, "2026-11-26T11:00:00+07:00"},
 		"an exception closes the day":     {"Asia/Ho_Chi_Minh", supper, "2026-12-24T12:00:00+07:00", false, "2026-12-25T17:00:00+07:00"},
-		"always open until the exception": {"Asia/Taipei", sleepless, "2026-12-24T12:00:00+08:00", true, "2026-12-25T00:00:00+08:00"},
-		"an exception opens later":        {"Asia/Taipei", sleepless, "2026-12-25T12:00:00+08:00", false, "2026-12-25T18:00:00+08:00"},
-		"after the exception":             {"Asia/Taipei", sleepless, "2026-12-26T12:00:00+08:00", true, ""},
+		"always open until the exception": {"Asia/Taipei", alwaysOpen, "2026-12-24T12:00:00+08:00", true, "2026-12-25T00:00:00+08:00"},
+		"an exception opens later":        {"Asia/Taipei", alwaysOpen, "2026-12-25T12:00:00+08:00", false, "2026-12-25T18:00:00+08:00"},
+		"after the exception":             {"Asia/Taipei", alwaysOpen, "2026-12-26T12:00:00+08:00", true, ""},
 		// New York skipped 02:00-03:00 on 2026-03-08 and repeated 01:00-02:00 on 2026-11-01.
 		"a period within the skipped hour": {"America/New_York", short, "2026-03-08T03:01:00-04:00", false, "2026-03-08T10:00:00-04:00"},
 		"the night of the repeated hour": {
@@ -83,7 +83,7 @@ func TestBranch_hours(t *testing.T) {
 	}
 }
 
-// The schedule is compared with a model: minute by minute, the furthest local time that the clock on the wall has shown.
+// The schedule is compared with a model that proceeds minute by minute and stores the latest local time so far.
 func TestBranch_hours_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom(zones).Draw(t, "zone")
@@ -118,7 +118,7 @@ func TestBranch_hours_model(t *testing.T) {
 			if open != opens[shown] {
 				t.Fatalf("at %s in %s: open %t, the model %t; %+v", at.In(loc), zone, open, opens[shown], h)
 			}
-			// A change comes exactly when it was announced.
+			// A change happens exactly when it was announced.
 			if !wasChange.IsZero() && (open != was) != !at.Before(wasChange) {
 				t.Fatalf("at %s: open %t after %t, announced for %s", at, open, was, wasChange)
 			}

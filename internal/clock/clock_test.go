@@ -89,7 +89,7 @@ func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 		w.pass(time.Minute)
 		w.wall += by
 		wantClock(t, c, w.truth, false, Steps{})
-		w.wall -= by // the doubt stays: only a measurement ends it
+		w.wall -= by // still in doubt: only a measurement ends it
 		wantClock(t, c, w.truth, false, Steps{})
 		w.wall += by
 		measure(t, c)
@@ -101,7 +101,7 @@ func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 	}
 	w := newFakeClocks()
 	c := w.clock(t)
-	w.wall += Step - time.Millisecond // as NTP may
+	w.wall += Step - time.Millisecond // as NTP may adjust it
 	wantClock(t, c, w.truth, true, Steps{})
 }
 
@@ -126,7 +126,7 @@ func TestClock_deciding_clock_is_set(t *testing.T) { // C4
 		wantClock(t, c, w.truth, true, c.State().Steps)
 	}
 	wantClock(t, c, w.truth, true, Steps{Forward: 1, Back: 1})
-	w.truth = w.truth.Add(-time.Hour) // both processes' machine
+	w.truth = w.truth.Add(-time.Hour) // the machine of both processes
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{Machine: 1, Forward: 1, Back: 2})
 }
@@ -136,7 +136,7 @@ func TestClock_samples(t *testing.T) {
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
 	asked := 0
-	w.during = func() { w.trip = trips[asked%3]; asked++ } // the reply takes as long as the list says
+	w.during = func() { w.trip = trips[asked%3]; asked++ } // takes the durations of replies from the list
 	measure(t, c)
 	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
 		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)
@@ -217,17 +217,17 @@ func TestClock_wall_decides(t *testing.T) { // C5
 			t.Fatal(err)
 		}
 		w.pass(time.Minute)
-		wantClock(t, c, w.truth, false, Steps{}) // the time before the step continues
+		wantClock(t, c, w.truth, false, Steps{}) // the clock continues from before the step
 	}
 	failure = nil
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
 	w.pass(time.Minute)
-	measure(t, c) // only once
+	measure(t, c) // reported only once
 	w.wall = -time.Hour
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 2, Forward: 1, Back: 1})
-	w.wall += Step - time.Millisecond // as NTP may: no deadline moves for it
+	w.wall += Step - time.Millisecond // as NTP may adjust it
 	measure(t, c)
 	if want := []time.Duration{time.Hour, -2 * time.Hour}; !slices.Equal(moved, want) {
 		t.Errorf("deadlines were moved by %v, want %v", moved, want)
@@ -267,8 +267,8 @@ func TestClock_authority_moves_nothing(t *testing.T) {
 	wantClock(t, c, w.truth, true, Steps{Machine: 1, Back: 1})
 }
 
-// Whatever happens to a deciding wall clock, everything open keeps its remaining time: it ends neither before its
-// window is over by the monotonic clock, nor later than one sweep after it.
+// Whatever happens to a deciding wall clock, everything open keeps its remaining time: by the monotonic clock, it ends
+// neither before its window is over nor later than one sweep afterwards.
 func TestClock_wall_model(t *testing.T) { // C5
 	const window = 10 * time.Minute
 	rapid.Check(t, func(rt *rapid.T) {
@@ -351,7 +351,7 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	}
 }
 
-// Two processes on separate machines take and expire orders by one authority. Whatever happens to the clocks of one
+// Two processes on separate machines create and expire orders by one authority. Whatever happens to the clocks of one
 // machine, no order expires before its window is over, and none survives the next sweep.
 func TestClock_model(t *testing.T) {
 	const (
@@ -406,7 +406,7 @@ func TestClock_model(t *testing.T) {
 				p.err = rapid.SampledFrom([]error{nil, nil, errors.New("out of reach")}).Draw(rt, "err")
 				_ = p.Measure(t.Context())
 				passed := p.truth.Sub(before)
-				for _, other := range processes { // the other process runs as long
+				for _, other := range processes { // the same time passes for the other process
 					if other.fakeClocks != p.fakeClocks {
 						other.pass(passed)
 					}
@@ -414,7 +414,7 @@ func TestClock_model(t *testing.T) {
 			},
 			"place": func(rt *rapid.T) {
 				p := pick(rt)
-				for p.doubt.Load() != nil { // as requests wait
+				for p.doubt.Load() != nil { // as a request does
 					p.trip, p.err = 0, nil
 					measure(t, p.Clock)
 				}

@@ -66,7 +66,7 @@ func TestRestaurant_is_sound(t *testing.T) {
 	}
 }
 
-// content is everything that the demo put into a database.
+// content is all rows of the demo in a database.
 type content struct {
 	Branches []string
 	Menus    []catalog.Content
@@ -125,7 +125,7 @@ func TestLoad_keeps_what_was_edited(t *testing.T) {
 		testenv.NoError(t, Load(t.Context(), db))
 		now := db.Now()
 		store := catalogsql.New(db, nil)
-		draft, err := store.Draft(t.Context(), authz.System(), 1, now) // also proves that ids go on behind the fixed ones
+		draft, err := store.Draft(t.Context(), authz.System(), 1, now) // also proves that ids continue after the fixed ones
 		if err != nil {
 			t.Fatal(err)
 		}

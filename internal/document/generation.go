@@ -156,11 +156,11 @@ func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
 	if server != state.Server { // a restarted server may have loaded old data, whatever its markers say
 		return false, p.Store.Invalidate(ctx, state.Epoch)
 	}
-	marks, err := p.Markers.Markers(ctx)
+	markers, err := p.Markers.Markers(ctx)
 	if err != nil {
 		return false, err
 	}
-	for _, m := range marks {
+	for _, m := range markers {
 		if m.Epoch != state.Epoch {
 			return false, nil
 		}

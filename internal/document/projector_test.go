@@ -62,13 +62,13 @@ func TestNewProjection(t *testing.T) {
 // busy is an outbox that is never empty and a slow Redis. Each row deletes some carts.
 type busy struct {
 	now      time.Time
-	each     int           // documents of a row
-	takes    time.Duration // a write of documents
+	each     int           // number of documents of a row
+	takes    time.Duration // duration of a write
 	claimed  int
 	settled  int
 	released int
-	applied  int // documents
-	most     int // in one write
+	applied  int // number of documents
+	most     int // largest number of documents in one write
 }
 
 func (b *busy) Claim(_ context.Context, _, _ time.Time, limit int) ([]Claimed, error) {
@@ -105,8 +105,8 @@ func (b *busy) Apply(_ context.Context, docs []Document) (ApplyResult, error) {
 	return ApplyResult{}, nil
 }
 
-// A run ends by itself even if much is waiting, long before the loop's deadline and before the claim on its rows
-// expires. It releases what it has not projected, so that other processes need not wait and nothing is projected
+// A run ends by itself even if many rows are waiting, long before the loop's deadline and before the claim on its rows
+// expires. It releases the rows that it has not projected, so that other processes need not wait and none is projected
 // twice.
 func TestProjector_RunOnce_ends(t *testing.T) {
 	for _, c := range []struct {

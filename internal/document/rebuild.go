@@ -105,11 +105,11 @@ func (b *Builder) canResume(ctx context.Context, seen GenerationState, server st
 	if seen.Building == "" || seen.BuildingServer != server || seen.Entity == nil {
 		return false, nil
 	}
-	marks, err := b.Markers.Markers(ctx)
+	markers, err := b.Markers.Markers(ctx)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(marks, func(m Marker) bool { return m.Building != seen.Building }), nil
+	return !slices.ContainsFunc(markers, func(m Marker) bool { return m.Building != seen.Building }), nil
 }
 
 // release lets the next builder begin at once.

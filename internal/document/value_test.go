@@ -140,7 +140,7 @@ func TestTextIn(t *testing.T) {
 	}
 }
 
-// Every declaration refers to earlier ones only, which imports rely on.
+// Every declaration refers only to earlier ones, as imports require.
 func TestEntities(t *testing.T) {
 	before, families := map[string]bool{}, map[any]bool{}
 	for _, e := range Entities {
@@ -171,7 +171,7 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// KeySet has no false positives: a key that it remembers was added. A key that it has forgotten is merely read again.
+// KeySet has no false positives: every key that it reports was added. A key that it has forgotten is only read again.
 func TestKeySet(t *testing.T) {
 	s := NewKeySet(4)
 	s.Add([]string{"a", "b"}, nil)

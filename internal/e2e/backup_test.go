@@ -13,14 +13,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// An installation loses its disk and is restored from its backup: what the backup holds is unchanged, what came after
-// is gone, Redis agrees, and service continues.
+// An installation loses its disk and is restored from its backup. Everything in the backup is unchanged, later orders
+// are gone, Redis agrees with SQL, and service continues.
 func TestBackup(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		e := newRestore(open(t, k, nil))
 		e.loseData()
 		if k == servers {
-			e.s.flush() // as docs/backup.md says
+			e.s.flush() // as docs/backup.md requires
 		}
 		e.s.servers[0].start()
 		e.wantBackup(t)
@@ -61,26 +61,26 @@ func newRestore(s *installation) *restore {
 	t.Helper()
 	e := &restore{s: s, guest: s.guest(0), file: filepath.Join(t.TempDir(), "backup"), orders: map[string]string{}}
 	s.quota(pho, 10)
-	paid, canceled := e.guest.orders(t, line{ItemID: pho, Qty: 3}), e.guest.orders(t, line{ItemID: bun, Qty: 1})
-	held := e.guest.orders(t, line{ItemID: pho, Qty: 2})
-	s.paid(paid.ID)
+	paid, canceled := e.guest.mustPlace(t, line{ItemID: pho, Qty: 3}), e.guest.mustPlace(t, line{ItemID: bun, Qty: 1})
+	held := e.guest.mustPlace(t, line{ItemID: pho, Qty: 2})
+	s.pay(paid.ID)
 	e.guest.cancel(canceled.ID).want(t, http.StatusOK, "")
 	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "chi@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
 	for _, o := range []order{paid, canceled, held} {
-		e.orders[o.ID] = e.staffSee(o.ID)
+		e.orders[o.ID] = e.staffOrder(o.ID)
 	}
 	e.backup()
-	e.later = e.guest.orders(t, line{ItemID: pho, Qty: 4})
-	s.paid(e.later.ID)
+	e.later = e.guest.mustPlace(t, line{ItemID: pho, Qty: 4})
+	s.pay(e.later.ID)
 	e.guest.cancel(held.ID).want(t, http.StatusOK, "")
 	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "anh@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
-	s.awaitDocuments() // waits until all of it is in Redis
+	s.awaitDocuments() // waits until all documents are in Redis
 	return e
 }
 
-func (e *restore) staffSee(id string) string {
+func (e *restore) staffOrder(id string) string {
 	e.s.t.Helper()
 	return string(e.s.staff(http.MethodGet, "/api/orders/"+id, nil).want(e.s.t, http.StatusOK, "").body)
 }
@@ -92,11 +92,11 @@ func (e *restore) backup() {
 		e.s.must("backup", e.file)
 		return
 	}
-	e.tool("pg_dump", "-Fc", "-f", e.file, e.s.postgres)
+	e.pgTool("pg_dump", "-Fc", "-f", e.file, e.s.postgres)
 }
 
-// tool runs one of PostgreSQL's programs.
-func (e *restore) tool(name string, args ...string) {
+// pgTool runs one of PostgreSQL's programs.
+func (e *restore) pgTool(name string, args ...string) {
 	e.s.t.Helper()
 	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
 		e.s.t.Fatalf("%s: %v\n%s", name, err, out)
@@ -119,7 +119,7 @@ func (e *restore) loseData() {
 			}
 			return nil
 		})
-		e.tool("pg_restore", "--clean", "--if-exists", "-d", s.postgres, e.file)
+		e.pgTool("pg_restore", "--clean", "--if-exists", "-d", s.postgres, e.file)
 		return
 	}
 	saved, err := os.ReadFile(e.file)
@@ -134,11 +134,11 @@ func (e *restore) loseData() {
 	}
 }
 
-// wantBackup expects the state of the backup, in working order.
+// wantBackup expects the state at the time of the backup, and that the installation works.
 func (e *restore) wantBackup(t *testing.T) {
 	t.Helper()
 	for id, was := range e.orders {
-		if now := e.staffSee(id); now != was {
+		if now := e.staffOrder(id); now != was {
 			t.Errorf("an order was\n%s\nand is\n%s", was, now)
 		}
 	}
@@ -148,21 +148,21 @@ func (e *restore) wantBackup(t *testing.T) {
 	if v := e.s.awaitDocuments(); v.Documents["order"] != len(e.orders) {
 		t.Errorf("the documents are %v", v.Documents)
 	}
-	e.members("chi@example.com")
+	e.wantMembers("chi@example.com")
 	e.s.must("audit", "verify")
-	// New objects receive the same ids and values again, with their own data.
-	e.guest.orders(t, line{ItemID: pho, Qty: 5})
+	// New objects reuse ids and other values from after the backup, with their own data.
+	e.guest.mustPlace(t, line{ItemID: pho, Qty: 5})
 	wantSoldOut(t, e.guest.place(e.guest.request(line{ItemID: pho, Qty: 1})))
 	e.s.send(http.MethodPost, "/auth/register", map[string]string{"email": "binh@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
-	e.members("binh@example.com chi@example.com")
+	e.wantMembers("binh@example.com chi@example.com")
 	e.s.awaitConsistent()
 	e.s.awaitDocuments()
 	e.s.wantKeysDeclared()
 }
 
-// members compares the registered members.
-func (e *restore) members(want string) {
+// wantMembers compares the registered members.
+func (e *restore) wantMembers(want string) {
 	e.s.t.Helper()
 	e.s.database(func(db *sqldb.DB) error {
 		emails, err := sqldb.Collect(e.s.t.Context(), db, sqldb.Value[string],

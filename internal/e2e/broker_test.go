@@ -43,7 +43,7 @@ func TestBrokerOutage(t *testing.T) {
 			return d.wantAtLeast(meanwhile)
 		})
 		var o outboxStatus
-		if s.read(&o, "outbox", "status"); o.Pending == 0 {
+		if s.readJSON(&o, "outbox", "status"); o.Pending == 0 {
 			t.Error("nothing has waited for the broker: there was no outage")
 		}
 		network.Down(false)
@@ -58,7 +58,7 @@ func TestBrokerOutage(t *testing.T) {
 		q.republish(seen)
 		s.await(patience, func() error {
 			const repeated = `consumer_message_total{consumer="daybook",result="dup"}`
-			if n := s.figure(repeated); n < len(seen) {
+			if n := s.metric(repeated); n < len(seen) {
 				return fmt.Errorf("%s is %d, want %d", repeated, n, len(seen))
 			}
 			return nil

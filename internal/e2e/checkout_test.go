@@ -71,13 +71,13 @@ func (m member) send(method, path string, body any) answer {
 	return m.s.send(method, path, body, "Authorization", "Bearer "+m.token)
 }
 
-// puts adds a quantity of an item's dish to the cart.
-func (m member) puts(item string, quantity int64) answer {
+// addToCart adds a quantity of an item's dish to the cart.
+func (m member) addToCart(item string, quantity int64) answer {
 	return m.send(http.MethodPost, "/cart/add-dish", map[string]any{"dishId": m.s.bill.dish(item).DishID, "quantity": quantity})
 }
 
-// basket is the response of GET /cart.
-type basket struct {
+// memberCart is the response of GET /cart.
+type memberCart struct {
 	ID    *string `json:"id"`
 	Items []struct {
 		ID       string `json:"id"`
@@ -87,7 +87,7 @@ type basket struct {
 	Total int64 `json:"totalPrice"`
 }
 
-func (m member) cart(t testing.TB) (b basket) {
+func (m member) cart(t testing.TB) (b memberCart) {
 	t.Helper()
 	m.send(http.MethodGet, "/cart", nil).want(t, http.StatusOK, "").into(t, &b)
 	return b
@@ -101,13 +101,13 @@ func (m member) checkOut(key string) answer {
 	})
 }
 
-// bought is the response of a checkout.
-type bought struct {
+// checkoutResponse is the response of a checkout.
+type checkoutResponse struct {
 	OrderID string `json:"orderId"`
 	Total   int64  `json:"totalPrice"`
 }
 
-func (a answer) bought(t testing.TB) (b bought) {
+func (a answer) checkedOut(t testing.TB) (b checkoutResponse) {
 	t.Helper()
 	a.into(t, &b)
 	return b
@@ -123,14 +123,14 @@ func (m member) orders(t testing.TB) (all []order) {
 	return page.Items
 }
 
-// From the registration to the paid order. A flush and two kills on the way lose nothing.
+// A member registers, orders and pays. A flush of Redis and two kills of the server meanwhile lose nothing.
 func TestCheckout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
 		m, other := s.newMember("lan"), s.newMember("minh")
-		m.puts(pho, 2).want(t, http.StatusCreated, "")
-		m.puts(bun, 1).want(t, http.StatusCreated, "")
+		m.addToCart(pho, 2).want(t, http.StatusCreated, "")
+		m.addToCart(bun, 1).want(t, http.StatusCreated, "")
 		total := s.price([]line{{ItemID: pho, Qty: 2}, {ItemID: bun, Qty: 1}})
 		full := m.cart(t)
 		if len(full.Items) != 2 || full.Total != total {
@@ -142,10 +142,10 @@ func TestCheckout(t *testing.T) {
 		if again := m.cart(t); fmt.Sprint(again.Items) != fmt.Sprint(full.Items) {
 			t.Errorf("after a flush and a kill the cart is %+v", again)
 		}
-		o := m.checkOut("first").want(t, http.StatusCreated, "").bought(t)
+		o := m.checkOut("first").want(t, http.StatusCreated, "").checkedOut(t)
 		s.servers[0].kill()
 		s.servers[0].start()
-		if again := m.checkOut("first").want(t, http.StatusOK, "").bought(t); again != o || o.Total != total {
+		if again := m.checkOut("first").want(t, http.StatusOK, "").checkedOut(t); again != o || o.Total != total {
 			t.Errorf("%+v, and again %+v", o, again)
 		}
 		if left := m.cart(t); left.ID != nil || len(left.Items) != 0 {
@@ -155,12 +155,12 @@ func TestCheckout(t *testing.T) {
 		other.send(http.MethodGet, "/orders/"+o.OrderID, nil).want(t, http.StatusNotFound, "order_not_found")
 		other.send(http.MethodPost, "/orders/"+o.OrderID+"/cancel", nil).want(t, http.StatusNotFound, "order_not_found")
 		s.flush()
-		s.paid(o.OrderID)
+		s.pay(o.OrderID)
 		got := m.orders(t)
 		if len(got) != 1 || got[0].ID != o.OrderID || got[0].PaymentStatus != "PAID" || len(got[0].Items) != 2 {
 			t.Errorf("%+v", got)
 		}
-		other.puts(pho, 9).want(t, http.StatusCreated, "")
+		other.addToCart(pho, 9).want(t, http.StatusCreated, "")
 		other.checkOut("too much").want(t, http.StatusConflict, "sold_out")
 		if kept := other.cart(t); len(kept.Items) != 1 || kept.Items[0].Quantity != 9 {
 			t.Errorf("a refused checkout has changed the cart: %+v", kept)
@@ -173,8 +173,8 @@ func TestCheckout(t *testing.T) {
 	}, embedded, servers, pair, cluster)
 }
 
-// Members order one cart after the other while the server dies. Every confirmed step is there, unanswered ones are
-// retried, and no cart is both ordered and full (C4, I5, I11).
+// Members order one cart after the other while the server is killed. Every confirmed step is stored, unanswered ones
+// are retried, and no cart is both ordered and still full (C4, I5, I11).
 func TestCheckout_crash(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -183,7 +183,7 @@ func TestCheckout_crash(t *testing.T) {
 			all = append(all, &checkoutMember{member: s.newMember(fmt.Sprint("m", i))})
 		}
 		for round := range 3 {
-			rush(s, all, round)
+			orderUntilKill(s, all, round)
 			for _, m := range all {
 				m.retryAll(t)
 			}
@@ -206,11 +206,11 @@ type checkoutMember struct {
 	member
 
 	keys   []string // of requested checkouts
-	bought map[string]bought
+	bought map[string]checkoutResponse
 }
 
-// rush runs all members until the server is killed, and starts it again.
-func rush(s *installation, all []*checkoutMember, round int) {
+// orderUntilKill runs all members until the server is killed, and starts it again.
+func orderUntilKill(s *installation, all []*checkoutMember, round int) {
 	s.t.Helper()
 	beforeKill := testenv.Size(15, 30) // number of orders
 	var wg sync.WaitGroup
@@ -241,7 +241,7 @@ func rush(s *installation, all []*checkoutMember, round int) {
 
 // buyOnce fills the cart and checks out. It reports whether both requests were answered.
 func (m *checkoutMember) buyOnce(t *testing.T, key string) bool {
-	if a := m.puts(phoGa, 1); a.status != http.StatusCreated {
+	if a := m.addToCart(phoGa, 1); a.status != http.StatusCreated {
 		return false
 	}
 	m.keys = append(m.keys, key)
@@ -258,9 +258,9 @@ func (m *checkoutMember) buyOnce(t *testing.T, key string) bool {
 
 func (m *checkoutMember) record(t *testing.T, key string, a answer) {
 	if m.bought == nil {
-		m.bought = map[string]bought{}
+		m.bought = map[string]checkoutResponse{}
 	}
-	m.bought[key] = a.bought(t)
+	m.bought[key] = a.checkedOut(t)
 }
 
 // retryAll retries every checkout and compares the result with the member's orders.
@@ -269,7 +269,7 @@ func (m *checkoutMember) retryAll(t *testing.T) {
 	for _, key := range m.keys {
 		a := m.checkOut(key)
 		was, known := m.bought[key]
-		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.bought(t) != was) {
+		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.checkedOut(t) != was) {
 			t.Fatalf("%s was answered %+v, and now %v", key, was, a)
 		}
 		m.record(t, key, a)

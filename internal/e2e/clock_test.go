@@ -22,7 +22,7 @@ func (l *sharedResources) shiftable(t testing.TB) string {
 
 // steps returns how many steps of a clock a server has detected.
 func (s *installation) steps(v *server, clock, direction string) int {
-	return s.figureOf(v, fmt.Sprintf(`clock_steps_total{clock="%s",direction="%s"}`, clock, direction))
+	return s.metricOf(v, fmt.Sprintf(`clock_steps_total{clock="%s",direction="%s"}`, clock, direction))
 }
 
 // The wall clock of one of two processes is set forward and back. Both continue to take orders, with the right
@@ -41,7 +41,7 @@ func TestClock_is_set(t *testing.T) {
 		place := func() {
 			for range s.servers { // requests alternate between the servers
 				begun := time.Now()
-				o := g.insist(g.request(line{ItemID: phoGa, Qty: 1}), 4*time.Second).want(t, http.StatusCreated, "").order(t)
+				o := g.retry(g.request(line{ItemID: phoGa, Qty: 1}), 4*time.Second).want(t, http.StatusCreated, "").order(t)
 				if earliest := begun.Add(window - clockSlack); o.PayBy.Before(earliest) || o.PayBy.After(time.Now().Add(window+clockSlack)) {
 					t.Errorf("an order of %v is to be paid by %v", begun, o.PayBy)
 				}
@@ -53,7 +53,7 @@ func TestClock_is_set(t *testing.T) {
 			testenv.NoError(t, os.WriteFile(shift, []byte(by), 0o600))
 			place()
 			s.await(4*time.Second, func() error {
-				if seen := s.steps(set, "machine", "any"); seen != n+1 || s.figureOf(set, "clock_settled") != 1 {
+				if seen := s.steps(set, "machine", "any"); seen != n+1 || s.metricOf(set, "clock_settled") != 1 {
 					return fmt.Errorf("%d steps were seen after %d", seen, n+1)
 				}
 				return nil
@@ -112,7 +112,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			w := g.request(line{ItemID: phoGa, Qty: 1})
 			w.PaymentMethod = method
 			p.begun = time.Now()
-			p.order = g.insist(w, 8*time.Second).want(t, http.StatusCreated, "").order(t)
+			p.order = g.retry(w, 8*time.Second).want(t, http.StatusCreated, "").order(t)
 			p.answered = time.Now()
 			return p
 		}
@@ -139,7 +139,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 			testenv.NoError(t, os.WriteFile(shift, []byte(by.String()), 0o600))
 			s.await(10*time.Second, func() error {
 				seen := s.steps(v, "deciding", "forward") + s.steps(v, "deciding", "back")
-				if seen != n+1 || s.figureOf(v, "clock_settled") != 1 {
+				if seen != n+1 || s.metricOf(v, "clock_settled") != 1 {
 					return fmt.Errorf("%d steps were followed, want %d", seen, n+1)
 				}
 				return nil
@@ -155,7 +155,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 					t.Errorf("an order of %v is %s and to be paid by %v", p.begun, o.Status, due)
 				}
 			}
-			for _, p := range of[:2] { // on new pages: the old ones' ends did not move with the clock
+			for _, p := range of[:2] { // on new pages: the deadlines of old ones did not move
 				answer := g.send(http.MethodPost, "/cis/order/"+p.ID+"/pay", map[string]string{"method": vnpay})
 				s.wantPages(s.pressButton(pageOf(t, answer.want(t, http.StatusOK, "")), "pay"), saysPaid)
 				g.awaitPayment(p.order, "PAID")
@@ -196,7 +196,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 	}, embedded)
 }
 
-// No file shifts the clock of a released binary.
+// A released binary has no file that shifts its clock.
 func TestClock_of_a_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		for path, want := range map[string]bool{shared.released(t): false, shared.shiftable(t): true} {

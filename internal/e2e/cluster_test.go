@@ -29,18 +29,19 @@ func TestCluster(t *testing.T) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, nil, guest.place)
-		p.known()
+		p.wantSessionEverywhere()
 		s.awaitRepaired()
 		for _, n := range s.nodes {
 			n.Say("FLUSHALL")
 		}
-		p.known()
+		p.wantSessionEverywhere()
 		s.awaitRepaired()
 	}, cluster)
 }
 
-// known logs in again and expects every process to accept the session, and none to accept it after the logout.
-func (p *person) known() {
+// wantSessionEverywhere logs in again and expects every process to accept the session. After the logout, the first
+// process must refuse it.
+func (p *person) wantSessionEverywhere() {
 	t := p.s.t
 	t.Helper()
 	p.logIn()
@@ -60,10 +61,10 @@ func nodeFailure(t *testing.T, failure, mend func(s *installation)) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, func() { failure(s) }, guest.place)
-		p.known()
+		p.wantSessionEverywhere()
 		mend(s)
 		testenv.AwaitCluster(t, s.nodes)
-		p.known()
+		p.wantSessionEverywhere()
 		s.awaitRepaired()
 	}, cluster)
 }
@@ -73,7 +74,7 @@ func TestCluster_node_killed(t *testing.T) {
 	nodeFailure(t, func(s *installation) { s.shardNode().Kill() }, func(s *installation) { s.shardNode().Restart() })
 }
 
-// The same while the other nodes still serve their slots, so that Redis is neither up nor down.
+// The node dies while the other nodes still serve their slots, so that Redis is neither up nor down.
 func TestCluster_node_killed_others_serve(t *testing.T) {
 	nodeFailure(t, func(s *installation) {
 		s.wantOtherShards()

@@ -26,7 +26,7 @@ func TestCommands_migrate(t *testing.T) {
 				t.Errorf("with the newest %d taken back: %v", len(all)-n, now)
 			}
 		}
-		s.fails("no next version", "migrate", "down")
+		s.wantFailure("no next version", "migrate", "down")
 		if r := s.run("doctor", "--json"); r.code != 1 || !strings.Contains(r.out, "comanda migrate up") {
 			t.Errorf("the doctor of an empty database: %d %s", r.code, r.out)
 		}
@@ -43,15 +43,15 @@ func (s *installation) migrations() (applied []bool) {
 	var all []struct {
 		Applied bool `json:"applied"`
 	}
-	s.read(&all, "migrate", "status")
+	s.readJSON(&all, "migrate", "status")
 	for _, m := range all {
 		applied = append(applied, m.Applied)
 	}
 	return applied
 }
 
-// fails runs a command that must exit with code 1 and print the reason on standard error.
-func (s *installation) fails(why string, args ...string) {
+// wantFailure runs a command that must exit with code 1 and print the reason on standard error.
+func (s *installation) wantFailure(why string, args ...string) {
 	s.t.Helper()
 	if r := s.run(args...); r.code != 1 || !strings.Contains(r.err, why) {
 		s.t.Errorf("comanda %s: exit code %d, %s%s; want 1 and %q", strings.Join(args, " "), r.code, r.out, r.err, why)
@@ -66,10 +66,10 @@ func TestCommands(t *testing.T) {
 			QR  string `json:"qrToken"`
 			URL string `json:"url"`
 		}
-		s.read(&links, "tables")
+		s.readJSON(&links, "tables")
 		listen := s.env["LISTEN"]
 		s.env["LISTEN"] = testenv.FreeAddr(t) // commands use the server's address, not this setting
-		s.read(&links, "tables")
+		s.readJSON(&links, "tables")
 		s.env["LISTEN"] = listen
 		for _, l := range links {
 			if len(l.QR) != 22 || l.URL != "http://"+s.servers[0].addr+"/m/"+l.QR {
@@ -87,20 +87,20 @@ func TestCommands(t *testing.T) {
 				OK   bool   `json:"ok"`
 			} `json:"findings"`
 		}
-		s.read(&d, "doctor") // exits with 1 if anything is wrong
+		s.readJSON(&d, "doctor") // exits with 1 if anything is wrong
 		if len(d.Findings) < 6 {
 			t.Errorf("the doctor looked at %+v only", d.Findings)
 		}
 		var replayed map[string]int
-		if s.read(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0 revived:0]" {
+		if s.readJSON(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0 revived:0]" {
 			t.Errorf("replaying nothing has done %v", replayed)
 		}
 		s.awaitPublished()
-		s.fails("not a consumer", "outbox", "replay", "--consumer", "nobody")
-		s.fails("unknown command", "nonsense")
-		s.fails("not a role", "serve", "--roles", "cook")
+		s.wantFailure("not a consumer", "outbox", "replay", "--consumer", "nobody")
+		s.wantFailure("unknown command", "nonsense")
+		s.wantFailure("not a role", "serve", "--roles", "cook")
 		s.env["LISTN"] = "a misspelt name"
-		s.fails("COMANDA_LISTN is not a setting", "tables")
+		s.wantFailure("COMANDA_LISTN is not a setting", "tables")
 		delete(s.env, "LISTN")
 	}, embedded, servers)
 }
@@ -113,7 +113,7 @@ func (s *installation) quotas() {
 		ItemID string `json:"itemId"`
 		Daily  *int64 `json:"dailyQuota"`
 	}
-	s.read(&set, "quota", "set", "--item", phoGa, "--daily", "7")
+	s.readJSON(&set, "quota", "set", "--item", phoGa, "--daily", "7")
 	if set.ItemID != phoGa || set.Daily == nil || *set.Daily != 7 {
 		t.Errorf("quota set answers %+v", set)
 	}
@@ -128,9 +128,9 @@ func (s *installation) quotas() {
 	if l := s.stock(phoGa); l.Cap != nil || l.Left != nil {
 		t.Errorf("an unlimited item is limited: %+v", l)
 	}
-	s.fails("--daily N or --unlimited", "quota", "set", "--item", phoGa)
-	s.fails("no such menu item", "quota", "set", "--item", "999", "--daily", "7")
-	s.fails("whole number", "quota", "set", "--item", phoGa, "--daily", "-1")
+	s.wantFailure("--daily N or --unlimited", "quota", "set", "--item", phoGa)
+	s.wantFailure("no such menu item", "quota", "set", "--item", "999", "--daily", "7")
+	s.wantFailure("whole number", "quota", "set", "--item", phoGa, "--daily", "-1")
 }
 
 // Any change that bypasses the ledger is found and named, and makes the command exit with 1.
@@ -138,8 +138,8 @@ func TestCommands_reconcile(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g := s.guest(0)
-		held, paid := g.orders(t, line{ItemID: pho, Qty: 2}), g.orders(t, line{ItemID: pho, Qty: 1})
-		s.paid(paid.ID)
+		held, paid := g.mustPlace(t, line{ItemID: pho, Qty: 2}), g.mustPlace(t, line{ItemID: pho, Qty: 1})
+		s.pay(paid.ID)
 		s.awaitConsistent()
 		s.servers[0].stop()
 		counter := "UPDATE sales_quota_counter SET held_qty = held_qty %s 1 WHERE menu_item_id = " + pho

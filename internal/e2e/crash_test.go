@@ -49,7 +49,7 @@ type served struct {
 	order   order
 }
 
-const guestsAtOnce = 24 // who order at the same time, one order after the other
+const guestsAtOnce = 24 // number of concurrent guests, each with one order after the other
 
 var beforeKill = testenv.Size(30, 60) // orders until the server is killed
 
@@ -80,7 +80,7 @@ func crash(s *installation, round string) []served {
 	<-finished
 	s.servers[0].start()
 	for _, v := range d.unknown {
-		v.order = v.guest.insist(v.request, patience).order(t)
+		v.order = v.guest.retry(v.request, patience).order(t)
 		d.promised = append(d.promised, v)
 	}
 	return d.promised
@@ -148,7 +148,7 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
 		lost, mine := s.guest(1), s.guest(2)
-		mine.orders(t, line{ItemID: pho, Qty: 1})
+		mine.mustPlace(t, line{ItemID: pho, Qty: 1})
 		s.awaitConsistent()
 		w := lost.request(line{ItemID: pho, Qty: 9})
 		answered := make(chan answer, 1)
@@ -168,7 +168,7 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 			t.Fatalf("an order that was not committed is answered %v", a)
 		}
 		s.servers = s.servers[1:]
-		mine.orders(t, line{ItemID: pho, Qty: 9})
+		mine.mustPlace(t, line{ItemID: pho, Qty: 9})
 		lost.place(w).want(t, http.StatusConflict, "sold_out")
 		s.wantStock(pho, 10, 10, 0)
 		s.awaitConsistent()

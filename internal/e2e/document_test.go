@@ -27,8 +27,8 @@ const (
 
 var enough = testenv.Size(1_500, 10_000) // effective writes
 
-// Clerks write all nine models at random while Redis is killed twice and emptied once. Afterwards Redis equals SQL in
-// both directions and holds only declared keys.
+// Concurrent writers change all nine models at random while Redis is killed twice and emptied once. Afterwards Redis
+// equals SQL in both directions and holds only declared keys.
 func TestDocuments(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -88,8 +88,8 @@ func (s *installation) wantKeysDeclared() {
 	}
 }
 
-// documentWriters is the state that concurrent writers share. They write through routes if the model has any, else
-// rows, in a transaction that records the change as the product's packages do.
+// documentWriters is the state that concurrent writers share. They write through routes if the model has any. Otherwise
+// they write rows, in a transaction that records the change as the product's packages do.
 type documentWriters struct {
 	s       *installation
 	house   documenttest.Writer
@@ -219,11 +219,13 @@ func (o *documentWriters) write(n int) {
 		func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) },
 		func() { o.order(r, o.guests[n]) }, func() { o.order(r, o.guests[n]) }, func() { o.newRole(r, n) },
 		func() { o.changeRole(r) }, func() { o.changeRole(r) }, func() { o.dropRole(r) }, menus,
-		func() { o.row("category", o.house.PutCategory(o.ctx(), 900+r.Int64N(10), word(r))) },
-		func() { o.row("dish", o.house.PutDish(o.ctx(), 900+r.Int64N(10), 900+r.Int64N(10), word(r))) },
-		func() { o.row("permission", o.house.PutPermission(o.ctx(), 9000+r.Int64N(20), word(r))) },
+		func() { o.recordRow("category", o.house.PutCategory(o.ctx(), 900+r.Int64N(10), word(r))) },
+		func() { o.recordRow("dish", o.house.PutDish(o.ctx(), 900+r.Int64N(10), 900+r.Int64N(10), word(r))) },
+		func() { o.recordRow("permission", o.house.PutPermission(o.ctx(), 9000+r.Int64N(20), word(r))) },
 		func() { o.cart(r) }, func() { o.cart(r) }, func() { o.detail(r) }, func() { o.detail(r) },
-		func() { o.row("cartDetail", o.house.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10))) },
+		func() {
+			o.recordRow("cartDetail", o.house.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10)))
+		},
 	}
 	for o.done.Load() < int64(enough) && !o.s.t.Failed() {
 		things[r.IntN(len(things))]()
@@ -235,8 +237,9 @@ func word(r *rand.Rand) string {
 	return []string{"Huế", "hanoi", "Hanoi", "Đà Nẵng", "Hội An", "Vinh"}[r.IntN(6)]
 }
 
-// expectEvents records an answer. A conflict with another writer is neither a failure nor a write.
-func (o *documentWriters) expectEvents(a answer, entities ...string) bool {
+// recordAnswer records the result of a request. A conflict with another writer counts neither as a failure nor as a
+// write.
+func (o *documentWriters) recordAnswer(a answer, entities ...string) bool {
 	switch {
 	case a.status/100 == 2:
 		o.record(entities...)
@@ -248,8 +251,8 @@ func (o *documentWriters) expectEvents(a answer, entities ...string) bool {
 	return false
 }
 
-// row records the result of a transaction.
-func (o *documentWriters) row(entity string, err error) {
+// recordRow records the result of a transaction.
+func (o *documentWriters) recordRow(entity string, err error) {
 	switch {
 	case err == nil:
 		o.record(entity)
@@ -271,7 +274,7 @@ func (o *documentWriters) patch(r *rand.Rand) {
 	case 1:
 		body["phone"] = fmt.Sprintf("+8490123%04d", r.IntN(2*signedUp))
 	}
-	o.expectEvents(o.send(http.MethodPatch, "/api/users/"+id, body), "user")
+	o.recordAnswer(o.send(http.MethodPatch, "/api/users/"+id, body), "user")
 }
 
 func (o *documentWriters) newRole(r *rand.Rand, n int) {
@@ -286,7 +289,7 @@ func (o *documentWriters) newRole(r *rand.Rand, n int) {
 		return
 	}
 	a := o.send(http.MethodPost, "/api/roles", map[string]string{"name": fmt.Sprintf("ROLE_%d_%d", n, r.IntN(1000))})
-	if o.expectEvents(a, "role") && json.Unmarshal(a.body, &made) == nil {
+	if o.recordAnswer(a, "role") && json.Unmarshal(a.body, &made) == nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.roles = append(o.roles, made.ID)
@@ -312,7 +315,7 @@ func (o *documentWriters) changeRole(r *rand.Rand) {
 	switch {
 	case id == "":
 	case r.IntN(3) == 0:
-		o.expectEvents(o.send(http.MethodPatch, "/api/roles/"+id, map[string]string{"description": word(r)}), "role")
+		o.recordAnswer(o.send(http.MethodPatch, "/api/roles/"+id, map[string]string{"description": word(r)}), "role")
 	default:
 		rights := make([]string, 0, 5)
 		for range r.IntN(5) {
@@ -320,17 +323,17 @@ func (o *documentWriters) changeRole(r *rand.Rand) {
 				rights = append(rights, right)
 			}
 		}
-		o.expectEvents(o.send(http.MethodPut, "/api/roles/"+id+"/permissions", map[string]any{"permissionIds": rights}), "role")
+		o.recordAnswer(o.send(http.MethodPut, "/api/roles/"+id+"/permissions", map[string]any{"permissionIds": rights}), "role")
 	}
 }
 
 func (o *documentWriters) dropRole(r *rand.Rand) {
 	if id := o.role(r, true); id != "" {
-		o.expectEvents(o.send(http.MethodDelete, "/api/roles/"+id, nil), "role")
+		o.recordAnswer(o.send(http.MethodDelete, "/api/roles/"+id, nil), "role")
 	}
 }
 
-// order places an order, and cancels or pays some.
+// order places an order, which it then cancels, pays or leaves open.
 func (o *documentWriters) order(r *rand.Rand, g guest) {
 	w := g.request(line{ItemID: phoGa, Qty: 1 + r.Int64N(3)}, line{ItemID: bun, Qty: 1})
 	w.MenuVersionID = o.version.Load().(string)
@@ -339,7 +342,7 @@ func (o *documentWriters) order(r *rand.Rand, g guest) {
 		o.read()
 		return
 	}
-	if !o.expectEvents(a, "order", "orderDetail") {
+	if !o.recordAnswer(a, "order", "orderDetail") {
 		return
 	}
 	var placed order
@@ -348,9 +351,9 @@ func (o *documentWriters) order(r *rand.Rand, g guest) {
 	}
 	switch r.IntN(3) {
 	case 0:
-		o.expectEvents(g.cancel(placed.ID), "order")
+		o.recordAnswer(g.cancel(placed.ID), "order")
 	case 1:
-		o.expectEvents(o.s.gateway(placed.ID, "SUCCESS"), "order")
+		o.recordAnswer(o.s.gateway(placed.ID, "SUCCESS"), "order")
 	}
 }
 
@@ -381,26 +384,26 @@ func (o *documentWriters) publish(r *rand.Rand) {
 		o.s.t.Errorf("a price: %v", a)
 		return
 	}
-	o.expectEvents(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
+	o.recordAnswer(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
 }
 
 // cart creates an account's cart, or deletes it with its lines.
 func (o *documentWriters) cart(r *rand.Rand) {
 	n := r.Int64N(signedUp)
 	if r.IntN(2) == 0 {
-		o.row("cart", o.house.DeleteCart(o.ctx(), 9000+n))
+		o.recordRow("cart", o.house.DeleteCart(o.ctx(), 9000+n))
 		return
 	}
 	id, _ := strconv.ParseInt(o.users[n], 10, 64) // ids are numbers
-	o.row("cart", o.house.PutCart(o.ctx(), 9000+n, id))
+	o.recordRow("cart", o.house.PutCart(o.ctx(), 9000+n, id))
 }
 
 func (o *documentWriters) detail(r *rand.Rand) {
 	cart, dish := 9000+r.Int64N(signedUp), r.Int64N(10)
-	o.row("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
+	o.recordRow("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
 }
 
-// compare compares the list of accounts of a place with the rows, page by page.
+// compare compares the list of a place's accounts with the rows, page by page.
 func (o *documentWriters) compare(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}

@@ -105,7 +105,7 @@ func TestFaults(t *testing.T) {
 					orders += len(p.ends)
 					waited += p.waited.Load()
 					for id, want := range p.ends {
-						if o := p.insistOn(t, func() answer { return p.get(id) }).order(t); o.PaymentStatus != want && o.Status != want {
+						if o := p.retryUntilFinal(t, func() answer { return p.get(id) }).order(t); o.PaymentStatus != want && o.Status != want {
 							t.Errorf("order %s is %s/%s, and %s was answered", id, o.Status, o.PaymentStatus, want)
 						}
 					}
@@ -132,7 +132,7 @@ func (p *repeatGuest) orderUntil(ctx context.Context, t *testing.T) {
 	for n := 0; ctx.Err() == nil; n++ {
 		w := p.request(line{ItemID: phoGa, Qty: 1})
 		begun := time.Now()
-		a := p.insistOn(t, func() answer { return p.place(w) })
+		a := p.retryUntilFinal(t, func() answer { return p.place(w) })
 		if a.status != http.StatusCreated && a.status != http.StatusOK {
 			t.Errorf("an order is answered %v", a)
 			return
@@ -144,13 +144,13 @@ func (p *repeatGuest) orderUntil(ctx context.Context, t *testing.T) {
 		p.ends[o.ID] = "UNPAID"
 		switch n % 3 {
 		case 0:
-			if a := p.insistOn(t, func() answer { return p.s.gateway(o.ID, "SUCCESS") }); a.status == http.StatusOK {
+			if a := p.retryUntilFinal(t, func() answer { return p.s.gateway(o.ID, "SUCCESS") }); a.status == http.StatusOK {
 				p.ends[o.ID] = "PAID"
 			} else {
 				t.Errorf("a payment is answered %v", a)
 			}
 		case 1:
-			if a := p.insistOn(t, func() answer { return p.cancel(o.ID) }); a.status == http.StatusOK {
+			if a := p.retryUntilFinal(t, func() answer { return p.cancel(o.ID) }); a.status == http.StatusOK {
 				p.ends[o.ID] = "CANCELED"
 			} else {
 				t.Errorf("a cancellation is answered %v", a)
@@ -159,9 +159,9 @@ func (p *repeatGuest) orderUntil(ctx context.Context, t *testing.T) {
 	}
 }
 
-// insistOn retries until there is a final answer. It retries no response and 503; any other server error fails the
-// test.
-func (p *repeatGuest) insistOn(t *testing.T, ask func() answer) answer {
+// retryUntilFinal retries until there is a final response. It retries after no response and after 503; any other server
+// error fails the test.
+func (p *repeatGuest) retryUntilFinal(t *testing.T, ask func() answer) answer {
 	t.Helper()
 	for begun := time.Now(); ; {
 		a := ask()

@@ -48,8 +48,8 @@ func (s *installation) taipeiOrder() (guest, orderRequest) {
 	}
 }
 
-// redirects places an order to be paid on a gateway's page, and returns the page's address.
-func (g guest) redirects(w orderRequest) (o order, page string) {
+// placeRedirected places an order to be paid on a gateway's page, and returns the page's address.
+func (g guest) placeRedirected(w orderRequest) (o order, page string) {
 	t := g.s.t
 	t.Helper()
 	a := g.place(w).want(t, http.StatusCreated, "")
@@ -97,7 +97,7 @@ func (s *installation) pressButton(page, action string) (path string) {
 	return path
 }
 
-// wantPages compares the page after the gateway's in its three languages.
+// wantPages compares the result page, which follows the gateway's page, in its three languages.
 func (s *installation) wantPages(path string, words map[string]string) {
 	s.t.Helper()
 	for language, want := range words {
@@ -158,12 +158,12 @@ func TestVNPay(t *testing.T) {
 		g := s.guest(0)
 		w := g.request(line{ItemID: phoGa, Qty: 1})
 		w.PaymentMethod = vnpay
-		paid, page := g.redirects(w)
+		paid, page := g.placeRedirected(w)
 		s.wantPages(s.pressButton(page, "pay"), saysPaid)
 		g.awaitPayment(paid, "PAID")
 
 		w.ClientTxnID = rand.Text()
-		declined, page := g.redirects(w)
+		declined, page := g.placeRedirected(w)
 		s.wantPages(s.pressButton(page, "decline"), saysNot)
 		g.awaitPayment(declined, "UNPAID")
 		second := g.send(http.MethodPost, "/cis/order/"+declined.ID+"/pay", map[string]string{"method": vnpay})
@@ -172,13 +172,13 @@ func TestVNPay(t *testing.T) {
 
 		s.faults("vnpay", map[string]any{"lose": 10})
 		w.ClientTxnID = rand.Text()
-		left, page := g.redirects(w)
+		left, page := g.placeRedirected(w)
 		s.pressButton(page, "leave")
 		s.makeQueriesDue()
 		g.awaitPayment(left, "PAID")
 
 		w.ClientTxnID = rand.Text()
-		open, _ := g.redirects(w)
+		open, _ := g.placeRedirected(w)
 		ref := url.QueryEscape(s.refOf(open.ID))
 		forged := s.send(http.MethodGet, "/payment/vnpay/ipn?vnp_TxnRef="+ref+"&vnp_ResponseCode=00&vnp_SecureHash=00", nil)
 		var said struct{ RspCode string }
@@ -222,13 +222,13 @@ func TestLINEPay(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
 		g, w := s.taipeiOrder()
-		paid, page := g.redirects(w)
+		paid, page := g.placeRedirected(w)
 		path := s.pressButton(page, "twice") // one of the two browsers waits
 		g.awaitPayment(paid, "PAID")
 		s.wantPages(path, saysPaid)
 
 		w.ClientTxnID = rand.Text()
-		declined, page := g.redirects(w)
+		declined, page := g.placeRedirected(w)
 		path = s.pressButton(page, "decline")
 		s.wantPages(path, saysWait) // LINE Pay itself has not been queried yet
 		s.makeQueriesDue()
@@ -241,7 +241,7 @@ func TestLINEPay(t *testing.T) {
 		s.wantPages(path, saysNot)
 
 		w.ClientTxnID = rand.Text()
-		left, page := g.redirects(w)
+		left, page := g.placeRedirected(w)
 		s.pressButton(page, "leave")
 		s.makeQueriesDue()
 		g.awaitPayment(left, "PAID")
@@ -250,7 +250,7 @@ func TestLINEPay(t *testing.T) {
 		owner := s.owner()
 		refund := func(amount int64) answer {
 			body := map[string]any{"reason": "cold"}
-			if amount > 0 { // else the rest
+			if amount > 0 { // without an amount, the rest is refunded
 				body["amount"] = amount
 			}
 			return owner(http.MethodPost, "/api/orders/"+paid.ID+"/refunds", body)
@@ -306,7 +306,7 @@ func TestCrash_between_confirm_and_report(t *testing.T) {
 		t.Cleanup(away.Close)
 		s := open(t, k, settings{"LINEPAY_CHANNEL_ID": channel, "LINEPAY_CHANNEL_SECRET": secret, "LINEPAY_URL": away.URL})
 		g, w := s.taipeiOrder()
-		o, page := g.redirects(w)
+		o, page := g.placeRedirected(w)
 		s.pressButton(page, "leave")
 		back := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
 		answered := make(chan answer, 1)

@@ -13,11 +13,11 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// figures sums a metric over all servers.
-func (s *installation) figures(name string) (sum int) {
+// metricSum sums a metric over all servers.
+func (s *installation) metricSum(name string) (sum int) {
 	s.t.Helper()
 	for _, v := range s.servers {
-		n := s.figureOf(v, name)
+		n := s.metricOf(v, name)
 		if n < 0 {
 			s.t.Fatalf("%s has no %s", v.addr, name)
 		}
@@ -26,8 +26,8 @@ func (s *installation) figures(name string) (sum int) {
 	return sum
 }
 
-// number reads one number from the database.
-func (s *installation) number(text string) (n int64) {
+// queryNumber reads one number from the database.
+func (s *installation) queryNumber(text string) (n int64) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) (err error) {
 		n, err = sqldb.Scalar[int64](s.t.Context(), db, statement(text))
@@ -49,12 +49,12 @@ func TestGuess_figures(t *testing.T) {
 			`qr_exchange_total{result="unknown"}`, `qr_exchange_total{result="revoked"}`, "password_hash_total",
 			"password_hash_rejected_total",
 		} {
-			s.figures(name)
+			s.metricSum(name)
 		}
 		s.guest(0)
 		s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": "nobody's"})
 		for _, result := range []string{"entered", "unknown"} {
-			if n := s.figures(`qr_exchange_total{result="` + result + `"}`); n != 1 {
+			if n := s.metricSum(`qr_exchange_total{result="` + result + `"}`); n != 1 {
 				t.Errorf("one scan that is %s is counted as %d", result, n)
 			}
 		}
@@ -68,7 +68,7 @@ func TestGuess_code(t *testing.T) {
 		s := open(t, k, nil)
 		p := s.registerPerson("lan")
 		code := p.code()
-		compared, refused := s.figures(`otp_total{event="compared"}`), s.figures(`otp_total{event="refused"}`)
+		compared, refused := s.metricSum(`otp_total{event="compared"}`), s.metricSum(`otp_total{event="refused"}`)
 		answers := make([]answer, 1000)
 		atOnce(len(answers), func(i int) {
 			guess := fmt.Sprintf("%06d", 7*i)
@@ -89,23 +89,23 @@ func TestGuess_code(t *testing.T) {
 			t.Fatalf("%d of 1,000 guesses were answered", wrong)
 		}
 		p.verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
-		if n := s.figures(`otp_total{event="compared"}`) - compared; n != 5 {
+		if n := s.metricSum(`otp_total{event="compared"}`) - compared; n != 5 {
 			t.Errorf("%d guesses are compared, want 5", n)
 		}
-		if n := s.figures(`otp_total{event="refused"}`) - refused; n != wrong+1 {
+		if n := s.metricSum(`otp_total{event="refused"}`) - refused; n != wrong+1 {
 			t.Errorf("%d guesses are counted, want %d", n, wrong+1)
 		}
-		if n := s.number("SELECT attempts FROM auth_otp WHERE purpose = 'VERIFY'"); n != 5 {
+		if n := s.queryNumber("SELECT attempts FROM auth_otp WHERE purpose = 'VERIFY'"); n != 5 {
 			t.Errorf("%d attempts stand in SQL", n)
 		}
 		p.login(s.first(), personPassword).want(t, http.StatusForbidden, "not_verified")
 
-		refused = s.figures(`otp_total{event="refused"}`)
+		refused = s.metricSum(`otp_total{event="refused"}`)
 		for i := range 20 {
 			(&person{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify(code).
 				want(t, http.StatusUnprocessableEntity, "code_invalid")
 		}
-		if n := s.figures(`otp_total{event="refused"}`) - refused; n != 20 {
+		if n := s.metricSum(`otp_total{event="refused"}`) - refused; n != 20 {
 			t.Errorf("20 guesses at unused addresses are counted as %d", n)
 		}
 	}, embedded, pair)
@@ -127,7 +127,7 @@ func TestGuess_code_sideways(t *testing.T) {
 			a.want(t, http.StatusUnprocessableEntity, "code_invalid")
 			answered++
 		}
-		if n := s.figures(`ratelimit_rejected_total{policy="otp_verify_ip"}`); answered != 30 || n != 10 {
+		if n := s.metricSum(`ratelimit_rejected_total{policy="otp_verify_ip"}`); answered != 30 || n != 10 {
 			t.Errorf("%d guesses are answered, %d refusals counted", answered, n)
 		}
 	}, embedded, pair)
@@ -142,7 +142,7 @@ func TestGuess_password(t *testing.T) {
 		nobody := person{s: s, email: "nobody@example.com"}
 		compared := map[string]int{}
 		for _, p := range []*person{&lan, &nobody} {
-			before := s.figures("password_hash_total")
+			before := s.metricSum("password_hash_total")
 			answers := make([]answer, 12)
 			atOnce(len(answers), func(i int) { answers[i] = p.login(s.first(), fmt.Sprint("guess ", i)) })
 			for _, a := range answers {
@@ -150,7 +150,7 @@ func TestGuess_password(t *testing.T) {
 					a.want(t, http.StatusUnauthorized, "login_failed")
 				}
 			}
-			compared[p.email] = s.figures("password_hash_total") - before
+			compared[p.email] = s.metricSum("password_hash_total") - before
 		}
 		if want := map[string]int{lan.email: 5, nobody.email: 5}; fmt.Sprint(compared) != fmt.Sprint(want) {
 			t.Errorf("of 12 guesses were compared %v, want %v", compared, want)
@@ -182,7 +182,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 		v := s.first()
 		v.awaitGreeting() // the demo's accounts are hashed the same way
 		s.registerPerson("lan")
-		if n := s.number(`SELECT count(*) FROM app_user
+		if n := s.queryNumber(`SELECT count(*) FROM app_user
 			WHERE email = 'lan@example.com' AND password LIKE '_argon2id_v=19_m=19456,t=2,p=1_%'`); n != 1 {
 			t.Error("a release does not hash passwords at the full cost")
 		}
@@ -226,7 +226,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 		if most := account.HashQueue + runtime.NumCPU(); late > most {
 			t.Errorf("%d logins were neither computed nor refused; %d can wait", late, most)
 		}
-		if n := s.figureOf(v, "password_hash_rejected_total"); n != len(logins)-computed-late {
+		if n := s.metricOf(v, "password_hash_rejected_total"); n != len(logins)-computed-late {
 			t.Errorf("%d refusals are counted, want %d", n, len(logins)-computed-late)
 		}
 	}, embedded, servers)

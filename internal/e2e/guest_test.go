@@ -161,7 +161,7 @@ func (s *installation) guest(n int) guest {
 	return g
 }
 
-// scan is guest for any goroutine.
+// scan opens a session like guest. It never fails the test, so any goroutine may call it.
 func (s *installation) scan(n int) (guest, answer) {
 	a := s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": s.tables[n%len(s.tables)].QR})
 	var landed struct {
@@ -187,8 +187,8 @@ func (g guest) request(lines ...line) orderRequest {
 
 func (g guest) place(w orderRequest) answer { return g.send(http.MethodPost, "/cis/order/create", w) }
 
-// orders places an order that must succeed.
-func (g guest) orders(t testing.TB, lines ...line) order {
+// mustPlace places an order that must succeed.
+func (g guest) mustPlace(t testing.TB, lines ...line) order {
 	t.Helper()
 	return g.place(g.request(lines...)).want(t, http.StatusCreated, "").order(t)
 }
@@ -199,9 +199,9 @@ func (g guest) cancel(id string) answer {
 	return g.send(http.MethodPost, "/cis/order/"+id+"/cancel", map[string]string{})
 }
 
-// insist retries with the same clientTxnId until the order is decided, as a phone does while its server is down. It
-// stops when the time is over.
-func (g guest) insist(w orderRequest, within time.Duration) answer {
+// retry retries with the same clientTxnId until the order is decided, as a phone does while its server is down. It
+// stops after the given time.
+func (g guest) retry(w orderRequest, within time.Duration) answer {
 	over := time.After(within)
 	for {
 		a := g.place(w)
@@ -222,8 +222,8 @@ func (s *installation) gateway(id, result string) answer {
 	return s.send(http.MethodPost, "/cis/payments/mock-callback", body)
 }
 
-// paid pays an order.
-func (s *installation) paid(id string) {
+// pay pays an order.
+func (s *installation) pay(id string) {
 	s.t.Helper()
 	var report struct {
 		PaymentStatus string `json:"paymentStatus"`

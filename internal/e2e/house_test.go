@@ -28,7 +28,7 @@ func (p *person) roles() map[string]string {
 func TestHouse(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		manager, abroad := s.employ("manager", "1"), s.employ("cashier", "2")
+		manager, abroad := s.createStaff("manager", "1"), s.createStaff("cashier", "2")
 		roles := manager.roles()
 		hire := func(role string, branches ...string) answer {
 			return manager.send(http.MethodPost, "/api/users", map[string]any{
@@ -42,7 +42,7 @@ func TestHouse(t *testing.T) {
 		var made accountBody
 		hire("CASHIER", "1").want(t, http.StatusCreated, "").into(t, &made)
 		cashier := &person{s: s, id: made.ID, email: made.Email}
-		if g := cashier.granted(cashier.tries(personPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
+		if g := cashier.storeGrant(cashier.tryLogin(personPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
 			t.Errorf("the cashier is %+v", g.User)
 		}
 
@@ -71,7 +71,7 @@ func TestHouse(t *testing.T) {
 			cashier.send(forbidden.method, forbidden.path, forbidden.body).want(t, http.StatusForbidden, "forbidden")
 		}
 		s.staff(http.MethodGet, "/api/users", nil).want(t, http.StatusForbidden, "account_needed")
-		s.wantAuditEntry(t, s.employ("owner", ""), "user:"+cashier.id, "user_created")
+		s.wantAuditEntry(t, s.createStaff("owner", ""), "user:"+cashier.id, "user_created")
 	}, embedded, servers)
 }
 
@@ -94,7 +94,7 @@ func (s *installation) wantAuditEntry(t *testing.T, reader *person, subject, act
 func TestHouse_takes(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		owner, waiter := s.employ("owner", ""), s.employ("staff", "1")
+		owner, waiter := s.createStaff("owner", ""), s.createStaff("staff", "1")
 		roles := owner.roles()
 		users := "/api/users/" + waiter.id
 		waiter.wantAccepted()
@@ -103,7 +103,7 @@ func TestHouse_takes(t *testing.T) {
 		post := map[string]any{"roleId": roles["KITCHEN"], "branches": []string{"1"}}
 		owner.sendTo(s.first(), http.MethodPost, users+"/role", post).want(t, http.StatusOK, "")
 		waiter.wantRefused()
-		if g := waiter.granted(waiter.tries(personPassword)); g.User.Role != "KITCHEN" {
+		if g := waiter.storeGrant(waiter.tryLogin(personPassword)); g.User.Role != "KITCHEN" {
 			t.Errorf("after a change of role: %+v", g.User)
 		}
 		for _, v := range s.servers {
@@ -127,7 +127,7 @@ func TestHouse_takes(t *testing.T) {
 
 		owner.sendTo(s.first(), http.MethodPost, users+"/disable", nil).want(t, http.StatusOK, "")
 		waiter.wantRefused()
-		waiter.tries(personPassword).want(t, http.StatusForbidden, "account_disabled")
+		waiter.tryLogin(personPassword).want(t, http.StatusForbidden, "account_disabled")
 		s.refresh(s.last(), waiter.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
 		owner.send(http.MethodPost, users+"/enable", nil).want(t, http.StatusOK, "")
 		waiter.logIn()
@@ -212,7 +212,7 @@ func TestHouse_setup(t *testing.T) {
 		if owners != 1 {
 			t.Fatalf("%d owners were made", owners)
 		}
-		if g := p.granted(p.tries(personPassword)); g.User.Role != "OWNER" {
+		if g := p.storeGrant(p.tryLogin(personPassword)); g.User.Role != "OWNER" {
 			t.Errorf("the first owner is %+v", g.User)
 		}
 		p.wantAccepted()

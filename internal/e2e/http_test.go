@@ -122,11 +122,11 @@ func (s *installation) staff(method, path string, body any) answer {
 	return s.send(method, path, body, "Authorization", "Bearer "+s.secret)
 }
 
-// figure reads a metric of the first server. It returns -1 if the metric does not exist yet.
-func (s *installation) figure(name string) int { return s.figureOf(s.servers[0], name) }
+// metric reads a metric of the first server. It returns -1 if the metric does not exist yet.
+func (s *installation) metric(name string) int { return s.metricOf(s.servers[0], name) }
 
-// figureOf is figure for a given server.
-func (s *installation) figureOf(v *server, name string) int {
+// metricOf reads a metric of a given server, like metric.
+func (s *installation) metricOf(v *server, name string) int {
 	for line := range strings.Lines(string(s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
 			if v, err := strconv.ParseFloat(text, 64); err == nil {

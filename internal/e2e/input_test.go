@@ -15,8 +15,8 @@ import (
 	"comanda/internal/text"
 )
 
-// bad is a request that must be refused.
-type bad struct {
+// badRequest is a request that must be refused.
+type badRequest struct {
 	a      answer
 	status int
 	code   string
@@ -29,7 +29,7 @@ func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
 func badInput(t *testing.T, k kind) {
 	s := open(t, k, nil)
 	g, stranger := s.guest(0), s.guest(1)
-	stays := g.orders(t, line{ItemID: pho, Qty: 1})
+	stays := g.mustPlace(t, line{ItemID: pho, Qty: 1})
 	left := s.guest(2)
 	s.staff(http.MethodPost, "/api/visits/"+left.visit+"/close", map[string]string{}).want(t, http.StatusOK, "")
 	s.awaitPublished()
@@ -43,9 +43,9 @@ func badInput(t *testing.T, k kind) {
 	for name, given := range hostile {
 		for field, a := range map[string]answer{
 			"itemId":        g.place(g.request(line{ItemID: given, Qty: 1})),
-			"menuVersionId": with(g, func(w *orderRequest) { w.MenuVersionID = given }),
-			"visitId":       with(g, func(w *orderRequest) { w.VisitID = given }),
-			"paymentMethod": with(g, func(w *orderRequest) { w.PaymentMethod = given }),
+			"menuVersionId": placeModified(g, func(w *orderRequest) { w.MenuVersionID = given }),
+			"visitId":       placeModified(g, func(w *orderRequest) { w.VisitID = given }),
+			"paymentMethod": placeModified(g, func(w *orderRequest) { w.PaymentMethod = given }),
 			"order id":      g.get(url.PathEscape(given)),
 			"cancelled id":  g.cancel(url.PathEscape(given)),
 			"visit id":      g.send(http.MethodGet, "/cis/visit/"+url.PathEscape(given)+"/orders", nil),
@@ -89,45 +89,45 @@ func (s *installation) unchanged() func() {
 	}
 }
 
-// with places a modified order.
-func with(g guest, change func(w *orderRequest)) answer {
+// placeModified places a modified order.
+func placeModified(g guest, change func(w *orderRequest)) answer {
 	w := g.request(line{ItemID: pho, Qty: 1})
 	change(&w)
 	return g.place(w)
 }
 
-// edited places an order with modified JSON text.
-func edited(g guest, was, becomes string) answer {
+// placeEdited places an order with modified JSON text.
+func placeEdited(g guest, was, becomes string) answer {
 	body, _ := json.Marshal(g.request(line{ItemID: pho, Qty: 1})) // marshalling strings and integers cannot fail
 	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(was), []byte(becomes), 1))
 }
 
-func refusals(s *installation, g, stranger, left guest, stays order) map[string]bad {
+func refusals(s *installation, g, stranger, left guest, stays order) map[string]badRequest {
 	one := line{ItemID: pho, Qty: 1}
 	create := "/cis/order/create"
-	refused := map[string]bad{
-		"unknown field":        {edited(g, `"items"`, `"price":1,"items"`), 422, "invalid"},
-		"unknown field inside": {edited(g, `"qty"`, `"price":1,"qty"`), 422, "invalid"},
-		"duplicate key":        {edited(g, `"items"`, `"paymentMethod":"COUNTER","items"`), 422, "invalid"},
-		"duplicate key inside": {edited(g, `"qty":1`, `"qty":1,"qty":2`), 422, "invalid"},
-		"quantity 1.5":         {edited(g, `"qty":1`, `"qty":1.5`), 422, "invalid"},
-		"quantity 1e18":        {edited(g, `"qty":1`, `"qty":1e18`), 422, "invalid"},
-		"quantity 10^30":       {edited(g, `"qty":1`, `"qty":1`+strings.Repeat("0", 30)), 422, "invalid"},
-		"quantity in quotes":   {edited(g, `"qty":1`, `"qty":"1"`), 422, "invalid"},
-		"quantity null":        {edited(g, `"qty":1`, `"qty":null`), 422, "invalid"},
-		"no quantity":          {edited(g, `,"qty":1`, ``), 422, "invalid"},
-		"broken JSON":          {edited(g, `}`, ``), 400, "invalid_json"},
-		"trailing text":        {edited(g, `"items"`, `"items":[]}{"items"`), 400, "invalid_json"},
-		"not UTF-8":            {edited(g, `SANDBOX`, "SAND\xffBOX"), 400, "invalid_json"},
+	refused := map[string]badRequest{
+		"unknown field":        {placeEdited(g, `"items"`, `"price":1,"items"`), 422, "invalid"},
+		"unknown field inside": {placeEdited(g, `"qty"`, `"price":1,"qty"`), 422, "invalid"},
+		"duplicate key":        {placeEdited(g, `"items"`, `"paymentMethod":"COUNTER","items"`), 422, "invalid"},
+		"duplicate key inside": {placeEdited(g, `"qty":1`, `"qty":1,"qty":2`), 422, "invalid"},
+		"quantity 1.5":         {placeEdited(g, `"qty":1`, `"qty":1.5`), 422, "invalid"},
+		"quantity 1e18":        {placeEdited(g, `"qty":1`, `"qty":1e18`), 422, "invalid"},
+		"quantity 10^30":       {placeEdited(g, `"qty":1`, `"qty":1`+strings.Repeat("0", 30)), 422, "invalid"},
+		"quantity in quotes":   {placeEdited(g, `"qty":1`, `"qty":"1"`), 422, "invalid"},
+		"quantity null":        {placeEdited(g, `"qty":1`, `"qty":null`), 422, "invalid"},
+		"no quantity":          {placeEdited(g, `,"qty":1`, ``), 422, "invalid"},
+		"broken JSON":          {placeEdited(g, `}`, ``), 400, "invalid_json"},
+		"trailing text":        {placeEdited(g, `"items"`, `"items":[]}{"items"`), 400, "invalid_json"},
+		"not UTF-8":            {placeEdited(g, `SANDBOX`, "SAND\xffBOX"), 400, "invalid_json"},
 		"no lines":             {g.place(g.request()), 422, "invalid"},
 		"51 lines":             {g.place(g.request(slices.Repeat([]line{one}, 51)...)), 422, "invalid"},
 		"101 units":            {g.place(g.request(slices.Repeat([]line{{ItemID: phoGa, Qty: 20}}, 6)...)), 422, "invalid"},
 		"unknown item":         {g.place(g.request(line{ItemID: "999999", Qty: 1})), 422, "item_unknown"},
 		"other branch's item":  {g.place(g.request(line{ItemID: "22", Qty: 1})), 422, "item_unknown"},
-		"unknown version":      {with(g, func(w *orderRequest) { w.MenuVersionID = "999999" }), 409, "menu_version_closed"},
-		"another's visit":      {with(g, func(w *orderRequest) { w.VisitID = stranger.visit }), 403, "visit_mismatch"},
-		"unknown payment":      {with(g, func(w *orderRequest) { w.PaymentMethod = "GOLD" }), 422, "payment_method_unavailable"},
-		"no clientTxnId":       {with(g, func(w *orderRequest) { w.ClientTxnID = "" }), 422, "invalid"},
+		"unknown version":      {placeModified(g, func(w *orderRequest) { w.MenuVersionID = "999999" }), 409, "menu_version_closed"},
+		"another's visit":      {placeModified(g, func(w *orderRequest) { w.VisitID = stranger.visit }), 403, "visit_mismatch"},
+		"unknown payment":      {placeModified(g, func(w *orderRequest) { w.PaymentMethod = "GOLD" }), 422, "payment_method_unavailable"},
+		"no clientTxnId":       {placeModified(g, func(w *orderRequest) { w.ClientTxnID = "" }), 422, "invalid"},
 		"closed visit":         {left.place(left.request(one)), 410, "visit_closed"},
 		"another's order":      {stranger.get(stays.ID), 404, "order_not_found"},
 		"another's order out":  {stranger.cancel(stays.ID), 404, "order_not_found"},
@@ -140,10 +140,10 @@ func refusals(s *installation, g, stranger, left guest, stays order) map[string]
 		"wrong token": strings.Repeat("A", len(g.token)), "half a token": g.token[:20], "twice the token": g.token + g.token,
 		"long token": strings.Repeat("A", 128), "token of symbols": "'; DROP TABLE visit_guest; --",
 	} {
-		refused[name] = bad{guest{s, token, g.visit}.place(g.request(one)), 401, "customer_token_invalid"}
+		refused[name] = badRequest{guest{s, token, g.visit}.place(g.request(one)), 401, "customer_token_invalid"}
 	}
 	for _, qty := range []int64{0, -1, -5, 21, 100, 1e18, -1 << 63} {
-		refused["quantity "+strconv.FormatInt(qty, 10)] = bad{g.place(g.request(line{ItemID: pho, Qty: qty})), 422, "invalid"}
+		refused["quantity "+strconv.FormatInt(qty, 10)] = badRequest{g.place(g.request(line{ItemID: pho, Qty: qty})), 422, "invalid"}
 	}
 	return refused
 }

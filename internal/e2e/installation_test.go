@@ -71,7 +71,7 @@ type installation struct {
 	kind    kind
 	env     settings
 	servers []*server
-	binary  string        // of commands; "" is the one under test
+	binary  string        // binary of commands; "" is the one under test
 	next    atomic.Uint32 // index of the next server, counted up
 	http    *http.Client
 	redis   *testenv.Server   // nil when embedded; of a Cluster the first node
@@ -79,7 +79,7 @@ type installation struct {
 	secret  string            // the service token
 	// postgres is the address of the database in the form that PostgreSQL's programs read; empty when embedded.
 	postgres string
-	bill     menu    // the menu to order from
+	bill     menu    // menu that the guests order from
 	tables   []table // of the first branch
 }
 
@@ -100,7 +100,8 @@ func prepare(t *testing.T, k kind, extra settings) *installation {
 	return assemble(t, k, extra, true)
 }
 
-// bare is prepare with a database without the demo: a file that does not exist yet, or migrated tables in PostgreSQL.
+// bare prepares an installation like prepare, with a database without the demo: a file that does not exist yet, or
+// migrated tables in PostgreSQL.
 func bare(t *testing.T, k kind, extra settings) *installation {
 	t.Helper()
 	return assemble(t, k, extra, false)
@@ -254,8 +255,8 @@ func (s *installation) must(args ...string) string {
 	return r.out
 }
 
-// read decodes a command's output with --json.
-func (s *installation) read(v any, args ...string) {
+// readJSON decodes a command's output with --json.
+func (s *installation) readJSON(v any, args ...string) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.must(append(args, "--json")...)), v); err != nil {
 		s.t.Fatalf("comanda %s --json: %v", strings.Join(args, " "), err)
@@ -277,8 +278,8 @@ func (s *installation) await(within time.Duration, check func() error) {
 	})
 }
 
-// awaitCommand is await for a check that runs commands, with longer pauses. Each command is a process with its own
-// connections, and without pauses they would take half a core from the servers.
+// awaitCommand polls like await, for a check that runs commands, with longer pauses. Each command is a process with its
+// own connections, and without pauses they would take half a core from the servers.
 func (s *installation) awaitCommand(within time.Duration, check func() error) {
 	s.t.Helper()
 	pause := time.Duration(0)
@@ -297,7 +298,7 @@ func (s *installation) redisAddr() string {
 	return s.env["REDIS_LISTEN"]
 }
 
-// flush empties Redis, like an operator's mistake.
+// flush empties Redis, as an operator's mistake might.
 func (s *installation) flush() {
 	s.t.Helper()
 	if said := s.redisReply("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {

@@ -165,12 +165,12 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
-		owner, cook, far := s.employ("owner", ""), s.employ("kitchen", "1"), s.employ("manager", "2")
+		owner, cook, far := s.createStaff("owner", ""), s.createStaff("kitchen", "1"), s.createStaff("manager", "2")
 		lan, minh := s.newPerson("lan"), s.newPerson("minh")
 		minh.send(http.MethodPost, "/cart/items", map[string]any{"dishId": s.bill.dish(phoGa).DishID, "quantity": 1})
 		other := s.guest(1)
-		o := other.orders(t, line{ItemID: phoGa, Qty: 2})
-		s.paid(o.ID)
+		o := other.mustPlace(t, line{ItemID: phoGa, Qty: 2})
+		s.pay(o.ID)
 		owner.wantAccepted()
 		far.wantAccepted()
 		s.awaitPublished()
@@ -218,7 +218,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		}
 		i.try(s, rounds, []*person{cook, &lan}, other, o)
 
-		// A value that was valid once: the account's former role.
+		// A value that was valid before: the account's former role.
 		far.logIn()
 		key := "app:session:" + i.sessionKey(far.id)
 		withdrawn := i.hash(key)
@@ -315,7 +315,7 @@ func (i *intruder) try(s *installation, rounds map[string]func(), people []*pers
 				"/api/branches/2/pause", "/orders/" + o.ID,
 			} {
 				if p.email == people[0].email && strings.HasPrefix(path, "/api/orders/") {
-					continue // a cook may see it
+					continue // cooks may see this
 				}
 				refused(p.sendTo(s.last(), http.MethodGet, path, nil))
 			}

@@ -109,15 +109,15 @@ func (m *stockClient) do(method, path string, body any) answer {
 	return answer{status: resp.StatusCode, header: resp.Header, body: text, err: err}
 }
 
-// insist repeats a request until the answer is final.
-func (m *stockClient) insist(method, path string, body any) answer {
+// retry repeats a request until the response is final.
+func (m *stockClient) retry(method, path string, body any) answer {
 	over := time.Now().Add(patience)
 	for {
 		a := m.do(method, path, body)
 		if a.err == nil && a.status != http.StatusServiceUnavailable && a.status != http.StatusTooManyRequests || time.Now().After(over) {
 			return a
 		}
-		<-time.After(50 * time.Millisecond) // as such a system would
+		<-time.After(50 * time.Millisecond) // like a real system
 	}
 }
 
@@ -126,7 +126,7 @@ func (m *stockClient) reserve(i int) answer {
 	if outcomeOf(i) == abandoned {
 		ttl = int(shortTTL.Seconds())
 	}
-	return m.insist(http.MethodPost, "/inventory/reservations", map[string]any{
+	return m.retry(http.MethodPost, "/inventory/reservations", map[string]any{
 		"orderId": reservation(i), "branchId": stockBranch, "ttlSeconds": ttl,
 		"items": []map[string]any{{"itemId": stockItemID(i), "quantity": 1}},
 	})
@@ -171,7 +171,7 @@ type level struct {
 
 func (m *stockClient) level(i int) (l level) {
 	m.s.t.Helper()
-	m.insist(http.MethodGet, "/inventory/"+stockItemID(i)+"?branchId="+stockBranch, nil).into(m.s.t, &l)
+	m.retry(http.MethodGet, "/inventory/"+stockItemID(i)+"?branchId="+stockBranch, nil).into(m.s.t, &l)
 	return l
 }
 
@@ -282,9 +282,9 @@ func (m *stockClient) operate(i int) {
 	case byMessage:
 		m.messages.send("order.cancel.requested", id)
 	case f == confirmed, f == confirmedByMessage:
-		m.wantOK(m.insist(http.MethodPost, "/inventory/reservations/"+id+"/confirm", struct{}{}))
+		m.wantOK(m.retry(http.MethodPost, "/inventory/reservations/"+id+"/confirm", struct{}{}))
 	default:
-		m.wantOK(m.insist(http.MethodPost, "/inventory/reservations/"+id+"/cancel", struct{}{}))
+		m.wantOK(m.retry(http.MethodPost, "/inventory/reservations/"+id+"/cancel", struct{}{}))
 	}
 }
 

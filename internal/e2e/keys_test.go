@@ -56,8 +56,8 @@ func TestKeys(t *testing.T) {
 		s := open(t, k, limited)
 		s.quota(pho, 10)
 		g := s.guest(0)
-		s.paid(g.orders(t, line{ItemID: pho, Qty: 2}).ID)
-		g.cancel(g.orders(t, line{ItemID: phoGa, Qty: 1}).ID).want(t, http.StatusOK, "")
+		s.pay(g.mustPlace(t, line{ItemID: pho, Qty: 2}).ID)
+		g.cancel(g.mustPlace(t, line{ItemID: phoGa, Qty: 1}).ID).want(t, http.StatusOK, "")
 		s.awaitConsistent()
 		s.awaitKeysDeclared()
 		r, _ := s.audit()
@@ -128,7 +128,7 @@ func TestKeys_spoilt(t *testing.T) {
 	}, embedded, servers, cluster)
 }
 
-// An audit scans every node of a Cluster, within its rate limit.
+// An audit scans every node of a Cluster, within the rate limit of its flag.
 func TestKeys_pace(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -148,7 +148,8 @@ func TestKeys_pace(t *testing.T) {
 				t.Error("a node has no keys")
 			}
 		}
-		// The server works during the two seconds of the scan: keys come and go, and SCAN may return one twice.
+		// The server works during the two seconds of the scan: keys are created and deleted, and SCAN may return a key
+		// twice.
 		if len(r.Nodes) != nodes || 2*held < r.Keys || 2*r.Keys < held {
 			t.Errorf("%d nodes with %d keys, %d were looked at", len(r.Nodes), held, r.Keys)
 		}
@@ -174,7 +175,7 @@ func TestKeys_registry(t *testing.T) {
 			Pattern string `json:"pattern"`
 			Class   string `json:"class"`
 		}
-		s.read(&list, "keys", "list")
+		s.readJSON(&list, "keys", "list")
 		if len(list) < 10 {
 			t.Errorf("%d declarations", len(list))
 		}

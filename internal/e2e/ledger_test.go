@@ -23,7 +23,7 @@ type stockLine struct {
 func (s *installation) stock(item string) stockLine {
 	s.t.Helper()
 	var lines []stockLine
-	s.read(&lines, "stock", "show")
+	s.readJSON(&lines, "stock", "show")
 	for _, l := range lines {
 		if l.ItemID == item {
 			return l
@@ -60,7 +60,7 @@ func (s *installation) reconcile() (r reconciliation, code int) {
 }
 
 // awaitConsistent waits until ledger, holds, orders, money and Redis agree, within the promised time. Redis must hold
-// the day by then, because an empty one would agree with everything.
+// the day's scope, because an empty Redis would agree with everything.
 func (s *installation) awaitConsistent() {
 	s.t.Helper()
 	s.awaitCommand(repairTime, func() error {
@@ -82,7 +82,7 @@ func (s *installation) awaitPublished() {
 	s.t.Helper()
 	s.awaitCommand(patience, func() error {
 		var o outboxStatus
-		s.read(&o, "outbox", "status")
+		s.readJSON(&o, "outbox", "status")
 		if o.Pending != 0 {
 			return fmt.Errorf("%d events are pending", o.Pending)
 		}

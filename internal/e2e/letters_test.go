@@ -10,9 +10,9 @@ import (
 	"comanda/internal/testenv"
 )
 
-// sent returns the codes that a mail server accepted for an address, the oldest first, and how often it accepted each
-// message to any address, by Message-ID.
-func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids map[string]int) {
+// acceptedCodes returns the codes that a mail server accepted for an address, the oldest first, and how often it
+// accepted each message to any address, by Message-ID.
+func acceptedCodes(t *testing.T, m *mailtest.Server, email string) (codes []string, ids map[string]int) {
 	t.Helper()
 	ids = map[string]int{}
 	messages, _ := m.Messages()
@@ -26,17 +26,18 @@ func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids m
 	return codes, ids
 }
 
-// posts returns settings for servers that send through m.
-func posts(m *mailtest.Server) settings {
+// mailSettings returns settings for servers that send through m.
+func mailSettings(m *mailtest.Server) settings {
 	return settings{"SMTP_URL": m.URL(), "MAIL_FROM": "Comanda <no-reply@house.example>"}
 }
 
-// A registration's message is sent whichever part dies: a process before it sent the message, a process with an unknown
-// outcome, the mail server. Only the second case may send a message twice, with the same Message-ID.
+// A registration's message is sent although a process dies before it sends the message, a process dies with an unknown
+// outcome, or the mail server dies. Only with the unknown outcome the message may be sent twice, with the same
+// Message-ID.
 func TestLetters(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		m := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
-		s := prepare(t, k, posts(m))
+		s := prepare(t, k, mailSettings(m))
 		v := s.first()
 		arrived := func(n int) {
 			t.Helper()
@@ -56,7 +57,7 @@ func TestLetters(t *testing.T) {
 		v.args = []string{"--demo"}
 		v.start()
 		arrived(1)
-		codes, _ := sent(t, m, lan.email)
+		codes, _ := acceptedCodes(t, m, lan.email)
 		lan.verify(codes[0]).want(t, http.StatusOK, "")
 		arrived(2) // and the welcome message
 
@@ -71,7 +72,7 @@ func TestLetters(t *testing.T) {
 		s.changeRow("UPDATE mail_outbox SET available_at = available_at - 120000") // moves the time on by two minutes
 		v.start()
 		arrived(4)
-		if _, ids := sent(t, m, ""); len(ids) != 3 {
+		if _, ids := acceptedCodes(t, m, ""); len(ids) != 3 {
 			t.Errorf("the message was sent again as another one: %v", ids)
 		}
 		s.awaitMailsSent()
@@ -82,7 +83,7 @@ func TestLetters(t *testing.T) {
 		for i := range late {
 			s.registerPerson(fmt.Sprint("late", i))
 		}
-		if n := s.number("SELECT count(*) FROM mail_outbox WHERE dead = 0"); n != late {
+		if n := s.queryNumber("SELECT count(*) FROM mail_outbox WHERE dead = 0"); n != late {
 			t.Errorf("%d messages wait", n)
 		}
 		m = mailtest.Start(t, addr, "house", "a planted password")
@@ -90,7 +91,7 @@ func TestLetters(t *testing.T) {
 		if got, ids := m.Messages(); len(got) != late {
 			t.Errorf("%d messages have arrived: %v", len(got), ids)
 		}
-		if _, ids := sent(t, m, ""); len(ids) != late {
+		if _, ids := acceptedCodes(t, m, ""); len(ids) != late {
 			t.Errorf("%d messages have arrived: %v", len(ids), ids)
 		}
 	}, embedded, servers)
@@ -100,7 +101,7 @@ func TestLetters(t *testing.T) {
 func (s *installation) awaitMailsSent() {
 	s.t.Helper()
 	s.await(patience, func() error {
-		if n := s.number("SELECT count(*) FROM mail_outbox"); n != 0 {
+		if n := s.queryNumber("SELECT count(*) FROM mail_outbox"); n != 0 {
 			return fmt.Errorf("%d messages wait", n)
 		}
 		return nil

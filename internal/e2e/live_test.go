@@ -74,7 +74,7 @@ func TestLive_order(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g, stranger := s.guest(0), s.guest(1)
-		o := g.orders(t, line{ItemID: phoGa, Qty: 1})
+		o := g.mustPlace(t, line{ItemID: phoGa, Qty: 1})
 		path := "/cis/order/" + o.ID + "/events"
 		stranger.send(http.MethodGet, path, nil).want(t, http.StatusNotFound, "order_not_found")
 		s.send(http.MethodGet, path, nil).want(t, http.StatusUnauthorized, "customer_token_invalid")
@@ -89,7 +89,7 @@ func TestLive_order(t *testing.T) {
 			all = append(all, l)
 		}
 		away := all[0].last
-		s.paid(o.ID)
+		s.pay(o.ID)
 		for _, l := range append(all, g.follow(s.servers[0], path, away)) {
 			if l.next("order", &seen); seen.PaymentStatus != "PAID" || seen.when("PAID").IsZero() {
 				t.Errorf("after its payment the order is %+v", seen)
@@ -115,8 +115,8 @@ func TestLive_memberOrder(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		m, stranger := s.newMember("lan"), s.newMember("minh")
-		m.puts(pho, 1).want(t, http.StatusCreated, "")
-		o := m.checkOut("first").want(t, http.StatusCreated, "").bought(t)
+		m.addToCart(pho, 1).want(t, http.StatusCreated, "")
+		o := m.checkOut("first").want(t, http.StatusCreated, "").checkedOut(t)
 		path := "/orders/" + o.OrderID + "/events"
 		stranger.send(http.MethodGet, path, nil).want(t, http.StatusNotFound, "order_not_found")
 		s.send(http.MethodGet, path, nil).want(t, http.StatusUnauthorized, "unauthenticated")
@@ -134,7 +134,7 @@ func TestLive_memberOrder(t *testing.T) {
 			}
 			all = append(all, l)
 		}
-		s.paid(o.OrderID)
+		s.pay(o.OrderID)
 		for _, l := range all {
 			if l.next("order", &seen); seen.PaymentStatus != "PAID" {
 				t.Errorf("after its payment the order is %+v", seen)
@@ -170,9 +170,9 @@ func TestLive_availability(t *testing.T) {
 		if !whole.is(3, false) { // the quota was set a moment ago
 			l.awaitAvailability(3, false)
 		}
-		o := other.orders(t, line{ItemID: pho, Qty: 2})
+		o := other.mustPlace(t, line{ItemID: pho, Qty: 2})
 		l.awaitAvailability(1, false)
-		other.orders(t, line{ItemID: pho, Qty: 1})
+		other.mustPlace(t, line{ItemID: pho, Qty: 1})
 		l.awaitAvailability(0, true)
 		other.cancel(o.ID).want(t, http.StatusOK, "")
 		l.awaitAvailability(2, false)

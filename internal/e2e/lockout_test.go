@@ -19,9 +19,9 @@ import (
 var trusting = settings{"LIMITS": "on", "TRUSTED_PROXIES": "127.0.0.1"}
 
 // loginFrom sends a login from an address, with the device's cookie.
-func (s *installation) loginFrom(address, marks, email, password string) answer {
+func (s *installation) loginFrom(address, cookie, email, password string) answer {
 	return s.send(http.MethodPost, "/auth/login", map[string]string{"email": email, "password": password},
-		"X-Forwarded-For", address, "Cookie", "comanda_device="+marks)
+		"X-Forwarded-For", address, "Cookie", "comanda_device="+cookie)
 }
 
 // deviceCookie returns the cookie that a login has set.
@@ -40,13 +40,13 @@ func deviceCookie(t *testing.T, a answer) string {
 func TestLogin_lockout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, trusting)
-		owner, waiter, cook := s.employ("owner", ""), s.employ("staff", "1"), s.employ("kitchen", "1")
+		owner, waiter, cook := s.createStaff("owner", ""), s.createStaff("staff", "1"), s.createStaff("kitchen", "1")
 		const pin = "4826"
 		cook.send(http.MethodPut, "/me/pin", map[string]string{"password": personPassword, "pin": pin}).
 			want(t, http.StatusNoContent, "")
-		marks := deviceCookie(t, s.loginFrom("192.0.2.7", "", owner.email, personPassword))
+		cookie := deviceCookie(t, s.loginFrom("192.0.2.7", "", owner.email, personPassword))
 
-		// The server bounds the logins of a second, so a guess may find it busy; the attacker guesses again.
+		// The server limits the logins per second. If it refuses a guess for that reason, the attacker guesses again.
 		for _, victim := range []*person{owner, waiter, cook} {
 			guesses := 0
 			s.await(patience, func() error {
@@ -75,9 +75,9 @@ func TestLogin_lockout(t *testing.T) {
 		}
 		for _, v := range s.servers {
 			a := s.sendTo(v.addr, http.MethodPost, "/auth/login", owner.credentials(personPassword), "X-Forwarded-For", "198.51.100.7",
-				"Cookie", "comanda_device="+marks)
+				"Cookie", "comanda_device="+cookie)
 			owner.storeTokens(a.want(t, http.StatusOK, ""))
-			marks = deviceCookie(t, a)
+			cookie = deviceCookie(t, a)
 		}
 		owner.wantAccepted()
 		waiter.send(http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusOK, "")
@@ -142,7 +142,7 @@ func (s *installation) forgedToken(p *person) string {
 func TestKeys_withdraw(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		owner := s.employ("owner", "")
+		owner := s.createStaff("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
 		stolen.wantAccepted() // with the stolen key
 		s.must("keys", "withdraw")
@@ -161,7 +161,7 @@ func TestKeys_withdraw(t *testing.T) {
 func TestKeys_given(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})
-		owner := s.employ("owner", "")
+		owner := s.createStaff("owner", "")
 		owner.wantAccepted()
 		stolen := &person{s: s, access: s.forgedToken(owner)}
 		stolen.me(s.first()).want(t, http.StatusUnauthorized, "unauthenticated")

@@ -13,8 +13,9 @@ import (
 	"comanda/internal/testenv"
 )
 
-// binary is the path of the command under test. The tag fasthash makes passwords cheap to hash, which would otherwise
-// be a third of the processor time of all servers. Nothing else differs from a release, see lasting.released.
+// binary is the path of the command under test. The build tag fasthash makes passwords cheap to hash, which would
+// otherwise take a third of the processor time of all servers. Otherwise the command equals a release, see
+// sharedResources.released.
 var binary string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

@@ -70,8 +70,8 @@ func (s *installation) readMail(path string) (to, subject string) {
 	return m.Header.Get("To"), subject
 }
 
-// employ returns a logged-in account that the operator created at the command line.
-func (s *installation) employ(role, branches string) *person {
+// createStaff returns a logged-in account that the operator created at the command line.
+func (s *installation) createStaff(role, branches string) *person {
 	s.t.Helper()
 	p := &person{s: s, email: role + branches + "@staff.example"}
 	args := []string{"user", "create", "--role", role, "--email", p.email}
@@ -81,14 +81,14 @@ func (s *installation) employ(role, branches string) *person {
 	var made accountBody
 	s.env["PASSWORD"] = personPassword
 	defer delete(s.env, "PASSWORD")
-	s.read(&made, args...)
+	s.readJSON(&made, args...)
 	p.id = made.ID
 	p.logIn()
 	return p
 }
 
-// granted stores the tokens of a response and returns all of it.
-func (p *person) granted(a answer) (g grant) {
+// storeGrant stores the tokens of a response and returns all of it.
+func (p *person) storeGrant(a answer) (g grant) {
 	p.s.t.Helper()
 	p.storeTokens(a)
 	a.into(p.s.t, &g)
@@ -100,8 +100,8 @@ func (p *person) credentials(password string) map[string]string {
 	return map[string]string{"email": p.email, "password": password}
 }
 
-// tries sends a password to the next server in turn.
-func (p *person) tries(password string) answer {
+// tryLogin sends a password to the next server in turn.
+func (p *person) tryLogin(password string) answer {
 	return p.s.send(http.MethodPost, "/auth/login", p.credentials(password))
 }
 
@@ -118,8 +118,8 @@ func (p *person) sendTo(v *server, method, path string, body any) answer {
 	return p.s.sendTo(v.addr, method, path, body, "Authorization", "Bearer "+p.access)
 }
 
-// leaves logs out at a server, which refuses the session at once.
-func (p *person) leaves(v *server) {
+// logOutAt logs out at a server, which refuses the session at once.
+func (p *person) logOutAt(v *server) {
 	p.s.t.Helper()
 	p.logout(v).want(p.s.t, http.StatusNoContent, "")
 	p.me(v).want(p.s.t, http.StatusUnauthorized, "unauthenticated")
@@ -164,7 +164,7 @@ func TestMember(t *testing.T) {
 			t.Errorf("a new account is %+v", made)
 		}
 		s.send(http.MethodPost, "/auth/register", p.credentials(personPassword)).want(t, http.StatusConflict, "email_taken")
-		p.tries(personPassword).want(t, http.StatusForbidden, "not_verified")
+		p.tryLogin(personPassword).want(t, http.StatusForbidden, "not_verified")
 
 		code := p.code()
 		p.verify(otherCode(code)).want(t, http.StatusUnprocessableEntity, "code_invalid")
@@ -180,11 +180,11 @@ func TestMember(t *testing.T) {
 			return nil
 		})
 
-		g := p.granted(p.tries(personPassword))
+		g := p.storeGrant(p.tryLogin(personPassword))
 		if g.ExpiresIn < 590 || g.ExpiresIn > 600 || !g.User.Registered || g.User.Status != "ACTIVE" || g.User.ID != p.id {
 			t.Errorf("a login returns %+v", g)
 		}
-		p.granted(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": personPassword}))
+		p.storeGrant(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": personPassword}))
 		s.send(http.MethodPost, "/auth/login", map[string]string{"username": "lan.n", "password": personPassword + " "}).
 			want(t, http.StatusUnauthorized, "login_failed")
 		p.wantAccepted()
@@ -223,8 +223,8 @@ func TestMember_refresh(t *testing.T) {
 		tokens := []grant{{Access: p.access, Refresh: p.refresh}}
 		for range 2 {
 			spent := tokens[len(tokens)-1]
-			next := p.granted(s.refresh(s.first(), spent.Refresh).want(t, http.StatusOK, ""))
-			again := p.granted(s.refresh(s.last(), spent.Refresh).want(t, http.StatusOK, ""))
+			next := p.storeGrant(s.refresh(s.first(), spent.Refresh).want(t, http.StatusOK, ""))
+			again := p.storeGrant(s.refresh(s.last(), spent.Refresh).want(t, http.StatusOK, ""))
 			if next.Refresh == spent.Refresh || next.Access == spent.Access {
 				t.Fatal("a refresh returned the old tokens")
 			}
@@ -234,9 +234,9 @@ func TestMember_refresh(t *testing.T) {
 			tokens = append(tokens, next)
 		}
 		p.wantAccepted()
-		reused := s.figure("auth_refresh_reuse_total")
+		reused := s.metric("auth_refresh_reuse_total")
 		s.refresh(s.first(), tokens[0].Refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
-		if n := s.figure("auth_refresh_reuse_total"); n != reused+1 {
+		if n := s.metric("auth_refresh_reuse_total"); n != reused+1 {
 			t.Errorf("a reuse is counted as %d", n-reused)
 		}
 		for i, g := range tokens {
@@ -261,7 +261,7 @@ func TestMember_logout(t *testing.T) {
 		for _, loses := range []bool{false, true} {
 			p.logIn()
 			p.wantAccepted()
-			p.leaves(s.first())
+			p.logOutAt(s.first())
 			if loses {
 				s.flush()
 			}
@@ -280,7 +280,7 @@ func TestMember_logout(t *testing.T) {
 func TestMember_sessions(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		here, other := s.employ("cashier", "1"), s.newPerson("minh")
+		here, other := s.createStaff("cashier", "1"), s.newPerson("minh")
 		there := *here
 		there.logIn()
 		type session struct {
@@ -324,7 +324,7 @@ func TestMember_sessions(t *testing.T) {
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusNoContent, "")
 		s.send(http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusUnprocessableEntity, "code_invalid")
 		here.wantRefused()
-		here.tries(next).want(t, http.StatusUnauthorized, "login_failed")
+		here.tryLogin(next).want(t, http.StatusUnauthorized, "login_failed")
 		here.logIn()
 		here.wantAccepted()
 

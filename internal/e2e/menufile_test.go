@@ -13,8 +13,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// imported is what comanda menu import prints.
-type imported struct {
+// importOutput is the output of comanda menu import.
+type importOutput struct {
 	Created  int `json:"created"`
 	Updated  int `json:"updated"`
 	Problems []struct {
@@ -44,7 +44,7 @@ func TestMenuFile(t *testing.T) {
 		bad := file("bad.csv", head+strings.Replace(b.String(), "20.000 ₫", "cheap", 1))
 
 		r := s.run("menu", "import", bad, "--branch", firstBranch, "--publish", "--json")
-		var got imported
+		var got importOutput
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != 1 || len(got.Problems) != 1 {
 			t.Fatalf("a bad file: %d %s %s", r.code, r.out, r.err)
 		}
@@ -56,8 +56,8 @@ func TestMenuFile(t *testing.T) {
 			args    []string
 			created int
 		}{{[]string{"--dry-run"}, 60}, {[]string{"--publish"}, 60}, {nil, 0}} {
-			got = imported{}
-			s.read(&got, append([]string{"menu", "import", good, "--branch", firstBranch}, c.args...)...)
+			got = importOutput{}
+			s.readJSON(&got, append([]string{"menu", "import", good, "--branch", firstBranch}, c.args...)...)
 			if got.Created != c.created || got.Updated != 0 || got.Problems == nil || len(got.Problems) > 0 {
 				t.Fatalf("%v: %+v", c.args, got)
 			}
@@ -83,16 +83,16 @@ func TestMenuFile(t *testing.T) {
 		}
 		book := filepath.Join(dir, "menu.xlsx")
 		s.must("menu", "export", "--branch", firstBranch, "--output", book)
-		s.read(&got, "menu", "import", book, "--branch", firstBranch)
+		s.readJSON(&got, "menu", "import", book, "--branch", firstBranch)
 		if got.Created+got.Updated != 0 {
 			t.Errorf("an export changes %+v", got)
 		}
-		s.read(&got, "menu", "import", "--template", "pho", "--branch", firstBranch)
+		s.readJSON(&got, "menu", "import", "--template", "pho", "--branch", firstBranch)
 		if got.Created < 20 || got.Updated != 0 {
 			t.Errorf("a template: %+v", got)
 		}
-		s.fails("There are bar, bistro, bubble-tea, cafe, pho, hanoi, taipei", "menu", "import", "--template", "pizza", "--branch", firstBranch)
-		s.fails("not both", "menu", "import", good, "--template", "pho", "--branch", firstBranch)
-		s.fails("no such branch", "menu", "import", good, "--branch", "99")
+		s.wantFailure("There are bar, bistro, bubble-tea, cafe, pho, hanoi, taipei", "menu", "import", "--template", "pizza", "--branch", firstBranch)
+		s.wantFailure("not both", "menu", "import", good, "--template", "pho", "--branch", firstBranch)
+		s.wantFailure("no such branch", "menu", "import", good, "--branch", "99")
 	}, embedded, servers)
 }

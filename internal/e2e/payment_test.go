@@ -17,7 +17,7 @@ func TestCounter(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g, other := s.guest(0), s.guest(0)
-		o := g.orders(t, line{ItemID: pho, Qty: 1})
+		o := g.mustPlace(t, line{ItemID: pho, Qty: 1})
 		path, body := "/api/orders/"+o.ID+"/payments", map[string]any{"method": counter, "amount": o.Total}
 
 		s.send(http.MethodPost, path, body).want(t, http.StatusUnauthorized, "unauthenticated")
@@ -33,7 +33,7 @@ func TestCounter(t *testing.T) {
 		s.payAtCounter(o.ID, o.Total).want(t, http.StatusConflict, "already_paid")
 		g.cancel(o.ID).want(t, http.StatusConflict, "not_cancelable")
 
-		o = g.orders(t, line{ItemID: pho, Qty: 1})
+		o = g.mustPlace(t, line{ItemID: pho, Qty: 1})
 		path = "/api/orders/" + o.ID + "/cancel"
 		other.cancel(o.ID).want(t, http.StatusForbidden, "not_your_order")
 		s.send(http.MethodPost, path, map[string]string{}).want(t, http.StatusUnauthorized, "unauthenticated")
@@ -54,25 +54,25 @@ func TestLatePayment(t *testing.T) {
 		g := s.guest(0)
 		one := line{ItemID: pho, Qty: 1}
 
-		revived := g.orders(t, one)
+		revived := g.mustPlace(t, one)
 		s.awaitExpiry(g, revived, 0)
-		s.paid(revived.ID)
+		s.pay(revived.ID)
 		if o := g.get(revived.ID).order(t); o.Status != "PLACED" || o.PaymentStatus != "PAID" {
 			t.Errorf("late money has made the order %s, %s though there was room", o.Status, o.PaymentStatus)
 		}
 		s.wantStock(pho, 2, 0, 1)
 
-		late := g.orders(t, one)
+		late := g.mustPlace(t, one)
 		s.awaitExpiry(g, late, 0)
 		s.awaitConsistent()
-		s.paid(g.orders(t, one).ID)
+		s.pay(g.mustPlace(t, one).ID)
 		s.gateway(late.ID, "SUCCESS").want(t, http.StatusOK, "")
 		o := g.get(late.ID).order(t)
 		if o.PaymentStatus != "REFUND_DUE" || len(o.Refunds) != 1 || o.Refunds[0].Amount != o.Total {
 			t.Errorf("a late payment for a sold-out item made the order %+v", o)
 		}
 		s.await(patience, func() error {
-			if n := s.figure("refund_obligation_open"); n != 1 {
+			if n := s.metric("refund_obligation_open"); n != 1 {
 				return fmt.Errorf("the alarm counts %d refunds that are due", n)
 			}
 			return nil

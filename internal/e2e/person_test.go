@@ -61,7 +61,7 @@ func (p *person) code() (code string) {
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// codeIn returns the code in a message, if it is addressed to to.
+// codeIn returns the code in a message file, or "" if the message is for another address than to.
 func codeIn(file, to string) string {
 	f, err := os.Open(file)
 	if err != nil {

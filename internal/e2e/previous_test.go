@@ -60,14 +60,14 @@ func TestPrevious_release(t *testing.T) {
 		for range 3 {
 			place()
 		}
-		s.paid(orders[0].ID)
+		s.pay(orders[0].ID)
 		s.first().stop()
 		s.first().binary = ""
 		s.first().start()
-		s.paid(orders[1].ID)
+		s.pay(orders[1].ID)
 		g.cancel(orders[2].ID).want(t, http.StatusOK, "")
 		place()
-		s.paid(orders[3].ID)
+		s.pay(orders[3].ID)
 		for i, want := range []string{"PAID", "PAID", "CANCELED", "PAID"} {
 			again := g.place(requests[i]).want(t, http.StatusOK, "").order(t)
 			if again.ID != orders[i].ID || again.PaymentStatus != want {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The price engine answers the same on the command line and over HTTP, and refuses the same.
+// The price engine returns the same results and refusals on the command line and over HTTP.
 func TestPrice(t *testing.T) {
 	t.Parallel()
 	s := open(t, embedded, nil)

@@ -78,7 +78,7 @@ func (p *publisher) publish() {
 				p.s.t.Errorf("%v is not published: %v", l, err)
 				break
 			}
-			<-time.After(50 * time.Millisecond) // as such a system would
+			<-time.After(50 * time.Millisecond) // like a real system
 		}
 	}
 	if conn != nil {
@@ -121,10 +121,10 @@ func (p *publisher) receive(want int) map[string]int {
 	t.Helper()
 	ch := openQueues(t, p.address).ch
 	all := testenv.Must(ch.Consume(p.queue, "stock-client", true, false, false, false, nil))(t)
-	told, seen := map[string]int{}, map[string]bool{}
+	texts, seen := map[string]int{}, map[string]bool{}
 	note := func(m amqp.Delivery) {
 		if !seen[m.MessageId] {
-			told[m.Type]++
+			texts[m.Type]++
 		}
 		seen[m.MessageId] = true
 	}
@@ -133,7 +133,7 @@ func (p *publisher) receive(want int) map[string]int {
 		case m := <-all:
 			note(m)
 		case <-time.After(patience):
-			t.Fatalf("%d of %d messages came: %v", len(seen), want, told)
+			t.Fatalf("%d of %d messages came: %v", len(seen), want, texts)
 		}
 	}
 	if err := ch.Cancel("stock-client", false); err != nil { // ends the loop over the deliveries
@@ -142,5 +142,5 @@ func (p *publisher) receive(want int) map[string]int {
 	for m := range all {
 		note(m)
 	}
-	return told
+	return texts
 }

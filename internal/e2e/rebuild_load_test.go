@@ -24,7 +24,7 @@ func TestRebuild_under_load(t *testing.T) {
 		span := time.Duration(testenv.Size(1, 5)) * time.Second
 		s := prepare(t, k, nil)
 		s.startDemo()
-		first := s.guest(0).orders(t, line{ItemID: phoGa, Qty: 1})
+		first := s.guest(0).mustPlace(t, line{ItemID: phoGa, Qty: 1})
 		s.insertHolds(first, holds)
 
 		var placed atomic.Int64
@@ -85,7 +85,7 @@ func (s *installation) insertHolds(o order, n int) {
 	)
 }
 
-// deleteHolds deletes them again, because they belong to no order and the reconciliation would report them.
+// deleteHolds deletes the inserted holds, because they belong to no order and the reconciliation would report them.
 func (s *installation) deleteHolds(o order, n int) {
 	s.t.Helper()
 	s.execute(

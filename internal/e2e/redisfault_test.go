@@ -104,8 +104,8 @@ func (e *redisFaultTest) answered(ask func() answer) answer {
 	return a
 }
 
-// everywhere sends the request to every process, and expects the same status of each.
-func (e *redisFaultTest) everywhere(status int, ask func(v *server) answer) {
+// toEveryServer sends the request to every process, and expects the same status of each.
+func (e *redisFaultTest) toEveryServer(status int, ask func(v *server) answer) {
 	e.s.t.Helper()
 	for _, v := range e.s.servers {
 		e.answered(func() answer { return ask(v) }).want(e.s.t, status, "")
@@ -128,7 +128,7 @@ var redisFaultCells = []struct {
 	{"probes", (*redisFaultTest).probes},
 }
 
-// scan joins the former visit at a table, and opens one at another.
+// scan joins an existing visit at a table, and opens one at another table.
 func (e *redisFaultTest) scan(redisFault) {
 	visits := map[int]string{0: e.diner.visit}
 	for _, table := range []int{0, 1, 1, 0} {
@@ -142,7 +142,7 @@ func (e *redisFaultTest) scan(redisFault) {
 }
 
 func (e *redisFaultTest) menu(redisFault) {
-	e.everywhere(http.StatusOK, func(v *server) answer {
+	e.toEveryServer(http.StatusOK, func(v *server) answer {
 		a := e.s.sendTo(v.addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
 		var m menu
 		if a.into(e.s.t, &m); m.dish(pho).Name == "" {
@@ -152,21 +152,21 @@ func (e *redisFaultTest) menu(redisFault) {
 	})
 }
 
-// order places orders as a former and as a new guest.
+// order places orders as an existing and as a new guest.
 func (e *redisFaultTest) order(redisFault) {
 	for _, g := range []guest{e.diner, e.s.guest(2)} {
 		e.answered(func() answer { return g.place(g.request(line{ItemID: pho, Qty: 1})) }).want(e.s.t, http.StatusCreated, "")
 	}
 }
 
-// session expects a former session to continue, and an ended one to stay ended.
+// session expects an existing session to continue, and an ended one to stay ended.
 func (e *redisFaultTest) session(redisFault) {
-	e.everywhere(http.StatusOK, e.member.me)
+	e.toEveryServer(http.StatusOK, e.member.me)
 	e.awaitLoggedOut(e.out)
 	e.answered(func() answer { return e.out.spendRefreshToken(e.out.refresh) }).want(e.s.t, http.StatusUnauthorized, "")
 	fresh := e.member
 	fresh.storeTokens(e.answered(func() answer { return fresh.spendRefreshToken(fresh.refresh) }))
-	e.everywhere(http.StatusOK, fresh.me)
+	e.toEveryServer(http.StatusOK, fresh.me)
 }
 
 // awaitLoggedOut waits until every process refuses a session that was logged out.
@@ -186,13 +186,13 @@ func (e *redisFaultTest) awaitLoggedOut(p person) {
 func (e *redisFaultTest) login(redisFault) {
 	p, here, there := e.loggedIn, e.s.servers[0], e.s.servers[1]
 	p.storeTokens(e.answered(func() answer { return p.login(there, personPassword) }))
-	e.everywhere(http.StatusOK, p.me)
+	e.toEveryServer(http.StatusOK, p.me)
 	e.answered(func() answer { return p.logout(here) }).want(e.s.t, http.StatusNoContent, "")
 	p.me(here).want(e.s.t, http.StatusUnauthorized, "")
 	e.awaitLoggedOut(p)
 }
 
-// guessPasswords has two of five guesses left. After them even the right password is refused.
+// guessPasswords expects that two guesses are left of five. Afterwards even the right password must be refused.
 func (e *redisFaultTest) guessPasswords(redisFault) {
 	heard := 0
 	for range 6 {
@@ -209,7 +209,8 @@ func (e *redisFaultTest) guessPasswords(redisFault) {
 	e.guessed.login(e.s.servers[0], personPassword).want(e.s.t, http.StatusTooManyRequests, "rate_limited")
 }
 
-// guessCodes has five tries, after which the right code is refused. Another account can still verify its address.
+// guessCodes uses up five attempts, after which the right code must be refused. Another account can still verify its
+// address.
 func (e *redisFaultTest) guessCodes(redisFault) {
 	right := e.codes[e.target.email]
 	wrong := "000000"
@@ -239,7 +240,8 @@ func (e *redisFaultTest) guessTables(redisFault) {
 	}
 }
 
-// orderWithoutEnd is limited by each process, at the latest when it has granted the whole allowance.
+// orderWithoutEnd orders repeatedly and expects refusals: each process limits a guest, at the latest after granting the
+// whole allowance.
 func (e *redisFaultTest) orderWithoutEnd(redisFault) {
 	g, refused := e.s.guest(3), 0
 	for range 10 {
@@ -253,7 +255,7 @@ func (e *redisFaultTest) orderWithoutEnd(redisFault) {
 	}
 }
 
-// probes expect liveness, and readiness to report a failing Redis.
+// probes expects liveness, and readiness that reports a failing Redis.
 func (e *redisFaultTest) probes(f redisFault) {
 	for _, v := range e.s.servers {
 		ask := func(path string) answer {

@@ -28,12 +28,12 @@ func TestNewRestaurant(t *testing.T) {
 		}
 		s.wantEmptyAnswers()
 		s.addTables()
-		s.publishesFirstMenu()
+		s.publishFirstMenu()
 
 		s.readMenu()
 		g := s.guest(0)
-		o := g.orders(t, line{ItemID: s.bill.Categories[0].Items[0].ItemID, Qty: 2})
-		s.paid(o.ID)
+		o := g.mustPlace(t, line{ItemID: s.bill.Categories[0].Items[0].ItemID, Qty: 2})
+		s.pay(o.ID)
 		if o := g.get(o.ID).order(t); o.PaymentStatus != "PAID" || o.Total != 130000 || o.Currency != "VND" {
 			t.Errorf("the first order is %+v", o)
 		}
@@ -41,7 +41,7 @@ func TestNewRestaurant(t *testing.T) {
 	}, embedded, servers)
 }
 
-// wantEmptyAnswers reads what the console shows of a branch that has nothing yet.
+// wantEmptyAnswers reads everything that the console shows of a branch without data.
 func (s *installation) wantEmptyAnswers() {
 	s.t.Helper()
 	for _, path := range []string{
@@ -73,19 +73,19 @@ func (s *installation) addTables() {
 		Section string `json:"section"`
 		URL     string `json:"url"`
 	}
-	s.read(&links, "tables", "add", "--branch", "1", "--labels", "T01-T04", "--section", "Terrace")
+	s.readJSON(&links, "tables", "add", "--branch", "1", "--labels", "T01-T04", "--section", "Terrace")
 	if len(links) != 4 || links[3].Label != "T04" || links[3].Branch != "1" || links[3].Section != "Terrace" || links[0].URL != "http://"+s.servers[0].addr+"/m/"+links[0].QR {
 		t.Errorf("%+v", links)
 	}
-	s.fails("in use: A1, A2", "tables", "add", "--branch", "1", "--labels", "A1-A2,C1")
-	s.fails("branch_not_found", "tables", "add", "--branch", "7", "--labels", "C1")
-	if s.read(&links, "tables"); len(links) != 12 {
+	s.wantFailure("in use: A1, A2", "tables", "add", "--branch", "1", "--labels", "A1-A2,C1")
+	s.wantFailure("branch_not_found", "tables", "add", "--branch", "7", "--labels", "C1")
+	if s.readJSON(&links, "tables"); len(links) != 12 {
 		t.Errorf("%d tables after refusals", len(links))
 	}
 }
 
-// publishesFirstMenu creates a category with a dish and publishes the branch's first menu.
-func (s *installation) publishesFirstMenu() {
+// publishFirstMenu creates a category with a dish and publishes the branch's first menu.
+func (s *installation) publishFirstMenu() {
 	t := s.t
 	t.Helper()
 	create := func(path string, body any) (id string) {
@@ -107,15 +107,15 @@ func (s *installation) branchCommands() {
 	t := s.t
 	t.Helper()
 	var made struct{ ID, Name, Country string }
-	s.read(&made, "branch", "create", "--name", "Diner", "--country", "US", "--timezone", "America/Chicago", "--locales", "en")
+	s.readJSON(&made, "branch", "create", "--name", "Diner", "--country", "US", "--timezone", "America/Chicago", "--locales", "en")
 	if made.ID != "2" || made.Name != "Diner" || made.Country != "US" {
 		t.Errorf("%+v", made)
 	}
-	s.fails("timezone_required", "branch", "create", "--name", "Diner", "--country", "US")
-	s.fails("country_unknown", "branch", "create", "--name", "Diner", "--country", "XX")
+	s.wantFailure("timezone_required", "branch", "create", "--name", "Diner", "--country", "US")
+	s.wantFailure("country_unknown", "branch", "create", "--name", "Diner", "--country", "XX")
 	hours := filepath.Join(t.TempDir(), "hours.json")
 	testenv.NoError(t, os.WriteFile(hours, []byte(`{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]}}`), 0o600))
-	s.read(&made, "branch", "set", "2", "--name", "Corner Diner", "--open", "false", "--hours", hours)
+	s.readJSON(&made, "branch", "set", "2", "--name", "Corner Diner", "--open", "false", "--hours", hours)
 	s.await(patience, func() error {
 		var now struct {
 			Name  string               `json:"name"`
@@ -128,7 +128,7 @@ func (s *installation) branchCommands() {
 		return nil
 	})
 	var all []struct{ ID string }
-	if s.read(&all, "branch", "list"); len(all) != 2 {
+	if s.readJSON(&all, "branch", "list"); len(all) != 2 {
 		t.Errorf("branches: %+v", all)
 	}
 }

@@ -17,27 +17,27 @@ import (
 	"comanda/internal/testenv"
 )
 
-// planted are secrets that must not leak, by description. Codes are separate: one match of six digits may be an
-// accident, but not matches for several accounts.
-type planted struct {
+// secretSearch has secrets that must not leak, by description, and the texts to search. Codes are separate: one match
+// of six digits may be an accident, but not matches for several accounts.
+type secretSearch struct {
 	secrets map[string]string
 	codes   []string
-	told    map[string][]byte // the texts to search, by source
+	texts   map[string][]byte // the texts to search, by source
 }
 
-// refused sends a request that must be refused, and records the response.
-func (p *planted) refused(t *testing.T, what string, a answer) {
+// wantRefusedAnswer checks a response that must be refused, and records the response.
+func (p *secretSearch) wantRefusedAnswer(t *testing.T, what string, a answer) {
 	t.Helper()
 	if a.status < 400 {
 		t.Errorf("%s is answered %v", what, a)
 	}
-	p.told["the answers to what was wrong"] = append(p.told["the answers to what was wrong"], a.body...)
+	p.texts["the answers to what was wrong"] = append(p.texts["the answers to what was wrong"], a.body...)
 }
 
 // search looks for every secret in all recorded texts. Half of a secret counts, too.
-func (p *planted) search(t *testing.T) {
+func (p *secretSearch) search(t *testing.T) {
 	t.Helper()
-	for where, text := range p.told {
+	for where, text := range p.texts {
 		if len(text) < 100 {
 			t.Errorf("%s: only %q was looked at", where, text)
 		}
@@ -66,42 +66,42 @@ func TestSecrets_members(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		smtp := rand.Text()
 		m := mailtest.Start(t, "127.0.0.1:0", "house", smtp)
-		env := posts(m)
+		env := mailSettings(m)
 		maps.Copy(env, settings{
 			"LOG_LEVEL": "debug", "LOG_FORMAT": "json", "ACCESS_LOG": "on", "TOKEN_KEY": rand.Text() + rand.Text(),
 		})
 		s := open(t, k, env)
-		p := &planted{told: map[string][]byte{}, secrets: map[string]string{
+		p := &secretSearch{texts: map[string][]byte{}, secrets: map[string]string{
 			"service token": s.secret, "password of the mail server": smtp, "key of tokens": env["TOKEN_KEY"],
 		}}
 		g := s.guest(0)
 		p.secrets["customer token"] = g.token
-		release := p.stories(s, m)
+		release := p.useSecrets(s, m)
 		defer release()
-		s.paid(g.orders(t, line{ItemID: pho, Qty: 1}).ID)
+		s.pay(g.mustPlace(t, line{ItemID: pho, Qty: 1}).ID)
 		s.awaitPublished()
 
-		p.told["SQL"] = s.databaseText()
-		p.told["Redis"] = s.redisDump()
+		p.texts["SQL"] = s.databaseText()
+		p.texts["Redis"] = s.redisDump()
 		for _, v := range s.servers {
-			p.told["the figures"] = append(p.told["the figures"], s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body...)
+			p.texts["the figures"] = append(p.texts["the figures"], s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body...)
 		}
 		for _, command := range [][]string{
 			{"doctor"}, {"doctor", "--json"}, {"keys", "audit", "--json"}, {"index", "verify", "--json"},
 			{"export"}, {"export", "--entity", "all"}, {"audit", "verify", "--json"}, {"outbox", "status", "--json"},
 		} {
 			r := s.run(command...)
-			p.told["comanda "+strings.Join(command, " ")] = []byte(strings.Repeat(" ", 100) + r.out + r.err)
+			p.texts["comanda "+strings.Join(command, " ")] = []byte(strings.Repeat(" ", 100) + r.out + r.err)
 		}
 		for _, where := range []string{"SQL", "Redis", "comanda export"} { // an empty text would pass the search
-			if !bytes.Contains(p.told[where], []byte("guest0@example.com")) {
+			if !bytes.Contains(p.texts[where], []byte("guest0@example.com")) {
 				t.Errorf("%s does not know the people whose secrets are looked for", where)
 			}
 		}
 		release()
-		m.Close() // what fails in the background is logged, too
+		m.Close() // background failures are logged, too
 		late := s.registerPerson("late")
-		p.refused(t, "a code that was not sent", late.verify("123456"))
+		p.wantRefusedAnswer(t, "a code that was not sent", late.verify("123456"))
 		s.await(patience, func() error {
 			log, err := os.ReadFile(s.first().log)
 			if err != nil || !bytes.Contains(log, []byte("out of reach")) {
@@ -112,21 +112,21 @@ func TestSecrets_members(t *testing.T) {
 		for _, v := range s.servers {
 			v.stop()
 			log := testenv.Must(os.ReadFile(v.log))(t)
-			p.told["the log"] = append(p.told["the log"], log...)
+			p.texts["the log"] = append(p.texts["the log"], log...)
 		}
 		p.secrets["code of a table"] = s.tables[0].QR // SQL stores it in plain text, for printing
-		sql := p.told["SQL"]
-		delete(p.told, "SQL")
+		sql := p.texts["SQL"]
+		delete(p.texts, "SQL")
 		p.search(t)
 		delete(p.secrets, "code of a table")
-		p.told = map[string][]byte{"SQL": sql}
+		p.texts = map[string][]byte{"SQL": sql}
 		p.search(t)
 	}, embedded, servers)
 }
 
-// stories has three members do everything that takes a secret, correctly and incorrectly. The last message stays queued
-// until release is called, so that its row in SQL can be searched.
-func (p *planted) stories(s *installation, m *mailtest.Server) (release func()) {
+// useSecrets has three members use every function that takes a secret, correctly and incorrectly. The last message
+// stays queued until release is called, so that its row in SQL can be searched.
+func (p *secretSearch) useSecrets(s *installation, m *mailtest.Server) (release func()) {
 	t := s.t
 	t.Helper()
 	for i := range 3 {
@@ -139,18 +139,18 @@ func (p *planted) stories(s *installation, m *mailtest.Server) (release func()) 
 	return release
 }
 
-func (p *planted) story(s *installation, m *mailtest.Server, name string) {
+func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	t := s.t
 	t.Helper()
 	email, secret := name+"@example.com", rand.Text()
 	p.secrets["password of "+name] = secret
 	who := map[string]string{"email": email, "password": secret}
 	s.send(http.MethodPost, "/auth/register", who).want(t, http.StatusCreated, "")
-	p.refused(t, "registering again", s.send(http.MethodPost, "/auth/register", who))
-	p.refused(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", who))
+	p.wantRefusedAnswer(t, "registering again", s.send(http.MethodPost, "/auth/register", who))
+	p.wantRefusedAnswer(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", who))
 	var code string
 	s.await(patience, func() error {
-		codes, _ := sent(t, m, email)
+		codes, _ := acceptedCodes(t, m, email)
 		if len(codes) == 0 {
 			return fmt.Errorf("no message to %s", email)
 		}
@@ -159,14 +159,14 @@ func (p *planted) story(s *installation, m *mailtest.Server, name string) {
 	})
 	p.codes = append(p.codes, code)
 	verify := map[string]string{"purpose": "VERIFY", "email": email, "code": code}
-	p.refused(t, "a code for another purpose", s.send(http.MethodPost, "/auth/otp/verify",
+	p.wantRefusedAnswer(t, "a code for another purpose", s.send(http.MethodPost, "/auth/otp/verify",
 		map[string]string{"purpose": code, "email": email, "code": code}))
-	p.refused(t, "a code of another", s.send(http.MethodPost, "/auth/otp/verify",
+	p.wantRefusedAnswer(t, "a code of another", s.send(http.MethodPost, "/auth/otp/verify",
 		map[string]string{"purpose": "VERIFY", "email": "x" + email, "code": code}))
-	p.refused(t, "a code for a password", s.send(http.MethodPost, "/auth/password/reset",
+	p.wantRefusedAnswer(t, "a code for a password", s.send(http.MethodPost, "/auth/password/reset",
 		map[string]string{"email": email, "code": code, "password": secret}))
 	s.send(http.MethodPost, "/auth/otp/verify", verify).want(t, http.StatusOK, "")
-	p.refused(t, "a code once more", s.send(http.MethodPost, "/auth/otp/verify", verify))
+	p.wantRefusedAnswer(t, "a code once more", s.send(http.MethodPost, "/auth/otp/verify", verify))
 
 	var first, second grant
 	s.send(http.MethodPost, "/auth/login", who).into(t, &first)
@@ -175,16 +175,16 @@ func (p *planted) story(s *installation, m *mailtest.Server, name string) {
 		p.secrets[fmt.Sprintf("refresh token %d of %s", i, name)] = g.Refresh
 		p.secrets[fmt.Sprintf("signature of access token %d of %s", i, name)] = g.Access[strings.LastIndexByte(g.Access, '.')+1:]
 	}
-	p.misplaced(s, second, secret)
-	p.refused(t, "a spent token", s.refresh(s.first(), p.rotated(s, &second)))
+	p.sendMisplaced(s, second, secret)
+	p.wantRefusedAnswer(t, "a spent token", s.refresh(s.first(), p.spendTwo(s, &second)))
 	var third grant
 	s.send(http.MethodPost, "/auth/login", who).into(t, &third) // this session stays open
 	p.secrets["last refresh token of "+name] = third.Refresh
 	s.send(http.MethodGet, "/me", nil, "Authorization", "Bearer "+third.Access).want(t, http.StatusOK, "")
 }
 
-// rotated spends two tokens in a row and returns the first. Reusing it would end the session.
-func (p *planted) rotated(s *installation, g *grant) (spent string) {
+// spendTwo spends two tokens in a row and returns the first. Reusing it would end the session.
+func (p *secretSearch) spendTwo(s *installation, g *grant) (spent string) {
 	s.t.Helper()
 	spent = g.Refresh
 	for i := range 2 {
@@ -194,8 +194,8 @@ func (p *planted) rotated(s *installation, g *grant) (spent string) {
 	return spent
 }
 
-// misplaced sends secrets in places where they do not belong.
-func (p *planted) misplaced(s *installation, g grant, secret string) {
+// sendMisplaced sends secrets in places where they do not belong.
+func (p *secretSearch) sendMisplaced(s *installation, g grant, secret string) {
 	t := s.t
 	t.Helper()
 	type fields map[string]string
@@ -228,7 +228,7 @@ func (p *planted) misplaced(s *installation, g grant, secret string) {
 			fields{"currentPassword": wrong, "newPassword": secret + g.Refresh}),
 		"a password too short": own(http.MethodPost, "/me/password", fields{"currentPassword": secret, "newPassword": short}),
 	} {
-		p.refused(t, what, a)
+		p.wantRefusedAnswer(t, what, a)
 	}
 }
 
@@ -271,7 +271,7 @@ func (s *installation) redisDump() []byte {
 	documents := 0
 	for key := range strings.Lines(s.keys()) {
 		if key = strings.TrimSpace(key); key == "" || strings.ContainsAny(key[:1], "*$+") {
-			continue // lengths, and the end
+			continue // a length, or the end
 		}
 		kind := strings.TrimPrefix(strings.TrimSpace(strings.SplitAfter(s.ask("TYPE", key), "\n")[0]), "+")
 		if kind == "none" { // gone meanwhile

@@ -20,10 +20,10 @@ func TestSecrets(t *testing.T) {
 			secrets["code of table "+table.ID] = table.QR
 		}
 		s.sendSecrets(g)
-		s.paid(g.orders(t, line{ItemID: pho, Qty: 1}).ID)
+		s.pay(g.mustPlace(t, line{ItemID: pho, Qty: 1}).ID)
 		s.must("stock", "reconcile")
 		keys := s.keys()
-		if s.redis != nil { // what fails in the background is logged too
+		if s.redis != nil { // background failures are logged too
 			s.redis.Kill()
 			s.sendSecrets(g)
 			s.redis.Restart()

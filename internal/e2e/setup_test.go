@@ -12,8 +12,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// houseSetup is what comanda setup prints.
-type houseSetup struct {
+// setupOutput is the output of comanda setup.
+type setupOutput struct {
 	Steps []struct {
 		Kind, Name, Action, Detail string
 	}
@@ -24,7 +24,7 @@ type houseSetup struct {
 }
 
 // actions returns the steps as lines such as "create branch Quán Hoa".
-func (s houseSetup) actions() string {
+func (s setupOutput) actions() string {
 	lines := make([]string, len(s.Steps))
 	for i, step := range s.Steps {
 		lines[i] = strings.TrimSpace(step.Action + " " + step.Kind + " " + step.Name)
@@ -32,7 +32,7 @@ func (s houseSetup) actions() string {
 	return strings.Join(lines, "\n")
 }
 
-const firstHouse = `owner: {email: Hoa@house.example, name: Hoa}
+const setupYAML = `owner: {email: Hoa@house.example, name: Hoa}
 settings: {payment_window: 20m, vnpay_tmn_code: QUANHOA1, vnpay_hash_secret: {file: secret.txt}}
 branches:
   - name: Quán Hoa
@@ -45,25 +45,25 @@ people:
   - {email: anh@house.example, name: Anh, role: cashier, branches: [Quán Hoa], password: {file: anh.txt}}
 `
 
-// A house file turns an empty folder into a restaurant that takes an order. Applied again it changes nothing; an
-// edited file changes only what differs; an invalid one changes nothing.
+// A setup file turns an empty folder into a restaurant that takes an order. Applied again, it changes nothing. An
+// edited file changes only what differs, and an invalid file changes nothing.
 func TestSetupFile(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"PASSWORD": "ngoi ben ho uong tra", "SANDBOX_PAYMENTS": "on"})
-		if k == embedded { // and without any table
+		if k == embedded { // an empty folder has no tables either
 			s.env["DATABASE_URL"] = "sqlite:" + filepath.Join(t.TempDir(), "comanda.db")
 		}
 		dir := t.TempDir()
 		house := filepath.Join(dir, "house.yaml")
 		for name, content := range map[string]string{
-			"house.yaml": firstHouse, "secret.txt": "a-secret-of-vnpay\n", "anh.txt": "gio mua thu la vang roi\n",
+			"house.yaml": setupYAML, "secret.txt": "a-secret-of-vnpay\n", "anh.txt": "gio mua thu la vang roi\n",
 		} {
 			testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 		setUp := func(want string, args ...string) {
 			t.Helper()
-			var got houseSetup
-			if s.read(&got, append([]string{"setup", "--file", house}, args...)...); got.actions() != want || got.Problems == nil {
+			var got setupOutput
+			if s.readJSON(&got, append([]string{"setup", "--file", house}, args...)...); got.actions() != want || got.Problems == nil {
 				t.Errorf("%v did\n%s\nwant\n%s", args, got.actions(), want)
 			}
 		}
@@ -73,12 +73,12 @@ func TestSetupFile(t *testing.T) {
 		setUp(all)
 		setUp("keep owner hoa@house.example\nkeep settings\nkeep branch Quán Hoa\nkeep tables Quán Hoa\nkeep menu Quán Hoa\n" +
 			"keep person anh@house.example")
-		s.changeHouse(house, setUp)
+		s.applyChanges(house, setUp)
 
 		s.servers[0].args = nil // without the demo
 		s.servers[0].start()
 		s.readMenu()
-		o := s.guest(0).orders(t, line{ItemID: s.bill.Categories[0].Items[0].ItemID, Qty: 2})
+		o := s.guest(0).mustPlace(t, line{ItemID: s.bill.Categories[0].Items[0].ItemID, Qty: 2})
 		if o.Total != 130000 || o.Currency != "VND" {
 			t.Errorf("the first order is %+v", o)
 		}
@@ -91,11 +91,11 @@ func TestSetupFile(t *testing.T) {
 	}, embedded, servers)
 }
 
-// changeHouse runs a house file with differences, and one with mistakes.
-func (s *installation) changeHouse(house string, setUp func(want string, args ...string)) {
+// applyChanges applies a setup file with differences, and one with mistakes.
+func (s *installation) applyChanges(house string, setUp func(want string, args ...string)) {
 	s.t.Helper()
 	write := func(replaced ...string) {
-		text := strings.NewReplacer(replaced...).Replace(firstHouse)
+		text := strings.NewReplacer(replaced...).Replace(setupYAML)
 		testenv.NoError(s.t, os.WriteFile(house, []byte(text), 0o600))
 	}
 	write("20m", "25m", "A1-A3", "A1-A4", "country: VN", "country: VN\n    locales: [vi]", "role: cashier", "role: manager")
@@ -104,7 +104,7 @@ func (s *installation) changeHouse(house string, setUp func(want string, args ..
 
 	write("20m", "20", "VN", "XX", "A1-A3", "A3-A1", "pho", "pizza", "cashier", "chef", "hoa@", "hoa")
 	r := s.run("setup", "--file", house, "--json")
-	var got houseSetup
+	var got setupOutput
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != 1 || len(got.Steps) > 0 {
 		s.t.Fatalf("a file with mistakes: %d %s%s", r.code, r.out, r.err)
 	}

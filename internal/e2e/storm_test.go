@@ -24,8 +24,8 @@ func TestStorm(t *testing.T) {
 	}, embedded, servers)
 }
 
-// The same while Redis dies: every guest gets a final answer at the first attempt (I16), and after its return Redis
-// agrees with SQL (I9).
+// The storm of TestStorm, while Redis dies: every guest gets a final response at the first attempt (I16), and after the
+// restart Redis agrees with SQL (I9).
 func TestStorm_redis_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -35,7 +35,7 @@ func TestStorm_redis_killed(t *testing.T) {
 	}, servers)
 }
 
-// The same while Redis is emptied.
+// The storm of TestStorm, while Redis is emptied.
 func TestStorm_redis_flushed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -44,7 +44,8 @@ func TestStorm_redis_flushed(t *testing.T) {
 	}, embedded, servers)
 }
 
-// The same while the server dies: guests without an answer retry, and receive the result of their orders (I5).
+// The storm of TestStorm, while the server dies: guests without a response retry, and receive the result of their
+// orders (I5).
 func TestStorm_server_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -52,7 +53,7 @@ func TestStorm_server_killed(t *testing.T) {
 			s.servers[0].kill()
 			s.servers[0].start()
 		}
-		storm(s, restart, func(g guest, w orderRequest) answer { return g.insist(w, patience) })
+		storm(s, restart, func(g guest, w orderRequest) answer { return g.retry(w, patience) })
 		s.awaitConsistent()
 	}, embedded, servers)
 }
@@ -99,7 +100,7 @@ type crowd struct {
 	answers []answer
 	place   func(guest, orderRequest) answer
 
-	first sync.Once // the first response to a guest who is not early
+	first sync.Once // the first response to a guest who orders during the failure
 	heard chan struct{}
 }
 
@@ -133,8 +134,7 @@ func (c *crowd) order(i int) {
 	}
 }
 
-// orderDuring causes the failure as soon as the first guest who is not early has a response. The late guests order
-// after it.
+// orderDuring causes the failure after the first response to a guest who is not early. The late guests order after it.
 func (c *crowd) orderDuring(failure func()) {
 	var all sync.WaitGroup
 	all.Go(func() { c.orderAll(early, crowdSize-late) })

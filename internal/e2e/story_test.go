@@ -26,14 +26,14 @@ func story(t *testing.T, k kind) {
 	g := s.guest(0)
 	meal := []line{{ItemID: pho, Qty: 2, Notes: "no onion"}, {ItemID: phoGa, Qty: 1}, {ItemID: bun, Qty: 1}}
 
-	kept := g.orders(t, meal...)
+	kept := g.mustPlace(t, meal...)
 	if kept.Status != "PLACED" || kept.PaymentStatus != "UNPAID" || kept.Total != s.price(meal) {
 		t.Errorf("a new order costs %d by the menu and is answered as %+v", s.price(meal), kept)
 	}
-	s.paid(kept.ID)
-	dropped := g.orders(t, meal...)
+	s.pay(kept.ID)
+	dropped := g.mustPlace(t, meal...)
 	g.cancel(dropped.ID).want(t, http.StatusOK, "")
-	forgotten := g.orders(t, meal...)
+	forgotten := g.mustPlace(t, meal...)
 	s.awaitExpiry(g, forgotten, grace)
 
 	for id, want := range map[string]string{kept.ID: "PAID", dropped.ID: "CANCELED", forgotten.ID: "CANCELED"} {
@@ -80,7 +80,7 @@ func (s *installation) buyOut(g guest, left int64) {
 	if d := s.menu().dish(pho); d.Remaining == nil || *d.Remaining != left || d.SoldOut {
 		s.t.Errorf("the menu does not offer the last %d: %+v", left, d)
 	}
-	s.paid(g.orders(s.t, line{ItemID: pho, Qty: left}).ID)
+	s.pay(g.mustPlace(s.t, line{ItemID: pho, Qty: left}).ID)
 	wantSoldOut(s.t, g.place(g.request(line{ItemID: pho, Qty: 1})))
 	s.await(patience, func() error {
 		if d := s.menu().dish(pho); !d.SoldOut {

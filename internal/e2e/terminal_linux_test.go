@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// runOnTerminal is run with a terminal as standard error; shown is what the command drew on it.
+// runOnTerminal runs the binary like run, with a terminal as standard error; shown is the text on the terminal.
 func (s *installation) runOnTerminal(args ...string) (r result, shown string) {
 	s.t.Helper()
 	master, terminal := openTerminal(s.t)

@@ -3,7 +3,7 @@
 package e2e
 
 // runOnTerminal skips the test: other systems create terminals in other ways.
-func (s *site) runOnTerminal(...string) (result, string) {
+func (s *installation) runOnTerminal(...string) (result, string) {
 	s.t.Helper()
 	s.t.Skip("a terminal is only made on Linux")
 	return result{}, ""

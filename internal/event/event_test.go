@@ -34,7 +34,7 @@ func TestNew_fills_the_envelope_from_the_registry(t *testing.T) {
 	}
 }
 
-// The members are those of the reference (qr-ordering.md, section 3); int64 ids are strings.
+// The JSON members are those of the reference (qr-ordering.md, section 3). Ids of int64 are strings.
 func TestPayload_wire_form(t *testing.T) {
 	t.Parallel()
 	e := event.OrderCanceled.New(noon, "o", 3, 9, event.Canceled{
@@ -58,7 +58,7 @@ func TestDecode_returns_what_New_was_given(t *testing.T) {
 			PayBy:       time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "payBy")).UTC(),
 		}
 		out := testenv.Must(event.OrderPlaced.Decode(event.OrderPlaced.New(noon, "o", 1, in.BranchID, in)))(t)
-		// JSON text is Unicode: bytes that are not are replaced on the way out, so compare what can be written.
+		// JSON replaces bytes that are not Unicode, so the expected text has the replacements.
 		in.OrderID = strings.ToValidUTF8(in.OrderID, "\ufffd")
 		if diff := cmp.Diff(in, out); diff != "" {
 			t.Fatalf("payload (-want +got):\n%s", diff)

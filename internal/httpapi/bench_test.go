@@ -137,7 +137,7 @@ func listen(b *testing.B, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// listenFull starts our server as in production: metrics, and an access log that is formatted and buffered.
+// listenFull starts our server as in production, with metrics and a formatted, buffered access log.
 func listenFull(b *testing.B) string {
 	b.Helper()
 	out := telemetry.NewBuffer(io.Discard)
@@ -152,8 +152,8 @@ func listenFull(b *testing.B) string {
 	return s.Addr().String()
 }
 
-// load sends one request over kept connections, sixteen of them for each processor, and reads the answers. Its client
-// costs little, so that what is measured is the server; both share the machine.
+// load sends one request over kept connections, sixteen for each processor, and reads the responses. Its client costs
+// little, so that the server is measured; both share the machine.
 func load(b *testing.B, addr, request string, status int) {
 	b.Helper()
 	want := fmt.Sprintf("HTTP/1.1 %d ", status)
@@ -192,7 +192,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// readAnswer takes one answer with a Content-Length, or in chunks, or without a body.
+// readAnswer reads one response with a Content-Length, in chunks, or without a body.
 func readAnswer(r *bufio.Reader, want string) error {
 	line, err := r.ReadSlice('\n')
 	if err != nil || !bytes.HasPrefix(line, []byte(want)) {

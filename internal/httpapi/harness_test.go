@@ -66,7 +66,7 @@ type harness struct {
 	reg    *prometheus.Registry
 	client *http.Client
 	gate   chan struct{} // a request to /wait ends with each value
-	inside chan struct{} // and says here that it has begun
+	inside chan struct{} // and a value here shows that it has begun
 }
 
 func newHarness(t *testing.T, change func(*Config), more ...func(*API)) *harness {
@@ -162,7 +162,7 @@ func (h *harness) routes(a *API) {
 		})})
 }
 
-// answer is a response with its body read.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 	body string
@@ -210,7 +210,7 @@ func (h *harness) post(body string) answer {
 	return h.send(http.MethodPost, "/cis/order/create", body, "Content-Type", "application/json")
 }
 
-// metric reads one sample by its labels, given as in the text format; 0 when there is none.
+// metric reads one sample by its labels, given as in the text format; 0 if there is none.
 func (h *harness) metric(name string, labels map[string]string) float64 {
 	h.t.Helper()
 	families := testenv.Must(h.reg.Gather())(h.t)

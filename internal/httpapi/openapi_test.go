@@ -77,7 +77,7 @@ func TestOpenAPI_YAMLIsStable(t *testing.T) {
 	}
 }
 
-// The page works without any other host, and its policy allows no other.
+// The page loads nothing from other hosts, and its policy allows no other.
 func TestDocs_IsSelfContained(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("GET", "/docs", "")

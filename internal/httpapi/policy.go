@@ -139,15 +139,15 @@ func (g *authorizer) known(ctx context.Context, l *RouteInfo, r *http.Request) (
 	case !ok:
 		return ctx, "", errBearer
 	case g.service(token):
-		return g.script(ctx, l)
+		return g.serviceToken(ctx, l)
 	case g.accounts == nil:
 		return ctx, "", errBearer
 	}
 	return g.accounts.Account(ctx, token, l)
 }
 
-// script authorizes the service token for routes that need no account.
-func (g *authorizer) script(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
+// serviceToken authorizes the service token for routes that need no account.
+func (g *authorizer) serviceToken(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
 	if l.Policy != Staff {
 		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed",
 			"This requires an account. The service token is not enough.")

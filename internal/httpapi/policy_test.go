@@ -88,7 +88,7 @@ func TestServer_callsTheAuthenticator(t *testing.T) {
 	for _, c := range []struct {
 		path, bearer string
 		status       int
-		says         string // of the context, or the code of the refusal
+		says         string // text of the context, or the code of the refusal
 	}{
 		{"/k/staff", good, 200, "user:7 KEPT abcdefgh"}, {"/k/member", good, 200, "user:7 KEPT abcdefgh"},
 		{"/k/admin", good, 403, "forbidden"}, {"/k/staff", service, 200, "service abcdefgh"},
@@ -172,7 +172,7 @@ func mustPanic(t *testing.T, name string, f func()) {
 	f()
 }
 
-// H1: at the start, not at the first request.
+// H1: registration fails, not the first request.
 func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
 	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	a := s.API()

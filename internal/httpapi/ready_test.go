@@ -58,7 +58,7 @@ func TestReadiness_States(t *testing.T) {
 	}
 }
 
-// H3: the reason is for the log; the answer says what a fault allows.
+// H3: the cause is only logged; the response has only the text that a fault allows.
 func TestReadiness_HidesCauses(t *testing.T) {
 	var log strings.Builder
 	rd := newTestReadiness(&log)

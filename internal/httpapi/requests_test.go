@@ -36,7 +36,7 @@ func TestRegister_DecodesAndAnswers(t *testing.T) {
 	}
 }
 
-// The table of bad inputs: who refuses differs, the form of the refusal does not (H2).
+// All invalid inputs are refused in the same form, whichever layer refuses them (H2).
 func TestServer_BadInputs(t *testing.T) {
 	h := newHarness(t, nil)
 	change := func(old, replacement string) string { return strings.Replace(orderJSON, old, replacement, 1) }
@@ -45,7 +45,7 @@ func TestServer_BadInputs(t *testing.T) {
 		method, path, body, contentType string
 		status                          int
 		code                            string
-		field                           string // the first of errors
+		field                           string // field of the first error
 	}
 	for name, c := range map[string]c{
 		"broken":            {"POST", path, `{"items":`, js, 400, "invalid_json", ""},
@@ -112,7 +112,7 @@ func TestServer_BadInputs(t *testing.T) {
 	}
 }
 
-// Nothing unpacks a body, so a compressed one is refused as such and not as broken JSON.
+// Compressed bodies are not supported, so one is refused as such and not as broken JSON.
 func TestServer_ContentEncoding(t *testing.T) {
 	h := newHarness(t, nil)
 	for encoding, want := range map[string]int{
@@ -123,7 +123,7 @@ func TestServer_ContentEncoding(t *testing.T) {
 			t.Errorf("%q: %d %s", encoding, a.StatusCode, a.body)
 		}
 	}
-	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // of nothing
+	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // without a body
 		t.Errorf("without a body: %d %s", a.StatusCode, a.body)
 	}
 }

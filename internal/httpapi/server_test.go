@@ -147,7 +147,7 @@ func TestServer_StopDrains(t *testing.T) {
 	begun, stopped := time.Now(), make(chan error, 1)
 	go func() { stopped <- h.Stop(context.Background()) }()
 	testenv.Eventually(t, 5*time.Second, h.ready.draining.Load)
-	w := httptest.NewRecorder() // what a probe gets within the delay
+	w := httptest.NewRecorder() // the response to a probe within the delay
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
 	if w.Code != 503 || !strings.Contains(w.Body.String(), `"status":"unavailable"`) {
 		t.Errorf("readiness while draining: %d %s", w.Code, w.Body)
@@ -272,7 +272,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	for range 5 { // each of these takes the one place and runs into its deadline
+	for range 5 { // each takes the only place and runs into its deadline
 		if a := h.send("GET", "/wait", ""); a.problem(t)["code"] != "timeout" {
 			t.Errorf("beside the stream: %d %s", a.StatusCode, a.body)
 		}
@@ -283,7 +283,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 	}
 }
 
-// H3: planted secrets, through every way in, on success and on failure.
+// H3: secrets in every part of a request, on success and on failure.
 func TestServer_NeverLogsWhatIdentifiesAGuest(t *testing.T) {
 	const canary = "Qr7canary9Xy"
 	h := newHarness(t, nil)
@@ -346,7 +346,7 @@ func TestServer_QuietLogsFailuresOnly(t *testing.T) {
 	}
 }
 
-// H4: whatever strangers send, the number of series stays small.
+// H4: the number of series stays small, whatever clients send.
 func TestServer_MetricLabelsAreBounded(t *testing.T) {
 	h := newHarness(t, nil)
 	for i := range 30 {

@@ -18,7 +18,7 @@ import (
 // eventFeed is a feed whose events the test sends.
 type eventFeed struct {
 	events chan Event
-	ended  chan string // keys of feeds that are over
+	ended  chan string // keys of feeds that have ended
 }
 
 type eventFeedIn struct {
@@ -149,7 +149,7 @@ func TestStream_refused_of_one_key(t *testing.T) {
 		t.Errorf("the refused feed of %s was not ended", key)
 	}
 	_ = first.res.Body.Close()
-	<-n.ended // its place is free before the handler returns, and the next one waits for no more than that
+	<-n.ended // its place is released before the handler returns, and the next request waits for nothing else
 	h.listen("bob", "").want(streamHead)
 }
 
@@ -188,7 +188,7 @@ func TestStream_ends_with_the_server(t *testing.T) {
 	<-n.ended
 }
 
-// The duration of a stream is not a latency, and the contract describes its events.
+// Streams are not counted in the latency, and the contract describes their events.
 func TestStream_metrics_and_contract(t *testing.T) {
 	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)
@@ -219,20 +219,20 @@ func (h *harness) get(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tenant is authorized until the test revokes it.
-type tenant struct {
+// revocable is authorized until the test revokes it.
+type revocable struct {
 	fakeAuthenticator
 	evicted *atomic.Bool
 }
 
-func (k tenant) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
+func (k revocable) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
 	if k.evicted.Load() {
 		return ctx, "", errBearer
 	}
 	return k.fakeAuthenticator.Account(ctx, token, l)
 }
 
-// A stream can check whether it is still authorized, and as whom.
+// A stream can check whether its client is still authorized, and as which account.
 func TestStream_asksAgain(t *testing.T) {
 	var evicted atomic.Bool
 	ask, asked := make(chan struct{}), make(chan error)
@@ -249,7 +249,7 @@ func TestStream_asksAgain(t *testing.T) {
 				}
 			}}, nil
 		})
-		a.s.SetAuthenticator(tenant{evicted: &evicted})
+		a.s.SetAuthenticator(revocable{evicted: &evicted})
 	})
 	var client sync.WaitGroup
 	defer client.Wait()

@@ -12,8 +12,8 @@ func TestLint_registry(t *testing.T) {
 	}
 }
 
-// sound returns a declaration that satisfies every rule; each case below breaks one.
-func sound() Decl {
+// valid returns a declaration that satisfies every rule; each case below breaks one.
+func valid() Decl {
 	return Decl{
 		Pattern: "a:%id%:b", Segments: []Segment{{"id", digits, 10}}, Type: String, TTL: TTL{time.Second, time.Minute},
 		Class: Lossy, Owner: "visit", Purpose: "a test",
@@ -21,7 +21,7 @@ func sound() Decl {
 }
 
 func TestLint_sees(t *testing.T) {
-	if found := Lint([]Decl{sound()}); found != nil {
+	if found := Lint([]Decl{valid()}); found != nil {
 		t.Fatalf("a sound declaration is blamed: %v", found)
 	}
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestLint_sees(t *testing.T) {
 		"unknown class":      {func(d *Decl) { d.Class = "dear" }, `unknown class "dear"`},
 		"reversed TTL":       {func(d *Decl) { d.TTL = TTL{time.Hour, time.Minute} }, "exceeds the maximum"},
 	} {
-		d := sound()
+		d := valid()
 		c.breaks(&d)
 		if found := strings.Join(Lint([]Decl{d}), "\n"); !strings.Contains(found, c.want) {
 			t.Errorf("%s: found %q, want %q", name, found, c.want)

@@ -73,7 +73,7 @@ func (f *failingStore) Peek(ctx context.Context, p *limit.Policy, subject string
 	return f.Reserve(ctx, p, subject, now)
 }
 
-// Without Redis the same limits apply per process (L2). Redis is not asked about requests refused locally (L4).
+// Without Redis the same limits apply per process (L2). Requests refused locally cause no call to Redis (L4).
 func TestLimiter_without_redis(t *testing.T) {
 	var refused []string
 	shared, now := &failingStore{}, time.Now()
@@ -100,7 +100,7 @@ func TestLimiter_without_redis(t *testing.T) {
 	if v := l.Peek(t.Context(), "order_guest", "a phone"); !v.OK || v.Err() != nil {
 		t.Errorf("a look shows %+v", v)
 	}
-	if _, ok := l.Allow(t.Context(), "api_ip", "here"); !ok || shared.calls.Load() != 4 { // one look more, but not for api_ip
+	if _, ok := l.Allow(t.Context(), "api_ip", "here"); !ok || shared.calls.Load() != 4 { // none for api_ip
 		t.Errorf("a local policy reached redis: %d calls", shared.calls.Load())
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-// process is a hub with running loops, and what it receives.
+// process is a hub with running loops, and the changes that it receives.
 type process struct {
 	*live.Hub
 	received chan live.Change
@@ -66,8 +66,8 @@ func (p *process) receives(t *testing.T, want live.Change) {
 	}
 }
 
-// figure returns a metric of the process; way is the label of live_messages_total, empty for other metrics.
-func (p *process) figure(t *testing.T, name, way string) float64 {
+// metric returns a metric of the process; way is the label of live_messages_total, empty for other metrics.
+func (p *process) metric(t *testing.T, name, way string) float64 {
 	t.Helper()
 	families := testenv.Must(p.reg.Gather())(t)
 	for _, f := range families {
@@ -112,7 +112,7 @@ func TestHub(t *testing.T) {
 			if len(south.received) > 0 {
 				t.Errorf("received its own notification: %+v", <-south.received)
 			}
-			if north.figure(t, "live_hearing", "") != 1 || north.figure(t, "live_subscriptions_total", "") < 1 {
+			if north.metric(t, "live_hearing", "") != 1 || north.metric(t, "live_subscriptions_total", "") < 1 {
 				t.Error("live_hearing is not 1")
 			}
 		})
@@ -149,21 +149,21 @@ func TestHub_hangs(t *testing.T) {
 	<-far.missed
 	<-near.missed
 	proxy.Mute(true)
-	near.NotifyAvailability(1) // is swallowed
-	testenv.Eventually(t, time.Minute, func() bool { return far.figure(t, "live_hearing", "") == 0 })
+	near.NotifyAvailability(1) // is lost
+	testenv.Eventually(t, time.Minute, func() bool { return far.metric(t, "live_hearing", "") == 0 })
 	proxy.Mute(false)
 	<-far.missed
 	near.NotifyMenu(7)
 	far.receives(t, live.Change{Branch: 7, Menu: true})
 }
 
-// fake is an in-process PubSub: publishing waits at the gate, if there is one, and messages come out of sent.
+// fake is an in-process PubSub. Publishing waits at the gate, if there is one, and messages are sent to sent.
 type fake struct {
 	gate chan struct{}
-	came chan struct{} // is written to by those who wait at the gate
+	came chan struct{} // receives a value for each publisher at the gate
 	sent chan string
 	fail error
-	say  chan string // what others publish
+	say  chan string // messages of other processes
 }
 
 func (f *fake) Publish(_ context.Context, _ keyspace.Channel, message string) error {
@@ -218,7 +218,7 @@ func TestHub_batches_changes(t *testing.T) {
 		}
 		all = append(all, m)
 	}
-	if len(all) > 200 { // 1024 branches are remembered, 8 to a message, and the first message went ahead
+	if len(all) > 200 { // at most 1024 branches are collected, 8 per message, and the first message was sent before
 		t.Errorf("20000 changes became %d messages", len(all))
 	}
 	for _, mark := range []string{`"many":true`, `"cart":true`} {
@@ -237,8 +237,8 @@ func TestHub_drops_what_cannot_be_sent(t *testing.T) {
 		<-f.sent
 	}
 	p.NotifyAvailability(1)
-	<-f.sent // the third is counted before the fourth is sent
-	if n := p.figure(t, "live_messages_total", "lost"); n < 3 {
+	<-f.sent // the third message is counted before the fourth is sent
+	if n := p.metric(t, "live_messages_total", "lost"); n < 3 {
 		t.Errorf("%v messages are counted as lost", n)
 	}
 }

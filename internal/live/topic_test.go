@@ -53,7 +53,7 @@ func TestTopic_concurrently(*testing.T) {
 			for range 200 {
 				changed, end := topic.Subscribe(1)
 				topic.Notify(topic.Keys()...)
-				<-changed // our own notification at the latest
+				<-changed // at the latest by our own notification
 				end()
 			}
 		})

@@ -41,7 +41,7 @@ func TestRender_unknown_locale(t *testing.T) {
 	}
 }
 
-// A user's name starts no line, opens no tag and has a bounded length (E4).
+// A user's name cannot start a line or open a tag, and its length is bounded (E4).
 func TestRender_names(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		who := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

@@ -115,8 +115,8 @@ func (h *env) run() {
 	testenv.NoError(h.t, h.sender.RunOnce(h.t.Context()))
 }
 
-// quiet checks that neither the log nor the table contains the code (E3).
-func (h *env) quiet() {
+// wantNoCode checks that neither the log nor the table contains the code (E3).
+func (h *env) wantNoCode() {
 	h.t.Helper()
 	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
 		h.t.Errorf("the code leaked:\n%s\n%v", h.log, h.rows())
@@ -148,10 +148,10 @@ func TestSender(t *testing.T) {
 			m.Get("Subject") != "Your verification code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
 			h.t.Errorf("headers %v", m)
 		}
-		if strings.Count(raw[0], code) < 3 { // in the subject, the text and the page
+		if strings.Count(raw[0], code) < 3 { // expected in the subject, the text and the HTML
 			h.t.Errorf("the code is missing:\n%s", raw[0])
 		}
-		h.quiet()
+		h.wantNoCode()
 	})
 }
 
@@ -185,7 +185,7 @@ func TestSender_dead_letters(t *testing.T) {
 		if h.counts["failed"] != mail.MaxAttempts-1 || h.counts["dead"] != 1 {
 			h.t.Errorf("counted %v", h.counts)
 		}
-		h.quiet()
+		h.wantNoCode()
 	})
 }
 
@@ -222,7 +222,7 @@ func TestSender_refused(t *testing.T) {
 			if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 1 {
 				t.Errorf("%d messages, left %+v", len(got), h.rows())
 			}
-			h.quiet()
+			h.wantNoCode()
 		})
 	}
 }
@@ -250,12 +250,12 @@ func TestSender_unreachable(t *testing.T) {
 		if got, _ := h.server.Messages(); len(got) != 3 {
 			h.t.Errorf("%d messages", len(got))
 		}
-		h.quiet()
+		h.wantNoCode()
 	})
 }
 
-// A process that dies between sending and recording it leaves the message claimed. Another process sends it again after
-// the lease, and not before.
+// If a process dies after sending a message and before recording it, the message stays claimed. Another process sends
+// it again after the lease, and not before.
 func TestSender_restart(t *testing.T) {
 	each(t, func(h *env) {
 		h.letter("a")
@@ -302,11 +302,11 @@ func TestSender_reply_lost(t *testing.T) {
 	}
 }
 
-// A server that takes 25 seconds for each message outlasts the claim of a batch: no other process sends the rest of it, and
-// no message is sent twice.
+// If a server takes 25 seconds per message, the claim of a batch expires before the batch ends. No other process sends
+// the rest of it meanwhile, and no message is sent twice.
 func TestSender_slow_server(t *testing.T) {
 	each(t, func(h *env) {
-		const n = 12 // a batch and two, which the other process takes first
+		const n = 12 // a batch of ten, and two for the other process
 		for i := range n {
 			h.letter(fmt.Sprintf("letter%02d", i))
 		}
@@ -320,7 +320,7 @@ func TestSender_slow_server(t *testing.T) {
 			}
 			h.now = h.now.Add(25 * time.Second)
 			sent[m.ID]++
-			one := *other // looks for work before the result is recorded
+			one := *other // claims before the result is recorded
 			one.Store = firstOf{other.Store}
 			return one.RunOnce(ctx)
 		})
@@ -343,7 +343,8 @@ func (s firstOf) Claim(ctx context.Context, now, until time.Time, _ int) ([]mail
 	return s.Store.Claim(ctx, now, until, 1)
 }
 
-// A letter about a branch has the branch's sender. While senders cannot be read no letter is sent, and none has failed.
+// An e-mail about a branch has the branch's sender. While senders cannot be read, no e-mail is sent, and none has
+// failed.
 func TestSender_from(t *testing.T) {
 	each(t, func(h *env) {
 		h.letter("account")

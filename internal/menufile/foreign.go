@@ -44,8 +44,8 @@ func (e *export) column(field string, match func(string) bool) int {
 	return i
 }
 
-// named returns the index of the first of several column names that the header has. Problems of the field name that
-// column.
+// named returns the index of the first of several column names that the header has, and reports problems of the field
+// under that column.
 func (e *export) named(field string, names ...string) int {
 	for _, name := range names {
 		if i := e.column(field, func(s string) bool { return s == name }); i >= 0 {

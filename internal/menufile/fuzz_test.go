@@ -10,7 +10,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// FuzzRead shows that Read never panics, and returns dishes or problems that can be used.
+// FuzzRead checks that Read never panics, and that it returns usable dishes or problems.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(head + ",Phở,Phở bò,,65000,20,\n"))
 	f.Add([]byte("\xff\xfe"))

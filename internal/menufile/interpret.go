@@ -33,7 +33,7 @@ type dish struct {
 	cells  map[string]cell // by field
 }
 
-// layout is how a file's columns are assigned to fields.
+// layout assigns a file's columns to fields.
 type layout struct {
 	labels map[string]string // names of fields in problems: those of the file's columns
 	dishes []dish

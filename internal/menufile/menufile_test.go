@@ -22,7 +22,7 @@ var vietnam = Options{money.VND, []string{"vi", "en"}}
 
 const head = "key,category,name,description,price,quota,image\n"
 
-// good are files with the same content in different formats.
+// The files have the same content in different formats.
 func TestRead_forms(t *testing.T) {
 	units := int64(20)
 	want := []DishRow{
@@ -137,7 +137,7 @@ func TestRead_exports_of_other_systems(t *testing.T) {
 	}
 }
 
-// at is a problem without its message: row, column and code.
+// at returns a problem without its message: row, column and code.
 func at(row int, column string, code ProblemCode) string {
 	return fmt.Sprintf("%d/%s/%s", row, column, code)
 }
@@ -275,7 +275,7 @@ var bad = []struct {
 	{"an archive with a huge file", func(t *testing.T) []byte {
 		return zipOf(t, entry{"menu.csv", head}, entry{"bo.jpg", strings.Repeat("\x00", MaxPicture+1)})
 	}, whole(ZipBomb)},
-	{"an archive whose directory lies", lyingArchive, whole(Damaged)},
+	{"an archive whose directory lies", falseSizeArchive, whole(Damaged)},
 	{"an archive that leaves its folder", func(t *testing.T) []byte {
 		return zipOf(t, entry{"menu.csv", head}, entry{"../../etc/passwd", "x"})
 	}, whole(ZipName)},
@@ -409,8 +409,8 @@ func zipOf(t *testing.T, entries ...entry) []byte {
 
 func archiveOf(t *testing.T, name, content string) []byte { return zipOf(t, entry{name, content}) }
 
-// lyingArchive returns an archive whose directory says that a part of 9 MB has one byte.
-func lyingArchive(t *testing.T) []byte {
+// falseSizeArchive returns an archive whose directory states a size of one byte for a part of 9 MB.
+func falseSizeArchive(t *testing.T) []byte {
 	raw := zipOf(t, entry{"menu.csv", head}, entry{"bo.jpg", strings.Repeat("\x00", 9<<20)})
 	size := binary.LittleEndian.AppendUint32(nil, 9<<20)
 	if !bytes.Contains(raw, size) {

@@ -10,14 +10,14 @@ import (
 	"comanda/internal/money"
 )
 
-// The cases are those of the console's price grid too, which reads prices in the same way.
+// The cases are shared with the console's price grid, which parses prices by the same rules.
 func TestParsePrice(t *testing.T) {
 	raw, err := os.ReadFile("testdata/prices.json")
 	var cases []struct {
 		Currency money.Currency
 		Typed    string
 		Amount   int64
-		Problem  ProblemCode // empty: the amount is read
+		Problem  ProblemCode // empty for a valid amount
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &cases)
@@ -51,7 +51,7 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// Whatever is written with a currency's own separators is read as the same amount, or refused as ambiguous.
+// An amount with a currency's own separators is either parsed correctly or refused as ambiguous.
 func TestParsePrice_never_guesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom([]money.Currency{money.VND, money.TWD, money.JPY, money.USD, money.EUR, money.THB}).Draw(t, "currency")

@@ -56,7 +56,7 @@ func TestTemplateRows(t *testing.T) {
 	}
 }
 
-// A branch in Japan gets a menu in Japanese: no English stands in for a name or a description.
+// A branch in Japan gets a menu in Japanese, without English names or descriptions.
 func TestTemplateRows_in_Japanese(t *testing.T) {
 	for _, name := range TemplateNames() {
 		rows := testenv.Must(TemplateRows(name, Options{money.JPY, []string{"ja", "en"}}))(t)
@@ -74,7 +74,7 @@ func TestTemplateRows_in_Japanese(t *testing.T) {
 	}
 }
 
-// A file may have prices in several currencies; the branch's count.
+// A file may have prices in several currencies. Those of the branch's currency are used.
 func TestRead_prices_by_currency(t *testing.T) {
 	file := "category,name,price:VND,PRICE:eur\nPhở,Phở tái,65000,12.50\n"
 	for c, want := range map[money.Currency]int64{money.VND: 65000, money.EUR: 1250} {

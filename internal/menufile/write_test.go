@@ -14,7 +14,7 @@ import (
 	"comanda/internal/text"
 )
 
-// words generates texts as they are stored, among them what spreadsheet programs take for formulas.
+// words generates texts in their stored form, including some that spreadsheet programs would take for formulas.
 func words(kind text.Kind) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		s := rapid.OneOf(

@@ -89,7 +89,8 @@ func TestParse_ReadsWhatFormatWrites(t *testing.T) {
 	})
 }
 
-// FuzzParse compares with exact rational arithmetic: what is accepted is a plain decimal number of the right value.
+// FuzzParse compares with exact rational arithmetic: every accepted text is a plain decimal number, parsed to the right
+// value.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0", "65000", "1.5", "1.05", "9007199254740991", "-1", "1.000", "1e9", ".", "٣", "0.0"} {
 		f.Add(uint8(0), s)

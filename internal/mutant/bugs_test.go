@@ -9,14 +9,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// mistake is a bug to be planted: a replacement of a text in a file.
+// mistake is a bug to plant: a replacement of a text in a file.
 type mistake struct {
 	name string
 	file string // from the root of the module
 	was  string
 	is   string
-	pkg  string // whose tests must find it
-	run  string // which of them
+	pkg  string // package whose tests must find the bug
+	run  string // pattern of those tests
 }
 
 const root = "../.."
@@ -116,7 +116,7 @@ func (m mistake) plant(t *testing.T) string {
 	return strings.Replace(string(text), m.was, m.is, 1)
 }
 
-// A bug whose code has changed must be planted again, and its tests must still exist.
+// The code that a bug replaces, and the tests that find it, must exist.
 func TestMistakes_can_be_planted(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes {

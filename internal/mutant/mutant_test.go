@@ -17,11 +17,11 @@ import (
 	"comanda/internal/testenv"
 )
 
-// limit is how long the tests may need to find a bug, without what the build takes.
+// limit is the maximum time of the tests to find a bug, without the build.
 const limit = 2 * time.Minute
 
-// Every planted bug is found. At most two are looked for at a time (make mutants): each build and each search for a race
-// uses more than one processor.
+// Every planted bug is found. At most two are tested at a time (make mutants), because each build and each search for a
+// race uses more than one processor.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes {
@@ -30,7 +30,7 @@ func TestMutants(t *testing.T) {
 			binary := m.build(t, m.overlay(t, m.plant(t)))
 			begun := time.Now()
 			said, err := run(t, m, binary)
-			for err == nil && time.Since(begun) < limit { // a race need not happen the first time
+			for err == nil && time.Since(begun) < limit { // a race may not happen the first time
 				said, err = run(t, m, binary)
 			}
 			t.Logf("%s, after %s", verdict(err), time.Since(begun).Round(time.Millisecond))
@@ -57,7 +57,7 @@ func TestMutants_without_a_bug(t *testing.T) {
 			t.Parallel()
 			m := mistake{pkg: pkg}
 			binary := m.build(t, "")
-			for _, m.run = range names { // one at a time, so that each is seen to exist
+			for _, m.run = range names { // one at a time, which shows that each exists
 				if said, err := run(t, m, binary); err != nil || strings.Contains(said, "no tests to run") {
 					t.Errorf("%s: %v\n%s", m.run, err, said)
 				}
@@ -73,7 +73,7 @@ func verdict(err error) string {
 	return "not found"
 }
 
-// overlay has the go command read the file as it is with the bug.
+// overlay makes the go command compile the file with the bug.
 func (m mistake) overlay(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func (m mistake) overlay(t *testing.T, text string) string {
 	return overlay
 }
 
-// build makes the tests' binary. A bug that does not compile would be found by nothing but the compiler.
+// build builds the test binary. A bug that does not compile would prove nothing about the tests.
 func (m mistake) build(t *testing.T, overlay string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "tests")

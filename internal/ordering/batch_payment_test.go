@@ -16,8 +16,8 @@ import (
 
 var cashier = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 
-// paymentStory runs a payment story of order "a", of three units, with one command per batch. A story's words are "verb" or
-// "verb:argument". paymentStory keeps the result of the last command.
+// paymentStory applies commands about order "a", of three units, one per batch. A story's words are "verb" or
+// "verb:argument". The result of the last command is kept.
 type paymentStory struct {
 	t *testing.T
 	b *ordering.Batch

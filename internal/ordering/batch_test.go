@@ -121,7 +121,7 @@ func TestBatch_unpaidLimits(t *testing.T) {
 	}
 }
 
-// Only changes produce events and admission cache operations.
+// Only changes produce events and operations for the admission cache.
 func TestBatch_repetitionsTellNothing(t *testing.T) {
 	b := batch()
 	b.Decide([]ordering.Command{place("a", 1), pay("a"), place("b", 1), end("b", ordering.UserCanceled)})
@@ -325,9 +325,9 @@ func TestBatch_attemptsAreLimited(t *testing.T) {
 	if !errors.Is(last, payment.ErrAttempts) || len(b.Attempts["o-a"]) != payment.MaxAttempts {
 		t.Errorf("%v after %d attempts", last, len(b.Attempts["o-a"]))
 	}
-	cash := pay("a")
-	cash.Method, cash.Source, cash.Amount = payment.Counter, ordering.SourceStaff, 1000
-	if r := b.Decide([]ordering.Command{cash})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
+	counterPayment := pay("a")
+	counterPayment.Method, counterPayment.Source, counterPayment.Amount = payment.Counter, ordering.SourceStaff, 1000
+	if r := b.Decide([]ordering.Command{counterPayment})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
 		t.Errorf("at the counter after them: %+v", r)
 	}
 }

@@ -27,7 +27,7 @@ type boardFeed struct {
 	err   error
 	looks chan struct{} // receives a value at each read if there is room
 
-	defect chan struct{} // once it is closed, reads panic
+	defect chan struct{} // reads panic once it is closed
 }
 
 func (w *boardFeed) Branch(_ context.Context, id int64) (catalog.Branch, error) {
@@ -130,7 +130,7 @@ func TestBoardHub_asksForTheDay(t *testing.T) {
 	}
 }
 
-// AllDay counts only what is still to be cooked: no line that is done, ready, unpaid or voided.
+// AllDay counts only dishes that must still be cooked: no line that is done, ready, unpaid or voided.
 func TestBoard_allDay(t *testing.T) {
 	w := newBoardFeed(t)
 	voided := ticket("v", 1, ordering.Placed, dish(1, 100, false))

@@ -44,22 +44,22 @@ const (
 // ErrUnavailable reports that dishes of the cart are no longer on the menu. The error names their cart lines.
 var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some dishes in the cart are no longer on the menu.")
 
-// normal returns the checkout with its receiver normalized, or an error about the first invalid field. The digest is of
-// the normalized checkout: a repetition may write the phone number in another way.
-func (c Checkout) normal() (Checkout, error) {
+// normalized returns the checkout with its receiver normalized, or an error about the first invalid field. The digest
+// is computed from the normalized checkout, because a repetition may write the phone number in another way.
+func (c Checkout) normalized() (Checkout, error) {
 	if c.Kind != Delivery && c.Kind != PickUp {
 		return c, invalidField("kind", "An order is for delivery or pick-up.")
 	}
 	var err error
-	if c.Receiver, err = c.Receiver.normal(c.Kind); err != nil {
+	if c.Receiver, err = c.Receiver.normalized(c.Kind); err != nil {
 		return c, err
 	}
 	return c, checkClientTxnID(c.ClientTxnID)
 }
 
-// normal returns the receiver with texts, phone number and e-mail address normalized. The error names the field, so
+// normalized returns the receiver with texts, phone number and e-mail address normalized. The error names the field, so
 // that the app can mark it.
-func (r Receiver) normal(k Kind) (Receiver, error) {
+func (r Receiver) normalized(k Kind) (Receiver, error) {
 	least := 0
 	if k == Delivery {
 		least = MinAddress
@@ -127,7 +127,7 @@ func (s *Service) CheckForm(c Checkout) error {
 }
 
 func (s *Service) normalize(c Checkout) (Checkout, error) {
-	c, err := c.normal()
+	c, err := c.normalized()
 	if err == nil {
 		err = s.Settings().Methods.Check(c.Method)
 	}

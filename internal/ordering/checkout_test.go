@@ -52,8 +52,8 @@ func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	return &shop{s, h, g}
 }
 
-// beside returns the service of another process on the same stores.
-func (s *shop) beside(t testing.TB) *shop {
+// otherProcess returns the service of another process on the same stores.
+func (s *shop) otherProcess(t testing.TB) *shop {
 	t.Helper()
 	return newShop(t, carttest.OpenProcess(t, s.fixture.Restaurant, s.fixture.Clock))
 }
@@ -197,8 +197,8 @@ func TestService_CheckOut_empty(t *testing.T) {
 	}, 10)
 }
 
-// C5: a process tries its cached cart first. Changes by another process still decide what is ordered and whether it
-// is refused.
+// C5: a process tries its cached cart first. If another process has changed the cart, that change still decides which
+// lines are ordered and whether the order is refused.
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
 		here, there int64 // quantities of dish 101 that each process adds, one after the other
@@ -218,7 +218,7 @@ func TestService_CheckOut_remembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				other, who := s.beside(t), s.fixture.Member(t, 7)
+				other, who := s.otherProcess(t), s.fixture.Member(t, 7)
 				s.fixture.AddDishes(t, who, c.here, 101)
 				if c.there > 0 {
 					other.fixture.AddDishes(t, who, c.there, 101)
@@ -371,10 +371,10 @@ func TestService_CheckOut_again(t *testing.T) {
 	}, 10, 10)
 }
 
-// The same request sent to two processes at once has one effect. So have different requests about one cart.
+// The same request sent to two processes at once has one effect, and so do different requests about one cart.
 func TestService_CheckOut_at_once(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		shops := []*shop{s, s.beside(t)}
+		shops := []*shop{s, s.otherProcess(t)}
 		same, others := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		s.fixture.AddDishes(t, same, 1, 101)
 		s.fixture.AddDishes(t, others, 1, 101)
@@ -426,8 +426,8 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
 			t.Errorf("%v", err)
 		}
-		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.abandoned) != 2 {
-			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.abandoned)
+		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
+			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.dropped)
 		}
 		s.admission.try = admit
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {
@@ -475,7 +475,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 func TestService_CheckOut_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop) {
-		shops := []*shop{s, s.beside(t)}
+		shops := []*shop{s, s.otherProcess(t)}
 		who, was := make([]authz.Actor, members), make([]cart.Cart, members)
 		for i := range members {
 			who[i] = s.fixture.Member(t, int64(i+1))

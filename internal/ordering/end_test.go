@@ -12,7 +12,7 @@ import (
 func TestBatch_ExtendDeadline(t *testing.T) {
 	for _, c := range []struct {
 		name, story string
-		asked       time.Duration // the deadline that the client saw, from placement
+		asked       time.Duration // the deadline that the client saw, since placement
 		err         error
 		changed     bool
 		payBy       time.Duration

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// A defect in one request is a panic of that request. One that waits for it may be repeated.
+// If a request panics, only its own caller sees the panic. A caller that waits for the result receives ErrRetry.
 func TestService_once_panics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := &Service{}, make(chan struct{})
@@ -34,7 +34,8 @@ func TestService_once_panics(t *testing.T) {
 	})
 }
 
-// A repetition whose client has left does not wait. The first request does, because its order is being placed.
+// A repetition stops waiting when its client disconnects. The first request continues, because its order is being
+// placed.
 func TestService_once_abandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := &Service{}, make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/ordering"
 )
 
-// stepKinds is the columns of the table of steps.
+// stepKinds are the columns of the table steps.
 var stepKinds = []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}
 
 // steps is the result of each step on a table's order, by status and payment status: the new status, = for no change,
@@ -162,7 +162,7 @@ func TestBatch_recallIsLimited(t *testing.T) {
 			checkStep(t, o, s, c.want)
 			o.Status, o.PaymentStatus, o.VoidSeen = ordering.Ready, ordering.Refunded, true
 			checkStep(t, o, s, c.want)
-			o.PaymentStatus, o.VoidSeen = ordering.Paid, false // before it is served: at any time
+			o.PaymentStatus, o.VoidSeen = ordering.Paid, false // voided before it is served: it can be recalled at any time
 			checkStep(t, o, s, "PREPARING")
 		})
 	}

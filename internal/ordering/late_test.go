@@ -14,8 +14,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// cash returns a counter payment for an expired order.
-func cash(key string, amount int64) *ordering.Settle {
+// counterPayment returns a counter payment for an expired order.
+func counterPayment(key string, amount int64) *ordering.Settle {
 	return &ordering.Settle{
 		OrderID: "o-" + key, NewID: "cash-" + key, Method: payment.Counter, State: payment.Paid, Amount: amount,
 		Source: ordering.SourceStaff, Today: scope.Date, Late: &ordering.Late{},
@@ -50,7 +50,7 @@ func TestBatch_acceptLate(t *testing.T) {
 				c.before(b)
 			}
 			attempts, holds := len(b.ChangedAttempts), len(b.NewHolds)
-			r := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
+			r := b.Decide([]ordering.Command{counterPayment("a", c.amount)})[0]
 			if !errors.Is(r.Err, c.want) && fault.KindOf(r.Err) != fault.KindOf(c.want) {
 				t.Fatalf("%v, want %v", r.Err, c.want)
 			}
@@ -71,7 +71,7 @@ func TestBatch_acceptLate(t *testing.T) {
 				!strings.Contains(b.Audit[0].After, `"number":"`) {
 				t.Errorf("audited %+v", b.Audit)
 			}
-			again := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
+			again := b.Decide([]ordering.Command{counterPayment("a", c.amount)})[0]
 			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); !errors.Is(again.Err, ordering.ErrAlreadyPaid) || n.Used != 3 {
 				t.Errorf("the second time: %v, counted %+v", again.Err, n)
 			}

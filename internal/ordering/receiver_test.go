@@ -14,7 +14,7 @@ func TestReceiver_normal(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   Kind
 		change func(*Receiver)
-		want   func(*Receiver) // changes the valid receiver to the expected one
+		want   func(*Receiver) // turns the valid receiver into the expected one
 		field  string          // the field that the error names
 	}{
 		"as it is":             {Delivery, func(*Receiver) {}, func(*Receiver) {}, ""},
@@ -60,7 +60,7 @@ func TestReceiver_normal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, want := good, good
 			c.change(&in)
-			got, err := in.normal(c.kind)
+			got, err := in.normalized(c.kind)
 			if c.want != nil {
 				c.want(&want)
 				if err != nil || got != want {
@@ -91,7 +91,7 @@ func TestCheckout_normal(t *testing.T) {
 	} {
 		in := good
 		c.change(&in)
-		if _, err := in.normal(); (err == nil) != c.ok {
+		if _, err := in.normalized(); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestCheckout_digest(t *testing.T) {
 	digest := func(change func(*Checkout)) string {
 		c := base
 		change(&c)
-		return digestOf(testenv.Must(c.normal())(t))
+		return digestOf(testenv.Must(c.normalized())(t))
 	}
 	same := digest(func(*Checkout) {})
 	if got := digest(func(c *Checkout) { c.Receiver.Phone, c.Receiver.Email = "0912345678", "lan@example.com" }); got != same {

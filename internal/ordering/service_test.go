@@ -24,9 +24,9 @@ import (
 // admission is an admission cache with results set by a test.
 type admission struct {
 	orderingtest.NoAdmission
-	try       func(stock.Hold) stock.AdmissionResult
-	mu        sync.Mutex
-	abandoned []string
+	try     func(stock.Hold) stock.AdmissionResult
+	mu      sync.Mutex
+	dropped []string
 }
 
 func (g *admission) Reserve(_ context.Context, h stock.Hold) stock.AdmissionResult { return g.try(h) }
@@ -34,7 +34,7 @@ func (g *admission) Reserve(_ context.Context, h stock.Hold) stock.AdmissionResu
 func (g *admission) DropProvisional(h stock.Hold) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.abandoned = append(g.abandoned, h.ID)
+	g.dropped = append(g.dropped, h.ID)
 }
 
 func admit(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Admitted} }
@@ -168,18 +168,18 @@ func TestService_Place_drops_provisional_holds(t *testing.T) {
 	g := &admission{try: admit}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 1)
 	first, err := s.Place(t.Context(), guest, request("a"))
-	if err != nil || len(g.abandoned) != 0 {
-		t.Fatalf("%v, abandoned %v", err, g.abandoned)
+	if err != nil || len(g.dropped) != 0 {
+		t.Fatalf("%v, abandoned %v", err, g.dropped)
 	}
-	if _, err := s.Place(t.Context(), guest, request("b")); !errors.Is(err, ordering.ErrSoldOut) || len(g.abandoned) != 1 {
-		t.Errorf("over-admitted by the gate: %v, abandoned %v", err, g.abandoned)
+	if _, err := s.Place(t.Context(), guest, request("b")); !errors.Is(err, ordering.ErrSoldOut) || len(g.dropped) != 1 {
+		t.Errorf("over-admitted by the gate: %v, abandoned %v", err, g.dropped)
 	}
-	if again, err := s.Place(t.Context(), guest, request("a")); err != nil || again.Order.ID != first.Order.ID || len(g.abandoned) != 2 {
-		t.Errorf("repeated: %v, abandoned %v", err, g.abandoned)
+	if again, err := s.Place(t.Context(), guest, request("a")); err != nil || again.Order.ID != first.Order.ID || len(g.dropped) != 2 {
+		t.Errorf("repeated: %v, abandoned %v", err, g.dropped)
 	}
 	r.NextVisit(t)
-	if _, err := s.Place(t.Context(), guest, request("c")); !errors.Is(err, ordering.ErrVisitClosed) || len(g.abandoned) != 3 {
-		t.Errorf("closed visit: %v, abandoned %v", err, g.abandoned)
+	if _, err := s.Place(t.Context(), guest, request("c")); !errors.Is(err, ordering.ErrVisitClosed) || len(g.dropped) != 3 {
+		t.Errorf("closed visit: %v, abandoned %v", err, g.dropped)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// A success always wins and is never undone, a repeated report changes nothing, and REDIRECTED only replaces states in
-// which the outcome is open.
+// A success always takes effect and is never undone, a repeated report changes nothing, and REDIRECTED replaces only
+// states in which the outcome is open.
 func TestAttempt_Settle(t *testing.T) {
 	all := []payment.State{
 		payment.Created, payment.Redirected, payment.Confirming, payment.Unknown, payment.Review, payment.Paid, payment.Failed,
@@ -65,7 +65,7 @@ func TestAttempt_StartConfirm(t *testing.T) {
 	}
 }
 
-// The first page stays: a guest may be there already.
+// The first page is kept, because a guest may already be there.
 func TestAttempt_Redirect(t *testing.T) {
 	a := payment.Attempt{State: payment.Created}
 	if !a.Redirect(payment.Page{URL: "one", Ref: "1"}, time.UnixMilli(1)) || a.State != payment.Redirected {

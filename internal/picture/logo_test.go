@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// ring is a red square with a transparent ground.
+// ring returns a red ring on a transparent ground.
 func ring(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := h / 4; y < h*3/4; y++ {

@@ -20,7 +20,7 @@ import (
 
 var sizes = []Size{{960, 120 << 10}, {320, 20 << 10}}
 
-// scene is red on the left, green on the right, and blue along the top.
+// scene returns a picture that is red on the left, green on the right, and blue along the top.
 func scene(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -78,7 +78,7 @@ func pngWithExif(raw, exif []byte) []byte {
 	copy(chunk[4:], "eXIf")
 	chunk = append(chunk, exif...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
-	const header = 33 // the mark and IHDR
+	const header = 33 // the signature and IHDR
 	return bytes.Join([][]byte{raw[:header], chunk, raw[header:]}, nil)
 }
 
@@ -96,7 +96,7 @@ func made(t *testing.T, raw []byte, want ...Size) []image.Image {
 	return all
 }
 
-// colour is the strongest of the three at a place given in percent.
+// colour returns the strongest of the three colours at a place given in percent.
 func colour(img image.Image, x, y int) string {
 	b := img.Bounds()
 	r, g, bl, _ := img.At(b.Dx()*x/100, b.Dy()*y/100).RGBA()
@@ -115,9 +115,9 @@ func TestDevelop_sizes(t *testing.T) {
 	for _, tt := range []struct{ w, h, lw, lh, tw, th int }{
 		{2000, 1500, 960, 720, 320, 240},
 		{1500, 2000, 960, 1280, 320, 426},
-		{500, 400, 500, 400, 320, 256}, // never larger than it was
+		{500, 400, 500, 400, 320, 256}, // never enlarged
 		{1, 1, 1, 1, 1, 1},
-		{100, 4000, 48, 1920, 16, 640}, // at most twice as high as wide is allowed
+		{100, 4000, 48, 1920, 16, 640}, // at most twice as high as wide
 		{4000, 1, 960, 1, 320, 1},
 	} {
 		all := made(t, asJPEG(t, scene(tt.w, tt.h)), sizes...)
@@ -179,7 +179,7 @@ func TestOrientation_of_nonsense(t *testing.T) {
 	}
 }
 
-// dot is a WebP image of one pixel.
+// dot returns a WebP image of one pixel.
 func dot(t testing.TB) []byte {
 	t.Helper()
 	return testenv.Must(base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA="))(t)
@@ -214,7 +214,7 @@ func TestDevelop_transparency_is_white(t *testing.T) {
 func TestDevelop_bytes(t *testing.T) {
 	img := scene(2000, 1500)
 	random := rand.New(rand.NewPCG(1, 2))
-	for y := 0; y < 1500; y += 9 { // about as much detail as a plate of noodles
+	for y := 0; y < 1500; y += 9 { // about as much detail as a photo of noodles
 		for x := 0; x < 2000; x += 9 {
 			c := color.NRGBA{uint8(random.IntN(256)), uint8(random.IntN(256)), uint8(random.IntN(256)), 255}
 			for d := range 40 {
@@ -290,7 +290,7 @@ func FuzzDevelop(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if format, err := check(raw); err == nil {
 			if c, _ := format.config(bytes.NewReader(raw)); c.Width*c.Height > 1<<20 {
-				return // large pictures are decoded as small ones are, only slower
+				return // large pictures are decoded in the same way, only slower
 			}
 		}
 		id, files, err := process(raw, sizes)

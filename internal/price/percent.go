@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Percent is a percentage between 0 and 100 as a decimal string with at most four decimals, such as "8.875". Strings
-// keep what was written: 8.875 has no exact binary fraction.
+// Percent is a percentage between 0 and 100 as a decimal string with at most four decimals, such as "8.875". A string
+// keeps the exact decimal, of which most have no exact binary fraction.
 type Percent string
 
 // whole is 100 % in millionths, the unit in which percents are computed.

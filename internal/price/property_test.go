@@ -87,7 +87,7 @@ func drawInput(t *rapid.T) Input {
 	return in
 }
 
-// P1 and P3, and that the parts add up to the total.
+// P1, P3, and the parts add up to the total.
 func TestQuote_adds_up(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
@@ -119,7 +119,7 @@ func TestQuote_adds_up(t *testing.T) {
 	})
 }
 
-// P2. Equal lines may swap which of them has a unit more, so the lines are compared as a set.
+// P2: the order of lines changes nothing. Equal lines may swap a remainder of one unit, so lines are compared as a set.
 func TestQuote_permutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
@@ -146,7 +146,7 @@ func TestQuote_permutation(t *testing.T) {
 	})
 }
 
-// A discount of 0 % changes nothing. P4: one of 100 % leaves nothing but service charges that ask for it.
+// A discount of 0 % changes nothing. P4: one of 100 % leaves only service charges on the undiscounted amount.
 func TestQuote_discounts_of_all_and_nothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
@@ -169,7 +169,7 @@ func TestQuote_discounts_of_all_and_nothing(t *testing.T) {
 	})
 }
 
-// The net amount of an inclusive price leads back to it within one unit.
+// The net amount of an inclusive price, taxed again, equals the price within one unit.
 func TestQuote_inclusive_and_back(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rounding, rate := rapid.SampledFrom(roundings[:3]).Draw(t, "rounding"), drawPercent(t)

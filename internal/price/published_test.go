@@ -130,7 +130,7 @@ func TestQuote_published_discount(t *testing.T) {
 	}
 }
 
-// The published refusals name no total: moneyphp refuses such weights for any.
+// The published refusals have no total: moneyphp refuses such weights for every total.
 func TestAllocate_published(t *testing.T) {
 	for _, v := range readPublished(t).Allocate {
 		if v.Refused {

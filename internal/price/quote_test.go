@@ -103,7 +103,7 @@ func TestQuote_examples(t *testing.T) {
 }
 
 func TestRounding_share(t *testing.T) {
-	for r, want := range map[Rounding][4]int64{ // of 1.25, 1.5, 2.5 and 1.75
+	for r, want := range map[Rounding][4]int64{ // rounded 1.25, 1.5, 2.5 and 1.75
 		HalfUp: {1, 2, 3, 2}, HalfEven: {1, 2, 2, 2}, HalfDown: {1, 1, 2, 2}, Up: {2, 2, 3, 2}, Down: {1, 1, 2, 1},
 	} {
 		if got := [4]int64{r.share(5, 1, 4), r.share(3, 1, 2), r.share(5, 1, 2), r.share(7, 1, 4)}; got != want {

@@ -32,11 +32,11 @@ func adding(branch int64, n string) redisdb.Cmd {
 	return add.Command([]keyspace.Key{keyspace.MenuActive(branch)}, n)
 }
 
-// The replies are in the order of the commands, whatever is between the groups and however many share a call.
+// The replies are in the order of the commands, whichever commands separate the groups and however many share a call.
 func TestDB_DoMulti_series(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		server := testenv.Must(db.Server(t.Context()))(t)
-		shared := func(n int) int { // of n neighbours
+		shared := func(n int) int { // expected size of the call of n neighbouring scripts
 			if server.Mode == "cluster" {
 				return 1
 			}
@@ -58,8 +58,8 @@ func TestDB_DoMulti_series(t *testing.T) {
 		two := []keyspace.Key{keyspace.QuotaCap(7, "2026-02-26"), keyspace.QuotaPaid(7, "2026-02-26")}
 		put(pair.Command(two), fmt.Sprint(shared(2))) // another series
 		put(pair.Command(two), fmt.Sprint(shared(2)))
-		put(pair.Command(two, "more"), "1") // not as its neighbours
-		for range 2 {                       // the server knows none of the scripts, and then all
+		put(pair.Command(two, "more"), "1") // another number of arguments, so not grouped with its neighbours
+		for range 2 {                       // the server has none of the scripts first, then all
 			replies := testenv.Must(db.DoMulti(t.Context(), cmds...))(t)
 			got := make([]string, len(replies))
 			for i, r := range replies {
@@ -72,7 +72,7 @@ func TestDB_DoMulti_series(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Fatal(d)
 			}
-			for branch := range int64(40) { // from the beginning
+			for branch := range int64(40) { // resets the keys
 				testenv.NoError(t, db.Do(t.Context(), "DEL", keyspace.MenuActive(branch)).Err())
 			}
 		}

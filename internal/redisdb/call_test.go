@@ -111,7 +111,7 @@ func TestScript_text(t *testing.T) {
 
 func TestDB_Run(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		for want := int64(1); want <= 2; want++ { // the first call finds the script unknown, the second known
+		for want := int64(1); want <= 2; want++ { // the server does not have the script at the first call
 			list, err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{"arg"}).List()
 			if err != nil || len(list) != 3 {
 				t.Fatalf("%v, %v", list, err)

@@ -30,14 +30,14 @@ func TestDB_cluster(t *testing.T) {
 		t.Errorf("Server = %+v, %v", s, err)
 	}
 
-	// A script that builds a key by itself gets past our check, but not past Redis, which knows from the first line.
+	// A script that builds a key itself passes our check. Redis refuses it because of the script's first line.
 	files := fstest.MapFS{"sly.lua": {Data: []byte("#!lua\nreturn redis.call('GET', ARGV[1])\n")}}
 	sly := redisdb.MustScript(files, "sly.lua")
 	other := ""
 	for branch := range int64(50) {
 		key := keyspace.MenuActive(branch)
 		if branch > 0 && key.Slot()/8192 == keyspace.MenuActive(0).Slot()/8192 {
-			other = key.String() // of the same node, but of another slot
+			other = key.String() // on the same node, but in another slot
 		}
 	}
 	err := db.Run(ctx, sly, []keyspace.Key{keyspace.MenuActive(0)}, []string{other}).Err()
@@ -65,7 +65,7 @@ func TestDB_cluster_without_a_node(t *testing.T) {
 	}
 }
 
-// The place of a dead node is taken by one with another address.
+// A node with another address replaces a dead one.
 func TestDB_cluster_node_replaced(t *testing.T) {
 	t.Parallel()
 	db, nodes := redisdbtest.OwnCluster(t)
@@ -78,7 +78,7 @@ func TestDB_cluster_node_replaced(t *testing.T) {
 			return db.Do(t.Context(), "SET", keyspace.MenuActive(branch), "x", "EX", "60").Err() == nil
 		})
 	}
-	for !next(t, changes).Restarted { // it came back, and then was seen to be another one
+	for !next(t, changes).Restarted { // first its return is reported, then that it is another node
 		continue
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// start opens an embedded store in a data directory; the function closes it before the test does.
+// start opens an embedded store in a data directory. The returned function closes it before the test ends.
 func start(t *testing.T, dir string) (*DB, func()) {
 	t.Helper()
 	db := testenv.Must(Open(t.Context(), Config{Dir: dir}))(t)
@@ -108,7 +108,7 @@ func TestEmbedded_leaves_a_file_in_its_way(t *testing.T) {
 		t.Errorf("the file was touched: %q, %v", b, err)
 	}
 	testenv.NoError(t, os.Remove(path))
-	start(t, dir) // the failure has not kept the lock
+	start(t, dir) // the failed open has released the lock
 }
 
 func TestEmbedded_listens_for_tools(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-const soon = 10 * time.Second // a deadline for what takes milliseconds on an idle machine
+const soon = 10 * time.Second // limit for operations that take milliseconds on an idle machine
 
 func quick(addr string) redisdb.Config {
 	return redisdb.Config{
@@ -113,7 +113,7 @@ func TestOpen_before_the_server(t *testing.T) {
 	testenv.Eventually(t, soon, func() bool { return get(t, db) == nil })
 }
 
-func TestDB_silent_restart(t *testing.T) { // no call fails, and yet everything is gone
+func TestDB_silent_restart(t *testing.T) { // no call fails, although all keys are lost
 	srv := testenv.RedisServer(t)
 	db, changes := openDB(t, quick(srv.Addr()))
 	srv.Restart()
@@ -175,10 +175,10 @@ func TestDB_write_is_sent_once(t *testing.T) { // R2
 			return db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{""}).Err()
 		},
 	} {
-		testenv.Eventually(t, soon, func() bool { // a late failure of the last round may have the client send nothing
+		testenv.Eventually(t, soon, func() bool { // the last round may still close the connection
 			warm(t, db)
 			before := value(t, srv)
-			p.Mute(true) // the request goes through, the answer does not
+			p.Mute(true) // the request arrives, the reply is lost
 			if err := send(); !errors.Is(err, redisdb.ErrDown) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -194,8 +194,8 @@ func TestDB_write_is_sent_once(t *testing.T) { // R2
 	}
 }
 
-// warm makes calls until many in a row succeed: then every connection of the client is open, and the next request will
-// reach the server even if its answer does not come back.
+// warm makes calls until many in a row succeed. Then every connection of the client is open, so the next request
+// reaches the server even if its reply is lost.
 func warm(t *testing.T, db *redisdb.DB) {
 	t.Helper()
 	row := 0

@@ -144,7 +144,7 @@ func TestDB_Walk_namespace(t *testing.T) {
 	testenv.Equal(t, want, seen)
 }
 
-// A lookup that does not fit the type of a key returns only the type.
+// A lookup for another type than the key's returns only the type.
 func TestMaster_Walk(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
@@ -197,7 +197,8 @@ func TestInspector_server_down(t *testing.T) {
 	}
 }
 
-// The raw speed of the parts of an audit: pages of keys, alone, and with the type and the TTL or the value of each.
+// BenchmarkMaster_Walk measures the parts of an audit: pages of keys, alone, and with the type and the TTL or the value
+// of each key.
 func BenchmarkMaster_Walk(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	const n = 200_000

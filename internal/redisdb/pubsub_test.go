@@ -29,7 +29,7 @@ func listen(t *testing.T, db *redisdb.DB) *messageLog {
 	t.Cleanup(func() {
 		stop()
 		<-e.ended
-		e.ended <- nil // for a test that has waited itself
+		e.ended <- nil // for a test that has already waited
 	})
 	return e
 }

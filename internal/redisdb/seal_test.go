@@ -8,7 +8,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 )
 
-// A seal holds for its key, its parts and the installation's key, and for nothing else.
+// A seal is valid only for its key, its parts and the installation's key.
 func TestSeal(t *testing.T) {
 	db, other := redisdbtest.Embedded(t), redisdbtest.Embedded(t)
 	key, foreign := keyspace.MenuActive(1), keyspace.MenuActive(2)

@@ -43,7 +43,7 @@ func TestNewSpan(t *testing.T) {
 	}
 }
 
-// R5: every instant lies in one stretch, and its shift is the zone's, also around the changes of the clock.
+// R5: every instant is in one stretch, whose offset is the zone's, even around changes of the clock.
 func TestSpan_Stretches(t *testing.T) {
 	for _, c := range []struct {
 		zone, from, to string
@@ -180,7 +180,7 @@ func TestService_Open(t *testing.T) {
 	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("no such branch: %v", err)
 	}
-	for range maxConcurrent + 1 { // what is refused takes no place
+	for range maxConcurrent + 1 { // refused requests take no place
 		if _, err := open(ctx, here, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
 			t.Errorf("the wrong way round: %v", err)
 		}
@@ -207,7 +207,7 @@ func TestPace(t *testing.T) {
 		t.Fatal("the clock was not set forward")
 	}
 	var all []Ticket
-	for i := range int64(10) { // prepared in one to ten minutes
+	for i := range int64(10) { // preparation times of one to ten minutes
 		all = append(all, Ticket{"2026-03-07", noon, noon + minute, noon + minute + (10-i)*minute, 0})
 	}
 	all = append(all, Ticket{"2026-03-08", next, next + 2*minute, 0, 0}, Ticket{"2026-03-08", next, next + 3*minute, next + 4*minute, next + 9*minute})

@@ -59,8 +59,8 @@ func (m *replyDropper) answer(client io.Writer, server io.Reader) {
 	}
 }
 
-// A transaction whose commit went unanswered must not run again, because it may have been committed. The caller
-// receives an error, and asks again under its own idempotency key.
+// A transaction whose COMMIT was not answered must not run again, because it may have been committed. The caller
+// receives an error and repeats the request under its own idempotency key.
 func TestDB_Write_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)
@@ -90,7 +90,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 	}
 }
 
-// Operations that shared the transaction do not run again either, neither together nor one by one.
+// The operations that shared the transaction do not run again either, neither together nor one by one.
 func TestGroup_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	network, through := newReplyDropper(t, sqldbtest.PostgresURL(t))

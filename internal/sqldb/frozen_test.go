@@ -61,8 +61,8 @@ func hold(address string) error {
 	return err
 }
 
-// A process frozen in a transaction blocks others for less than their lock time-out. When it continues, its transaction
-// is gone.
+// A process that hangs in a transaction blocks others for less than their lock time-out. When it continues, its
+// transaction has been aborted.
 func TestDB_Write_frozen(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)

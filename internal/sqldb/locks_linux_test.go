@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Opening a database a second time in a process keeps the locks of the first. POSIX drops all of a process's locks on a
+// A second opening of a database in one process keeps the locks of the first. POSIX drops all of a process's locks on a
 // file when it closes any descriptor of it (https://sqlite.org/howtocorrupt.html, section 2.2).
 func TestOpen_keepsLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "comanda.db")

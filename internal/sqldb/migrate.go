@@ -108,7 +108,7 @@ func spelled(e Engine) fs.FS {
 	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is well-formed
 	for _, name := range names {
 		text, _ := fs.ReadFile(migrationFiles, name) // embedded
-		written := choose(spelling[e].Replace(string(text)), mark)
+		written := enableFor(spelling[e].Replace(string(text)), mark)
 		out[strings.TrimPrefix(name, "migrations/")] = &fstest.MapFile{Data: []byte(written)}
 	}
 	return out

@@ -296,7 +296,7 @@ func TestRows_connection_lost(t *testing.T) {
 	}
 }
 
-// So is a query whose rows arrive after the reader's deadline.
+// A query whose rows arrive after the reader's deadline fails in the same way.
 func TestRows_deadline(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -293,7 +293,7 @@ func (s *Stmt) writePostgres(pieces []piece) string {
 		}
 		fmt.Fprintf(&b, "(SELECT * FROM unnest(%s) AS u(%s))", strings.Join(arrays, ", "), strings.Join(names, ", "))
 	}
-	return choose(b.String(), "pg")
+	return enableFor(b.String(), "pg")
 }
 
 // writeSQLite writes a row set as one parameter, a JSON array of arrays. The operator ->> returns SQL values: an
@@ -317,13 +317,13 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 		}
 		fmt.Fprintf(&b, " FROM json_each(?%d))", p.param)
 	}
-	return choose(b.String(), "sqlite")
+	return enableFor(b.String(), "sqlite")
 }
 
-// choose removes the comment marks around fragments for the named engine. Fragments for the other engine stay comments,
-// which the engine ignores.
-func choose(text, name string) string {
-	open := "/*" + name + ":"
+// enableFor removes the comment marks around fragments for the named engine. Fragments for the other engine stay
+// comments, which the engine ignores.
+func enableFor(text, engine string) string {
+	open := "/*" + engine + ":"
 	for {
 		before, rest, ok := strings.Cut(text, open)
 		if !ok {

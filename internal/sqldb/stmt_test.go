@@ -67,7 +67,7 @@ DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
 	}
 }
 
-// One text serves several tables: each has statements under its own prefix, with its own fragments.
+// One text is used for several tables: each has statements under its own prefix, with its own fragments.
 func TestLoadTemplate(t *testing.T) {
 	const text = "-- name: delete\nDELETE FROM @table WHERE @table.id = $1 AND @due <= $2\n"
 	for table, want := range map[string]string{

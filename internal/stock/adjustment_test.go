@@ -12,8 +12,8 @@ import (
 
 var sack = stock.Key{Scope: stock.StockScope(7), Item: 1}
 
-// sacks returns the balances of one stock item, of which 2 are reserved and 3 sold.
-func sacks(available, lowAt int64) *stock.Balances {
+// riceBalances returns the balances of one stock item, of which 2 are reserved and 3 sold.
+func riceBalances(available, lowAt int64) *stock.Balances {
 	b := stock.NewBalances()
 	b.LoadItem(stock.Item{ID: 1, Branch: 7, SKU: "rice", LowAt: lowAt}, stock.Count{
 		Item: 1, Cap: available + 5, Held: 2, Used: 3,
@@ -41,10 +41,10 @@ func TestBalances_Adjust(t *testing.T) {
 		"counted as the limit":     {10, stock.Counted, most, most, stock.Applied},
 		"counted as it was":        {10, stock.Counted, 10, 10, stock.AlreadyApplied},
 		"counted as nothing":       {10, stock.Counted, 0, 0, stock.Applied},
-		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Applied}, // returns had made them so many
+		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Applied}, // too many because of returns
 		"still more of too many":   {most + 5, stock.Received, 1, most + 5, stock.ExceedsMax},
 	} {
-		b := sacks(c.available, stock.NoAlarm)
+		b := riceBalances(c.available, stock.NoAlarm)
 		units, set := stock.Adjustment{Kind: c.kind, Units: c.units}.Change()
 		got, outcome := b.Adjust(sack, units, set)
 		count, _ := b.Count(sack)
@@ -62,7 +62,7 @@ func TestBalances_Adjust(t *testing.T) {
 	}
 }
 
-// A low-stock event is published when the alarm begins: because units were taken, or because the threshold was raised.
+// A low-stock event is published when the alarm begins, because units were taken or because the threshold was raised.
 func TestBalances_LowStockEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		available, lowAt int64
@@ -84,7 +84,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 		"nothing left and none above": {0, stock.NoAlarm, func(b *stock.Balances) { b.SetThreshold(sack, 0) }, true},
 		"of what is not there":        {6, 5, func(b *stock.Balances) { b.SetThreshold(stock.Key{Scope: sack.Scope, Item: 2}, 9) }, false},
 	} {
-		b := sacks(c.available, c.lowAt)
+		b := riceBalances(c.available, c.lowAt)
 		c.change(b)
 		events := b.LowStockEvents(time.UnixMilli(1))
 		if told := len(events) == 1; told != c.told || len(events) > 1 {
@@ -97,7 +97,7 @@ func TestAdjustment_Validate(t *testing.T) {
 	good := stock.Adjustment{Branch: 1, SKU: "rice", Kind: stock.Received, Units: 1}
 	for name, c := range map[string]struct {
 		change func(a *stock.Adjustment)
-		field  string // that is refused; empty for none
+		field  string // refused field; empty for none
 	}{
 		"plain":            {func(*stock.Adjustment) {}, ""},
 		"with all":         {func(a *stock.Adjustment) { a.Note, a.ClientTxnID = "Thứ hai", strings.Repeat("ô", 64) }, ""},

@@ -72,7 +72,7 @@ func TestBalances_state_table(t *testing.T) {
 		state      stock.State
 		op         string
 		want       stock.Outcome
-		held, used int64 // of what was 2 of each state's own kind
+		held, used int64 // counters afterwards, from 2 units in each state
 	}{
 		{none, "take", stock.Applied, 2, 0}, {none, "confirm", stock.NotFound, 0, 0}, {none, "release", stock.NotFound, 0, 0},
 		{none, "return", stock.NotFound, 0, 0},
@@ -124,7 +124,7 @@ func TestBalances_Reserve_all_or_nothing(t *testing.T) {
 	}
 }
 
-// A cap below what is taken only stops new holds.
+// A cap below the taken units only prevents new holds.
 func TestBalances_cap_below_taken(t *testing.T) {
 	b := balances(stock.Count{Item: 1, Cap: 1, Held: 3, Used: 2})
 	b.LoadHold(hold("h", stock.Line{1, 3}), stock.Held)

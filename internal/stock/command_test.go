@@ -64,7 +64,7 @@ type outcome struct {
 	Err        string // the code of the refusal
 	Changed    bool
 	State      stock.State
-	Status     stock.Status // as its owner is told; empty where nothing is told
+	Status     stock.Status // as its owner is notified; empty without a notification
 	Held, Used int64        // change of the counter of rice
 	Rows       string       // new holds, then steps
 	Ops        string

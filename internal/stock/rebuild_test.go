@@ -18,9 +18,9 @@ type fakeStore struct {
 	free   time.Time // the end of the last claim
 	claims int
 	begun  []time.Time
-	err    error // that every rebuild ends with
+	err    error // error of every rebuild
 	down   bool  // the cache is out of reach
-	stall  bool  // holds are read for ever
+	stall  bool  // reading of holds never ends
 }
 
 // emptyCache is an admission cache that has lost everything.

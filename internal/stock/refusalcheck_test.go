@@ -33,7 +33,7 @@ func TestRefusalCheck_shortages(t *testing.T) {
 		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, nil},
 		"more than all of them can be": {[]Line{{1, MaxQty}}, []int64{1}},
 	} {
-		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // whatever the cache says of the lines
+		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // shortages as the cache reports them
 		var got []int64
 		for _, s := range d.shortages(t.Context(), Hold{Scope: scope, Lines: c.lines}, said) {
 			got = append(got, s.Item)

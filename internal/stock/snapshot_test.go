@@ -17,8 +17,8 @@ import (
 type fakeRanking struct {
 	left   map[string]int64
 	kept   map[string]stock.LevelSnapshot
-	err    error // of the copies
-	asked  int   // questions to SQL
+	err    error // error of reading the cached copies
+	asked  int   // queries of SQL
 	ranked []stock.ReadCount
 }
 
@@ -85,7 +85,7 @@ func TestSnapshotService(t *testing.T) {
 	s.left["rice"] = 1
 	now = now.Add(59 * time.Second)
 	wants(look(0, "rice", "rice"), "rice=5 -59s;")
-	now = now.Add(time.Second) // kept for too long, whatever the TTL in Redis
+	now = now.Add(time.Second) // too old, whatever the TTL in Redis
 	wants(look(1, "rice"), "rice=1 -0s;")
 	s.left["beer"] = 9
 	testenv.NoError(t, w.Warm(t.Context()))

@@ -46,8 +46,8 @@ func open(t *testing.T) *installation {
 	})}
 }
 
-// letter stores a dead letter of a consumer, newer than those before.
-func (i *installation) letter(id, consumer, payload string) {
+// deadLetter stores a dead letter of a consumer, newer than those before.
+func (i *installation) deadLetter(id, consumer, payload string) {
 	i.t.Helper()
 	e := event.Event{
 		ID: id, Type: event.OrderPaid.Name, Aggregate: "order", AggregateID: "o", Seq: 1, BranchID: 1,
@@ -69,8 +69,8 @@ func (i *installation) left() int64 {
 	return n
 }
 
-// recorded returns the replays in the audit log.
-func (i *installation) recorded() []audit.Entry {
+// replaysAudited returns the replays in the audit log.
+func (i *installation) replaysAudited() []audit.Entry {
 	i.t.Helper()
 	all, _ := testenv.Must2(auditsql.NewLog(i.DB).Entries(i.t.Context(), audit.Filter{
 		Action: audit.ActionReplayed, EveryBranch: true, To: time.Now().Add(time.Hour), Limit: 100,
@@ -82,45 +82,45 @@ var boss = authz.Actor{Kind: authz.Account, UserID: 7, AllBranches: true}
 
 func TestService_Replay(t *testing.T) {
 	i := open(t)
-	i.letter("a", "daybook", "{}")
-	i.letter("b", "daybook", "{}")
+	i.deadLetter("a", "daybook", "{}")
+	i.deadLetter("b", "daybook", "{}")
 	sum, err := i.Replay(t.Context(), boss, "a")
 	if err != nil || sum != (Replayed{Applied: 1}) || i.left() != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if log := i.recorded(); len(log) != 1 || log[0].Subject != "deadLetter:a" || log[0].Actor != "user:7" {
+	if log := i.replaysAudited(); len(log) != 1 || log[0].Subject != "deadLetter:a" || log[0].Actor != "user:7" {
 		t.Errorf("%+v", log)
 	}
-	if _, err := i.Replay(t.Context(), boss, "a"); !errors.Is(err, ErrLetter) || len(i.recorded()) != 1 {
+	if _, err := i.Replay(t.Context(), boss, "a"); !errors.Is(err, ErrLetter) || len(i.replaysAudited()) != 1 {
 		t.Errorf("once more: %v", err)
 	}
 }
 
 func TestService_ReplayAll(t *testing.T) {
 	i := open(t)
-	i.letter("beyond", "daybook", "{}") // the oldest: more than MaxReplayed are newer
-	i.letter("stuck", "broken", "{}")
+	i.deadLetter("beyond", "daybook", "{}") // the oldest: more than MaxReplayed are newer
+	i.deadLetter("stuck", "broken", "{}")
 	for n := range MaxReplayed - 1 {
-		i.letter(fmt.Sprintf("%03d", n), "daybook", "{}")
+		i.deadLetter(fmt.Sprintf("%03d", n), "daybook", "{}")
 	}
 	sum, left, err := i.ReplayAll(t.Context(), boss, DeadLetterFilter{})
-	if err != nil || sum != (Replayed{Applied: MaxReplayed - 1, Failed: 1}) || left != 2 || len(i.recorded()) != 1 {
-		t.Errorf("%+v, %d left, %d recorded, %v", sum, left, len(i.recorded()), err)
+	if err != nil || sum != (Replayed{Applied: MaxReplayed - 1, Failed: 1}) || left != 2 || len(i.replaysAudited()) != 1 {
+		t.Errorf("%+v, %d left, %d recorded, %v", sum, left, len(i.replaysAudited()), err)
 	}
 	sum, left, err = i.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
 	if err != nil || sum != (Replayed{Applied: 1}) || left != 0 {
 		t.Errorf("%+v, %d left, %v", sum, left, err)
 	}
 	sum, _, err = i.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
-	if err != nil || sum.Sum() != 0 || len(i.recorded()) != 2 {
-		t.Errorf("of nothing: %+v, %d recorded, %v", sum, len(i.recorded()), err)
+	if err != nil || sum.Sum() != 0 || len(i.replaysAudited()) != 2 {
+		t.Errorf("of nothing: %+v, %d recorded, %v", sum, len(i.replaysAudited()), err)
 	}
 }
 
 // While a long operation runs, other long ones are refused and short ones are answered.
 func TestService_one_at_a_time(t *testing.T) {
 	i := open(t)
-	i.letter("a", "daybook", "{}")
+	i.deadLetter("a", "daybook", "{}")
 	i.long.Lock()
 	_, audited := i.AuditKeys(t.Context())
 	_, reconciled := i.Reconcile(t.Context(), 1)
@@ -165,7 +165,7 @@ func TestMasked(t *testing.T) {
 
 func TestService_Letters_are_masked(t *testing.T) {
 	i := open(t)
-	i.letter("a", "daybook", `{"secret":"x"}`)
+	i.deadLetter("a", "daybook", `{"secret":"x"}`)
 	page, total, err := i.DeadLetters(t.Context(), DeadLetterFilter{Limit: 10})
 	if err != nil || total != 1 || string(page[0].Payload) != `{"secret":"[redacted]"}` {
 		t.Errorf("%+v of %d, %v", page, total, err)

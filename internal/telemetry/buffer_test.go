@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// sink is an output that remembers its pieces and can fail.
+// sink is an output that stores its writes and can fail.
 type sink struct {
 	mu     sync.Mutex
 	pieces []string
@@ -37,7 +37,7 @@ func (s *sink) list() []string {
 
 func (s *sink) all() string { return strings.Join(s.list(), "") }
 
-// T2: silence before the deadline, one piece at it.
+// T2: nothing is written before the deadline, and one piece at it.
 func TestBuffer_FlushesAfterTheInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &sink{}

@@ -45,7 +45,7 @@ func TestLogger_JSONRecord(t *testing.T) {
 	}
 }
 
-// T2: an error may be the last thing that a process says.
+// T2: an error may be the last message of a process.
 func TestLogger_ErrorsAreWrittenAtOnce(t *testing.T) {
 	log, _, out := newTestLogger(t, LogConfig{Format: "text"})
 	log.Info("first")

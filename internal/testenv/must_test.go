@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that goes on after a failure.
+// recorder is a TB that continues after a failure.
 type recorder struct{ said []string }
 
 func (*recorder) Helper()             {}

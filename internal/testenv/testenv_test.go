@@ -113,7 +113,7 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 	b := borrow(t)
 	url, queue := b.URL(), Name(t)
 	want := []string{"first"}
-	tell(t, url, queue, "first")
+	publish(t, url, queue, "first")
 	for i, end := range []func(){b.Stop, b.Kill} {
 		end()
 		end() // a second call does nothing
@@ -125,17 +125,17 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 			t.Errorf("%s after end %d, was %s", b.URL(), i, url)
 		}
 		text := fmt.Sprint("after end ", i)
-		tell(t, url, queue, text)
+		publish(t, url, queue, text)
 		want = append(want, text)
 	}
-	if got := heard(t, url, queue); !slices.Equal(got, want) {
+	if got := drain(t, url, queue); !slices.Equal(got, want) {
 		t.Errorf("the queue has %v, want %v", got, want)
 	}
-	tell(t, url, queue, "last")
+	publish(t, url, queue, "last")
 	b.Stop()
 	b.Wipe()
 	b.Restart()
-	if got := heard(t, url, queue); got != nil {
+	if got := drain(t, url, queue); got != nil {
 		t.Errorf("a wiped broker has %v", got)
 	}
 }
@@ -144,15 +144,15 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 func TestRabbitServer_IsItsOwn(t *testing.T) {
 	t.Parallel()
 	a, b, queue := borrow(t), RabbitServer(t), Name(t)
-	tell(t, a.URL(), queue, "to a")
-	tell(t, b.URL(), queue, "to b")
-	if got := heard(t, b.URL(), queue); !slices.Equal(got, []string{"to b"}) {
+	publish(t, a.URL(), queue, "to a")
+	publish(t, b.URL(), queue, "to b")
+	if got := drain(t, b.URL(), queue); !slices.Equal(got, []string{"to b"}) {
 		t.Errorf("the queue has %v", got)
 	}
 }
 
-// tell publishes a message to a durable queue and waits for the broker's confirmation.
-func tell(t *testing.T, url, queue, text string) {
+// publish publishes a message to a durable queue and waits for the broker's confirmation.
+func publish(t *testing.T, url, queue, text string) {
 	t.Helper()
 	ch := channel(t, url, queue)
 	NoError(t, ch.Confirm(false))
@@ -164,8 +164,8 @@ func tell(t *testing.T, url, queue, text string) {
 	}
 }
 
-// heard takes all messages out of a queue.
-func heard(t *testing.T, url, queue string) (all []string) {
+// drain takes all messages out of a queue.
+func drain(t *testing.T, url, queue string) (all []string) {
 	t.Helper()
 	ch := channel(t, url, queue)
 	for {

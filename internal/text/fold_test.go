@@ -31,7 +31,7 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// A slug of any text is short, one segment of a path, and its own slug.
+// The slug of any text is short, one segment of a path, and its own slug.
 func TestSlug_any(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Slug(rapid.String().Draw(t, "text"), 40)

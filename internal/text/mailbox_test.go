@@ -32,7 +32,8 @@ func TestParseMailbox(t *testing.T) {
 	}
 }
 
-// No accepted mailbox contains what could end a line or start another address, and each is one address to other parsers.
+// No accepted mailbox contains characters that could end a line or start another address, and other parsers read each
+// as one address.
 func TestParseMailbox_any(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"a", "@", "b.example", "<", ">", "\r\n", " ", ",", `"`, "\\", "=?UTF-8?Q?=0A?=", "Quán", "(c)", ":", ";", "."})
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,7 +19,7 @@ func TestEscapesNUL(t *testing.T) {
 	}
 }
 
-// It agrees with what a decoder finds.
+// EscapesNUL agrees with a decoder.
 func TestEscapesNUL_decoded(t *testing.T) {
 	piece := rapid.SampledFrom([]string{`\\`, `\u0000`, `u0000`, `0`, `a`, `\"`, `\u0001`})
 	rapid.Check(t, func(t *rapid.T) {

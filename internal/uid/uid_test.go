@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// decode is written from RFC 4648 and RFC 9562 alone, so that it checks the encoding instead of repeating it.
+// decode follows RFC 4648 and RFC 9562 alone, so that it checks the encoding instead of repeating it.
 func decode(t interface{ Fatalf(string, ...any) }, id string) [16]byte {
 	b, err := base32.HexEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(id))
 	if err != nil || len(b) != 16 {
@@ -28,7 +28,7 @@ func millis(b [16]byte) int64 {
 	return ms
 }
 
-// instants are those of a clock that runs, stands still and steps back.
+// instants returns the instants of a clock that runs, stands still and steps back.
 func instants() *rapid.Generator[[]int64] {
 	return rapid.SliceOfN(rapid.Int64Range(0, 1<<47), 1, 50)
 }

@@ -100,7 +100,7 @@ func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
 	})
 }
 
-// A query that started before a closing has read the visit as open; its result must not be cached.
+// A query that started before a visit was closed has read it as open, so its result must not be cached.
 func TestGuests_Resolve_discards_what_a_closing_outdates(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
@@ -135,7 +135,8 @@ func TestFloor_ClearKeys(t *testing.T) {
 		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
 			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
 		}
-		// A scan of another process that started before the closing writes late: the next rounds delete that too.
+		// A scan in another process that started before the visit was closed writes its binding late. The next rounds
+		// delete that too.
 		late := visit.Guest{VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true}
 		testenv.NoError(t, h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour, h.clock.Now().Add(time.Hour)))
 		h.clock.Advance(31 * time.Second)

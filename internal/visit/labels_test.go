@@ -22,7 +22,7 @@ func TestParseLabels(t *testing.T) {
 		"A1-terrace":               "A1-terrace",
 		" A1 - A2 , Bàn 9":         "A1 A2 Bàn 9",
 		"A5-A5":                    "A5",
-		"A1-A2,A1":                 "A1 A2 A1", // AddTables refuses it with those in use
+		"A1-A2,A1":                 "A1 A2 A1", // AddTables refuses the repetition, like labels in use
 		"A1-A200":                  "*200",
 		"A3-A1":                    "invalid",
 		"A1-B3":                    "invalid",

@@ -272,7 +272,7 @@ func TestFloor_Call_refuses(t *testing.T) {
 			t.Error("an actor of another branch ended the call")
 		}
 		h.close(g.VisitID)
-		_, err = h.floor.Call(t.Context(), g, visit.CallBill) // by a process whose cache is behind the closing
+		_, err = h.floor.Call(t.Context(), g, visit.CallBill) // by a process whose cache does not have the closing yet
 		wantFault(t, "who has gone", err, visit.ErrClosed)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A well-formed token is the base64url encoding of exactly as many bytes as a token has.
+// A token is well-formed exactly if it is the base64url encoding of the right number of bytes.
 func FuzzWellFormed(f *testing.F) {
 	for _, seed := range []string{"", NewQRToken(), NewCustomerToken(), "../../etc/passwd-12345", "ộộộộộộộ1", "AAAAAAAAAAAAAAAAAAAAA="} {
 		f.Add(seed)

@@ -86,7 +86,7 @@ func open(t testing.TB, db *sqldb.DB) *fixture {
 	return h
 }
 
-// each runs a test on both engines. inSQLite runs it on one, where the engine makes no difference.
+// each runs a test on both engines. inSQLite runs it only on SQLite, for tests that do not depend on the engine.
 func each(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db)) })
@@ -285,7 +285,7 @@ func TestLanding_Scan_while_staff_close(t *testing.T) {
 	})
 }
 
-// A guest who joined with the old code is removed by the rotation; later scans of it are refused.
+// A guest who joined with the old code is removed by the rotation. Later scans of the old code are refused.
 func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 	each(t, func(h *fixture) {
 		old := h.qr(3)
@@ -326,7 +326,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 	})
 }
 
-// A visit that ends between a guest's transaction and the answer is in no cache of this process.
+// If a visit ends between a guest's transaction and the response, no cache of this process has it.
 func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		h.store.joined = func() {

@@ -32,7 +32,7 @@ func built() fstest.MapFS {
 	}
 }
 
-// newServer serves the app to as many methods as are named.
+// newServer serves the app with the named payment methods.
 func newServer(t *testing.T, methods ...string) http.Handler {
 	t.Helper()
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
@@ -43,7 +43,7 @@ func newServer(t *testing.T, methods ...string) http.Handler {
 	return s
 }
 
-// photos has one picture, in its large size; the database of a picture of ones is out of reach.
+// photos is a source with one picture, in its large size. For the picture whose id consists of ones the database fails.
 func photos(_ context.Context, id string, width int) ([]byte, bool, error) {
 	if id == strings.Repeat("1", 32) {
 		return nil, false, fault.New(fault.Unavailable, "unavailable", "down")
@@ -59,7 +59,7 @@ func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest
 	return testenv.Serve(t, h, http.MethodGet, path, "", headers...)
 }
 
-// A demonstration says so on the pages of both apps; other servers say nothing of it.
+// Pages of both apps show that the server is a demonstration; other servers' pages do not.
 func TestApp_demo(t *testing.T) {
 	for _, demo := range []bool{true, false} {
 		s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
@@ -75,7 +75,7 @@ func TestApp_demo(t *testing.T) {
 
 func TestApp_pages(t *testing.T) {
 	s := newServer(t, "SANDBOX", "</script>")
-	for path, want := range map[string]int{"/m/abc": 503, "/app": 200} { // what opens a visit is not rendered in advance
+	for path, want := range map[string]int{"/m/abc": 503, "/app": 200} { // pages that open a visit are not prefetched
 		if w := ask(t, s, path, "Sec-Purpose", "prefetch;prerender"); w.Code != want {
 			t.Errorf("%s in advance: %d", path, w.Code)
 		}
@@ -118,7 +118,7 @@ func TestApp_console(t *testing.T) {
 	}
 }
 
-// A server without the worker replaces it by one that removes itself, and its pages register none.
+// A server with the worker turned off replaces it by one that removes itself, and its pages register none.
 func TestApp_guest_worker(t *testing.T) {
 	for worker, want := range map[bool]string{true: "keeps files", false: "removes itself"} {
 		s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
@@ -204,7 +204,7 @@ func TestPictures_photos(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/media/" + photoID + "-320.jpg":                  404, // unknown
-		"/media/" + photoID + "-640.jpg":                  404, // no size of ours
+		"/media/" + photoID + "-640.jpg":                  404, // not one of our sizes
 		"/media/" + photoID + ".jpg":                      404,
 		"/media/" + strings.ToUpper(photoID) + "-960.jpg": 404,
 		"/media/" + photoID + "-960.jpg.jpg":              404,
@@ -233,7 +233,7 @@ func TestNew_fails(t *testing.T) {
 	}
 }
 
-// The brand is in the page before anything is drawn, and the policy admits its style and no other.
+// The page contains the brand from the start, and the content security policy allows its style and no other.
 func TestApp_brand(t *testing.T) {
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	app := testenv.Must(web.New(built(), web.Boot{Methods: []string{"COUNTER"}}))(t)

@@ -54,7 +54,7 @@ func TestGroup_FailedStartGoesBack(t *testing.T) {
 	fine := func(name string) Service { return j.service(name, nil, nil) }
 	g := NewGroup(fine("a"), fine("b"), j.service("c", errBroken, nil), fine("d"))
 	interrupted, cancel := context.WithCancel(context.Background())
-	cancel() // the way back must not be cut short by what ended the start
+	cancel() // the end of the start's context must not interrupt the stop
 	if err := g.Start(interrupted); !errors.Is(err, errBroken) || errors.Is(err, context.Canceled) {
 		t.Errorf("Start = %v", err)
 	}

@@ -21,16 +21,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errBroken = errors.New("broken")
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func newWorker(l Loop) *Worker {
 	if l.Name == "" {
 		l.Name = "test"
 	}
-	return New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+	return New(l, discardLog(), NewMetrics(prometheus.NewRegistry()))
 }
 
-// value reads a counter or gauge of a loop; for a histogram it is the number of observations.
+// value returns a counter or gauge of a loop, or the number of observations of a histogram.
 func value(t *testing.T, reg *prometheus.Registry, name, job string) float64 {
 	t.Helper()
 	families := testenv.Must(reg.Gather())(t)
@@ -49,7 +49,7 @@ func value(t *testing.T, reg *prometheus.Registry, name, job string) float64 {
 	return 0
 }
 
-// start starts w and returns what stops it; the test ends with the loop's end.
+// start starts w. The test fails unless the loop has ended with it.
 func start(t *testing.T, w *Worker) {
 	t.Helper()
 	testenv.NoError(t, w.Start(t.Context()))
@@ -60,8 +60,8 @@ func start(t *testing.T, w *Worker) {
 	})
 }
 
-// within fails the test unless d is at most 10 % away from want: W5's jitter.
-func within(t *testing.T, what string, d, want time.Duration) {
+// wantAbout fails the test unless d is at most 10 % away from want: W5's jitter.
+func wantAbout(t *testing.T, what string, d, want time.Duration) {
 	t.Helper()
 	if d < want*9/10 || d > want*11/10 {
 		t.Errorf("%s: %s, want %s ±10 %%", what, d, want)
@@ -83,7 +83,7 @@ func TestWorker_FirstRoundAtOnceThenPeriodic(t *testing.T) {
 			last := time.Now()
 			<-ran
 			d := time.Since(last)
-			within(t, "period", d, time.Minute)
+			wantAbout(t, "period", d, time.Minute)
 			different = different || d != time.Minute
 		}
 		if !different {
@@ -126,7 +126,7 @@ func TestWorker_WakeDuringARoundIsAnsweredByTheNext(t *testing.T) { // W1, W3
 			return nil
 		}})
 		start(t, w)
-		synctest.Wait() // the first round is inside
+		synctest.Wait() // the first round is running
 		w.Wake()
 		w.Wake()
 		synctest.Wait()
@@ -163,17 +163,17 @@ func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
 			if err := <-ran; !errors.Is(err, errBroken) {
 				t.Fatalf("the signal carries %v", err)
 			}
-			within(t, "pause", time.Since(last), want*time.Second)
+			wantAbout(t, "pause", time.Since(last), want*time.Second)
 		}
 		healthy.Store(true)
 		testenv.NoError(t, <-ran)
 		healthy.Store(false)
 		last := time.Now()
 		<-ran // a period after the success
-		within(t, "period after the recovery", time.Since(last), time.Hour)
+		wantAbout(t, "period after the recovery", time.Since(last), time.Hour)
 		last = time.Now()
 		<-ran
-		within(t, "pause after a recovery", time.Since(last), time.Second)
+		wantAbout(t, "pause after a recovery", time.Since(last), time.Second)
 	})
 }
 
@@ -236,7 +236,7 @@ func TestWorker_Metrics(t *testing.T) {
 				return errBroken
 			}
 			return nil
-		}}, quiet(), NewMetrics(reg))
+		}}, discardLog(), NewMetrics(reg))
 		ran := w.observeRounds()
 		start(t, w)
 		<-ran
@@ -261,7 +261,7 @@ func TestWorker_StopWaitsForTheRound(t *testing.T) { // W4
 		w := newWorker(Loop{Every: time.Hour, Run: func(ctx context.Context) error {
 			<-ctx.Done()
 			cause = context.Cause(ctx)
-			time.Sleep(time.Second) // what a transaction needs to roll back
+			time.Sleep(time.Second) // like a transaction that rolls back
 			finished.Store(true)
 			return ctx.Err()
 		}})
@@ -307,7 +307,7 @@ func TestWorker_LifeCycle(t *testing.T) {
 		}
 		life, end := context.WithCancel(bg)
 		testenv.NoError(t, w.Start(life))
-		end() // the loop ends with the context of its start as well
+		end() // the loop also ends with the context of its start
 		synctest.Wait()
 		if err := w.Start(bg); err != nil {
 			t.Errorf("Start after the context of the first has ended = %v", err)
@@ -318,12 +318,12 @@ func TestWorker_LifeCycle(t *testing.T) {
 	})
 }
 
-// The contract holds when many call at once; the race detector watches.
+// The guarantees hold under concurrent calls, as the race detector checks.
 func TestWorker_ConcurrentStartStopWake(t *testing.T) {
 	var active atomic.Int32
 	w := newWorker(Loop{Every: time.Millisecond, Run: func(context.Context) error {
 		if active.Add(1) > 1 {
-			t.Error("two rounds at the same time") // W1, over restarts as well
+			t.Error("two rounds at the same time") // W1, also over restarts
 		}
 		active.Add(-1)
 		return nil
@@ -332,7 +332,7 @@ func TestWorker_ConcurrentStartStopWake(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 200 {
-				_ = w.Start(context.Background()) // most find it running
+				_ = w.Start(context.Background()) // most calls find it running
 				w.Wake()
 				if err := w.Stop(context.Background()); err != nil {
 					t.Error(err)
@@ -355,7 +355,7 @@ func TestNew_RefusesAnIncompleteLoop(t *testing.T) {
 					t.Errorf("%+v is accepted", l)
 				}
 			}()
-			New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+			New(l, discardLog(), NewMetrics(prometheus.NewRegistry()))
 		}()
 	}
 }

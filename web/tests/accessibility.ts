@@ -129,7 +129,7 @@ export function listen(page: Page): void {
   page.on('requestfailed', (r) => open.delete(r))
 }
 
-/** Waits until all requests of a page are waitForRequests. */
+/** Waits until all requests of a page are answered. */
 async function waitForRequests(page: Page): Promise<void> {
   await page.evaluate(() => new Promise(requestAnimationFrame)) // by then the page has sent its requests
   await expect.poll(() => [...(pending.get(page) ?? [])].map((r) => r.url()), { intervals: [20] }).toEqual([])

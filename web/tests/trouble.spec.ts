@@ -17,7 +17,7 @@ test('nothing is lost when the server stops for a while', async ({ page, another
   await server.start()
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible({ timeout: 20_000 })
 
-  // The same while a payment is pending.
+  // The server stops again while a payment is pending.
   await server.stop()
   await expect(page.getByText('No connection to the restaurant')).toBeVisible()
   await page.getByRole('button', { name: 'Make a test payment' }).click()

@@ -239,10 +239,10 @@ type passwordIn struct {
 type passwordOut struct{ DeviceCookieOut }
 
 func (m *memberRoutes) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
-	marks, err := m.accounts.ChangePassword(ctx, authz.ActorOf(ctx),
+	cookie, err := m.accounts.ChangePassword(ctx, authz.ActorOf(ctx),
 		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.DeviceCookie))
 	if err != nil {
 		return nil, err
 	}
-	return &passwordOut{m.setDeviceCookie(marks)}, nil
+	return &passwordOut{m.setDeviceCookie(cookie)}, nil
 }

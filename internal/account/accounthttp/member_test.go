@@ -156,7 +156,7 @@ func TestMember_logout_by_refresh_token(t *testing.T) {
 	want(t, s.ask(t, "POST", "/auth/logout", `{}`, "x", nil), 401, "unauthenticated")
 }
 
-// An expired access token alone ends its session, as a client without the refresh token needs. A forged one does not.
+// An expired access token alone ends its session, for clients without the refresh token. A forged token does not.
 func TestMember_logout_by_expired_access_token(t *testing.T) {
 	s := newTestServer(t, sqldbtest.SQLite(t))
 	s.CreateMember(t, email)
@@ -166,7 +166,7 @@ func TestMember_logout_by_expired_access_token(t *testing.T) {
 	forged := p.AccessToken[:len(p.AccessToken)-4] + "AAAA"
 	want(t, s.ask(t, "POST", "/auth/logout", "", forged, nil), 401, "unauthenticated")
 	want(t, s.ask(t, "GET", "/me", "", p.AccessToken, nil), 401, "unauthenticated")
-	for range 2 { // again is fine
+	for range 2 { // a repetition succeeds
 		want(t, s.ask(t, "POST", "/auth/logout", "", p.AccessToken, nil), 204, "")
 	}
 	want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil), 401, "refresh_token_invalid")
@@ -186,7 +186,7 @@ func TestMember_change(t *testing.T) {
 	if me["username"] != "lan" || me["city"] != nil || me["age"] != 30.0 {
 		t.Errorf("%v", me)
 	}
-	// Users cannot change what authorizes them, nor what would have to be verified first.
+	// Users can change neither the fields that authorize them nor fields that need verification.
 	for _, field := range []string{
 		`"role":"OWNER"`, `"roleId":"1"`, `"trustScore":100`, `"accountStatus":"ACTIVE"`, `"registered":true`, `"email":"x@example.com"`,
 		`"password":"another password"`, `"googleId":"1"`, `"id":"2"`, `"branchIds":["1"]`, `"version":7`, `"profile":[1]`, `"age":200`,
@@ -332,7 +332,7 @@ func TestMember_device_cookie(t *testing.T) {
 		want(t, send("GET", "/me", "", ""), 401, "unauthenticated")
 		want(t, send("POST", "/auth/refresh", `{"refreshToken":"`+set.Value+`"}`, ""), 401, "refresh_token_invalid")
 		want(t, send("POST", "/auth/login", strings.Replace(loginBody, "correct", "wrong", 1), ""), 401, "login_failed")
-		for range 100 { // strangers
+		for range 100 { // guesses of strangers
 			u, _, err := s.Store.Find(t.Context(), email, "")
 			if err != nil || s.Store.RecordFailure(t.Context(), u.ID, u.PasswordHash) != nil {
 				t.Fatal(err)

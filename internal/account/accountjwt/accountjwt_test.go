@@ -90,7 +90,7 @@ func TestNew_refuses(t *testing.T) {
 	}
 }
 
-// Every token here is wrong in exactly one way.
+// Every token in these cases is wrong in exactly one way.
 func TestParse_refuses(t *testing.T) {
 	good := sign(t, tokens(t, key))
 	var header map[string]any

@@ -55,7 +55,7 @@ func sessionCacheSuite(t *testing.T, empty func(t *testing.T) account.SessionCac
 		testenv.NoError(t, m.Put(t.Context(), s, account.TokenHash("x")))
 		testenv.NoError(t, m.Put(t.Context(), other, ""))
 		finds(t, m, s, "a", true, false)
-		for range 2 { // again changes nothing
+		for range 2 { // the second call changes nothing
 			testenv.NoError(t, m.Delete(t.Context(), []string{s.Session}))
 			finds(t, m, s, "a", false, false)
 		}

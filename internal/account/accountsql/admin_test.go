@@ -87,8 +87,8 @@ func user(name, role string) account.User {
 	}
 }
 
-// hire creates an account as the operator.
-func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) account.User {
+// createUser creates an account as the operator.
+func (h *adminEnv) createUser(t *testing.T, name, role string, branches ...int64) account.User {
 	t.Helper()
 	return testenv.Must(h.people.Create(t.Context(), authz.System(), user(name, ""), "",
 		h.assignment(role, branches...)))(t)
@@ -123,8 +123,8 @@ func wantFault(t *testing.T, what string, err, want error) {
 func TestUserAdmin_Assign(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		manager := h.hire(t, "manager", "MANAGER", 1)
-		cook := h.hire(t, "cook", "KITCHEN", 1)
+		manager := h.createUser(t, "manager", "MANAGER", 1)
+		cook := h.createUser(t, "cook", "KITCHEN", 1)
 		h.login(t, cook)
 		h.now = h.now.Add(time.Minute)
 		u, ended, err := h.people.Assign(t.Context(), manager.Actor("s"), cook.ID, h.assignment("CASHIER", 1), h.now)
@@ -160,7 +160,7 @@ func TestUserAdmin_Assign(t *testing.T) {
 func TestUserAdmin_SetStatus(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		admin, cook := h.hire(t, "admin", "ADMIN"), h.hire(t, "cook", "KITCHEN", 1)
+		admin, cook := h.createUser(t, "admin", "ADMIN"), h.createUser(t, "cook", "KITCHEN", 1)
 		h.login(t, cook)
 		set := func(by account.User, id int64, s account.Status) ([]string, error) {
 			_, ended, err := h.people.SetStatus(t.Context(), by.Actor("s"), id, s, h.now)
@@ -191,7 +191,7 @@ func TestUserAdmin_SetStatus(t *testing.T) {
 func TestUserAdmin_keeps_one_owner(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		second := h.hire(t, "second", "OWNER")
+		second := h.createUser(t, "second", "OWNER")
 		var wg sync.WaitGroup
 		failures := make([]error, 2)
 		for i, pair := range [][2]account.User{{h.owner, second}, {second, h.owner}} {
@@ -210,8 +210,8 @@ func TestUserAdmin_keeps_one_owner(t *testing.T) {
 func TestUserAdmin_Users(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		h.hire(t, "cook_1", "KITCHEN", 1)
-		h.hire(t, "cook_2", "KITCHEN", 1, 2)
+		h.createUser(t, "cook_1", "KITCHEN", 1)
+		h.createUser(t, "cook_2", "KITCHEN", 1, 2)
 		u := user("anh", "")
 		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
 		testenv.Must(h.people.Create(t.Context(), authz.System(), u, "", h.assignment("USER")))(t)
@@ -248,9 +248,9 @@ func TestUserAdmin_Users(t *testing.T) {
 func TestRoles_change(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		admin, owner := h.hire(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
+		admin, owner := h.createUser(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
 		chef, err := h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
-		if err != nil || len(chef.Permissions) != 1 { // one's own affairs
+		if err != nil || len(chef.Permissions) != 1 { // only its own account
 			t.Fatalf("%+v, %v", chef, err)
 		}
 		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
@@ -340,7 +340,7 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 func TestAudit_one_entry_per_change(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		ids := []int64{h.owner.ID, h.hire(t, "a", "ADMIN").ID, h.hire(t, "m", "MANAGER", 1).ID, h.hire(t, "c", "CASHIER", 1, 2).ID}
+		ids := []int64{h.owner.ID, h.createUser(t, "a", "ADMIN").ID, h.createUser(t, "m", "MANAGER", 1).ID, h.createUser(t, "c", "CASHIER", 1, 2).ID}
 		made := 0
 		rapid.Check(t, func(t *rapid.T) {
 			ctx := context.Background()
@@ -421,8 +421,8 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 func TestUserAdmin_ResetPin(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
-		manager, peer, cook := h.hire(t, "manager", "MANAGER", 1), h.hire(t, "peer", "MANAGER", 1), h.hire(t, "cook", "KITCHEN", 1)
-		far, member := h.hire(t, "far", "KITCHEN", 2), h.hire(t, "member", "USER")
+		manager, peer, cook := h.createUser(t, "manager", "MANAGER", 1), h.createUser(t, "peer", "MANAGER", 1), h.createUser(t, "cook", "KITCHEN", 1)
+		far, member := h.createUser(t, "far", "KITCHEN", 2), h.createUser(t, "member", "USER")
 		accounts := NewAccounts(db)
 		h.login(t, cook)
 		h.now = h.now.Add(time.Minute)
@@ -454,8 +454,8 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 			"one's own":                       {manager, manager.ID, account.ErrPinOwn},
 			"a cook's of a manager":           {cook, manager.ID, authz.ErrRank},
 			"one of another branch":           {manager, far.ID, authz.ErrUser},
-			"the owner's of an administrator": {h.hire(t, "admin", "ADMIN"), h.owner.ID, authz.ErrRank},
-			"an owner's":                      {h.hire(t, "second", "OWNER"), h.owner.ID, account.ErrPinRole},
+			"the owner's of an administrator": {h.createUser(t, "admin", "ADMIN"), h.owner.ID, authz.ErrRank},
+			"an owner's":                      {h.createUser(t, "second", "OWNER"), h.owner.ID, account.ErrPinRole},
 			"a member's":                      {h.owner, member.ID, account.ErrPinRole},
 			"an unknown account's":            {h.owner, 99, authz.ErrUser},
 		} {
@@ -477,7 +477,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		_, _, err = h.people.ResetPin(t.Context(), manager.Actor("s"), cooking.ID, "hash", h.now)
 		wantFault(t, "of an account with more permissions", err, authz.ErrExceedsOwnRights)
 		before = entries(t, db)
-		// Acting as a peer yields nothing that one's own role lacks.
+		// A manager who takes over a peer's account must not gain a permission.
 		if _, _, err := h.people.ResetPin(t.Context(), manager.Actor("s"), peer.ID, "hash", h.now); err != nil {
 			t.Error(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Changes that an intruder with a connection to the database could make.
+// intrusions are changes that an intruder with a connection to the database could make.
 var intrusions = sqldb.Load(fstest.MapFS{
 	"change.sql": {Data: []byte(`UPDATE audit_log SET after = '{"price":1}' WHERE seq = 3`)},
 	"actor.sql":  {Data: []byte(`UPDATE audit_log SET actor = 'user:9' WHERE seq = 3`)},
@@ -34,7 +34,7 @@ var intrusions = sqldb.Load(fstest.MapFS{
 	"head.sql":    {Data: []byte(`UPDATE audit_head SET seq = 0, hash = ''`)},
 })
 
-// entry returns an entry, every second one as written by releases that stored no address.
+// entry returns an entry. Every second one has no address, as in early releases.
 func entry(n int) audit.Entry {
 	a := authz.Actor{Kind: authz.Account, UserID: 7, Request: "request-1"}
 	if n%2 == 0 {
@@ -73,7 +73,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// More entries than one page.
+// The log has more entries than one page.
 func TestVerify_pages(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	all := make([]audit.Entry, 2*auditPage)
@@ -183,7 +183,7 @@ var named = sqldb.Load(fstest.MapFS{
 		VALUES (903, 'lan', 901, 'ACTIVE', 'Lan', 'Nguyễn', 1, 1)`)},
 })
 
-// Names are the current ones. Subjects that are unknown, deleted or of an unknown kind have none.
+// Names are the current ones. Subjects that are unknown, deleted or of an unknown kind have no name.
 func TestNames(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, q := range []string{"branch", "table", "role", "user"} {

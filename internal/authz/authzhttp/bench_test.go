@@ -21,9 +21,9 @@ import (
 	"comanda/internal/testenv"
 )
 
-// BenchmarkAuthenticator_http alternates one request between a public route and one that requires a permission.
-// check-µs is the additional CPU time of the second, of client and server together; the target is 5. idle-µs is the
-// same between two public routes, which is the error of the measurement.
+// BenchmarkAuthenticator_http alternates requests of a public route and of one that requires a permission. check-µs is
+// the additional CPU time of the second, of client and server together; the target is 5. idle-µs is the same between
+// two public routes, which is the error of the measurement.
 func BenchmarkAuthenticator_http(b *testing.B) {
 	addr, access := listen(b)
 	conn := testenv.Must(net.Dial("tcp", addr))(b)
@@ -57,7 +57,7 @@ func ask(b *testing.B, conn net.Conn, in *bufio.Reader, request []byte) {
 	if err != nil || res.StatusCode != http.StatusNoContent {
 		b.Fatal(res, err)
 	}
-	_ = res.Body.Close() // it has none
+	_ = res.Body.Close() // the response has no body
 }
 
 // cpuTime returns the CPU time of the process, which other processes do not influence as they do the wall clock.

@@ -22,8 +22,8 @@ var earlierGrants = sqldb.Load(fstest.MapFS{
 	"clear.sql": {Data: []byte(`DELETE FROM document_outbox`)},
 })
 
-// before migrates a database back to the schema before a version.
-func before(t *testing.T, db *sqldb.DB, version int64) {
+// migrateBefore migrates a database back to the schema before a version.
+func migrateBefore(t *testing.T, db *sqldb.DB, version int64) {
 	t.Helper()
 	for {
 		all := testenv.Must(db.Migrations(t.Context()))(t)
@@ -47,7 +47,7 @@ func do(t *testing.T, db *sqldb.DB, name string) int64 {
 // their permissions, and the documents follow.
 func TestMigration_kitchen_grants(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		before(t, db, 23)
+		migrateBefore(t, db, 23)
 		routes := append(table(), route("PUT", "/api/menu-items/{id}/quota", "MENUS"), route("GET", "/api/stock/reservations", "STOCK"),
 			route("POST", "/api/menu-items/{id}/86", "MENUS"))
 		syncs(t, db, routes)
@@ -56,12 +56,12 @@ func TestMigration_kitchen_grants(t *testing.T) {
 			t.Fatalf("%d grants", n)
 		}
 		do(t, db, "clear")
-		want := holding(t, db)
+		want := grantedRoutes(t, db)
 		want["KITCHEN"] = []string{"GET /api/orders/{id}", "GET /me", "POST /api/menu-items/{id}/86"}
 		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
 
 		testenv.NoError(t, db.Migrate(t.Context()))
-		testenv.Equal(t, want, holding(t, db))
+		testenv.Equal(t, want, grantedRoutes(t, db))
 		var kitchen string
 		after, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range after {
@@ -77,11 +77,11 @@ func TestMigration_kitchen_grants(t *testing.T) {
 			t.Errorf("documents of %+v, %v; want role %s", claimed, err, kitchen)
 		}
 
-		do(t, db, "grant") // to the kitchen again; the chef has them
-		again := holding(t, db)
+		do(t, db, "grant") // grants them to the kitchen again; the chef has them
+		again := grantedRoutes(t, db)
 		syncs(t, db, routes)
 		testenv.NoError(t, db.Migrate(t.Context()))
-		if d := cmp.Diff(again, holding(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
+		if d := cmp.Diff(again, grantedRoutes(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
 			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
 		}
 	})
@@ -90,7 +90,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 // A new installation, and one without these grants, is not changed.
 func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		before(t, db, 23)
+		migrateBefore(t, db, 23)
 		syncs(t, db, table())
 		do(t, db, "clear")
 		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)

@@ -37,8 +37,8 @@ func syncs(t *testing.T, db *sqldb.DB, routes []authz.Permission) {
 	testenv.NoError(t, SyncPermissions(t.Context(), db, routes, syncAt))
 }
 
-// holding returns the routes of every role by name.
-func holding(t *testing.T, db *sqldb.DB) map[string][]string {
+// grantedRoutes returns the routes of every role by name.
+func grantedRoutes(t *testing.T, db *sqldb.DB) map[string][]string {
 	t.Helper()
 	b := NewRoles(db)
 	roles := testenv.Must(b.Roles(t.Context()))(t)
@@ -65,7 +65,7 @@ func TestSyncPermissions(t *testing.T) {
 			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": read, "STAFF": read,
 			"USER": {"GET /me"},
 		}
-		testenv.Equal(t, want, holding(t, db))
+		testenv.Equal(t, want, grantedRoutes(t, db))
 		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
 		syncs(t, db, table())
 		again, err := NewRoles(db).RoleVersions(t.Context())
@@ -90,7 +90,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 			testenv.Must(db.Exec(t.Context(), edits.Must(edit)))(t)
 		}
 		next := table()
-		next[2] = route("GET", "/api/orders", "ORDERS") // instead of the cancelling
+		next[2] = route("GET", "/api/orders", "ORDERS") // replaces the route for cancelling
 		next[3].Name = "Other words"
 		syncs(t, db, next)
 		all := []string{"GET /api/orders", "GET /api/orders/{id}", "GET /me", "PUT /api/roles/{id}/permissions"}
@@ -98,9 +98,9 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": {"GET /api/orders", "GET /me"},
 			"STAFF": all[:3], "USER": {"GET /me"},
 		}
-		testenv.Equal(t, want, holding(t, db))
+		testenv.Equal(t, want, grantedRoutes(t, db))
 		outbox, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], edits.Must("outbox"))
-		if err != nil || len(outbox) != 3 { // the permission that went, those that came or changed, the roles
+		if err != nil || len(outbox) != 3 { // the deleted permission, the new and changed ones, and the roles
 			t.Errorf("%q, %v", outbox, err)
 		}
 	})
@@ -110,10 +110,10 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 func TestSyncPermissions_beside_a_later_release(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
-		before := holding(t, db)
+		before := grantedRoutes(t, db)
 		sqldbtest.MigrateLater(t, db, 9000, 20)
 		syncs(t, db, table()[1:])
-		testenv.Equal(t, before, holding(t, db))
+		testenv.Equal(t, before, grantedRoutes(t, db))
 	})
 }
 
@@ -129,12 +129,12 @@ func TestSyncPermissions_concurrent(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if held := holding(t, db); len(held) != 7 || len(held["OWNER"]) != 4 {
+		if held := grantedRoutes(t, db); len(held) != 7 || len(held["OWNER"]) != 4 {
 			t.Errorf("%v", held)
 		}
 		versions, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range versions {
-			if v != 2 || err != nil { // created, then granted its permissions
+			if v != 2 || err != nil { // version 1 on creation, 2 after its grants
 				t.Errorf("role %d was written %d times", id, v)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// bubble runs a measurement against a server that lives in the same bubble of fake time, so that every instant is
-// exact. The server takes as long for the n-th request, counted over all connections, as it is told.
+// bubble runs a measurement against a server in the same bubble of fake time, so that every instant is exact. takes
+// returns the response time of the n-th request, counted over all connections.
 func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func respond(c net.Conn, pause func()) {
 	}
 }
 
-// stall answers within a millisecond, but for one request that takes 300.
+// stall returns a millisecond for all requests but one, which takes 300.
 func stall(n int64) time.Duration {
 	if n == 3 {
 		return 300 * time.Millisecond
@@ -67,15 +67,15 @@ func slower(h *Histogram, than time.Duration) (n int64) {
 	return n
 }
 
-// L3: a server that stalls for 300 ms is charged for all requests that were due meanwhile. The eager generator asks
-// nothing in that time and sees a single slow answer: that is the omission.
+// L3: if a server stalls for 300 ms, all requests that were due meanwhile count as slow. The unpaced generator sends
+// nothing in that time and counts one slow response: that is coordinated omission.
 func TestRun_pacedCountsFromWhenItWasDue(t *testing.T) {
 	r, _ := bubble(t, Plan{Conns: 1, Duration: 600 * time.Millisecond}, stall)
 	if n := slower(&r.Latencies, 100*time.Millisecond); n != 1 || r.Latencies.Quantile(0.99) > 2*time.Millisecond {
 		t.Errorf("eager: %d slow answers, p99 %s", n, r.Latencies.Quantile(0.99))
 	}
-	// A request is due every 5 ms. The third is answered 300 ms late, and those of the 200 ms after it wait for more than
-	// 100: 40 in all, and the stall itself.
+	// A request is due every 5 ms. The third is answered 300 ms late, and those of the 200 ms after it wait for more
+	// than 100 ms: 40 in all, and the stalled request itself.
 	r, _ = bubble(t, Plan{Conns: 1, Duration: 600 * time.Millisecond, Rate: 200}, stall)
 	if n := slower(&r.Latencies, 100*time.Millisecond); n < 40 || n > 51 || r.Latencies.Count() != 120 {
 		t.Errorf("paced: %d slow answers of %d", n, r.Latencies.Count())
@@ -85,7 +85,7 @@ func TestRun_pacedCountsFromWhenItWasDue(t *testing.T) {
 	}
 }
 
-// Connections take turns, so that a rate is even and not a burst at every beat.
+// Connections take turns, so that the rate is even instead of a burst per interval.
 func TestRun_pacedIsEven(t *testing.T) {
 	r, took := bubble(t, Plan{Conns: 10, Warmup: 500 * time.Millisecond, Duration: time.Second, Rate: 100},
 		func(int64) time.Duration { return time.Millisecond })
@@ -110,13 +110,13 @@ func TestRun_pacedGivesUp(t *testing.T) {
 	if r.Done != 0 || r.Errors["no answer"] != 2 || r.Errors["never sent"] != 98 || r.Latencies.Count() != 100 {
 		t.Errorf("done %d, errors %v, %d latencies", r.Done, r.Errors, r.Latencies.Count())
 	}
-	// Due evenly over the first 100 ms, given up at 200.
+	// Requests are due evenly over the first 100 ms, and the measurement ends at 200.
 	if p50 := r.Latencies.Quantile(0.5); p50 < 149*time.Millisecond || p50 > 153*time.Millisecond {
 		t.Errorf("half of them waited %s", p50)
 	}
 }
 
-// The throughput is what was answered in time; an answer that comes later still counts as slow.
+// The throughput counts the responses in time. A later response still counts as slow.
 func TestRun_lastAnswersCountAsSlow(t *testing.T) {
 	r, took := bubble(t, Plan{Conns: 1, Warmup: 15 * time.Millisecond, Duration: 100 * time.Millisecond},
 		func(n int64) time.Duration {

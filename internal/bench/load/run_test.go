@@ -20,7 +20,7 @@ func serve(t testing.TB, h http.HandlerFunc) Target {
 	return testenv.Must(ParseTarget(s.URL))(t)
 }
 
-// gets asks for the root, always the same.
+// gets returns functions that always send the same request for the root.
 func gets(t Target) func(int) func() []byte {
 	request := t.Request("GET", "/", "")
 	return func(int) func() []byte { return func() []byte { return request } }
@@ -35,7 +35,7 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%s: %q, %v", base, got.addr, err)
 		}
 	}
-	// L1
+	// L1: only loopback addresses are accepted.
 	for _, base := range []string{
 		"http://example.com", "http://10.0.0.1:8080", "https://127.0.0.1", "127.0.0.1:8080", "http://0.0.0.0:80", "",
 		"http://127.0.0.1@example.com", "http://user@127.0.0.1", "http://127.0.0.1.example.com",
@@ -58,7 +58,7 @@ func TestRun_countsWhatTheServerAnswered(t *testing.T) {
 	r := testenv.Must(Run(t.Context(), Plan{
 		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
 	}))(t)
-	late := asked.Load() - r.Done - r.Failed() // were answered after the end
+	late := asked.Load() - r.Done - r.Failed() // number of responses after the end
 	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
 		t.Errorf("%d asked, %d done with %d bytes, errors %v", asked.Load(), r.Done, r.Bytes, r.Errors)
 	}
@@ -171,7 +171,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// A measurement is over when no connection has a request left, and two of them add up.
+// A measurement ends when no connection has a request left, and the results of two can be added.
 func TestRun_endsWithItsRequests(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("123")) })
 	request := target.Request("GET", "/", "")

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// site is a server with the carts' routes, of members 7 and 8.
+// site is a server with the cart routes of members 7 and 8.
 type site struct {
 	*carttest.Fixture
 
@@ -52,7 +52,7 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 	})
 }
 
-// answer is what came back; JSON numbers are float64.
+// answer is a decoded response; JSON numbers are float64.
 type answer struct {
 	status int
 	body   map[string]any
@@ -98,7 +98,7 @@ func put(dish, quantity int) string {
 	return fmt.Sprintf(`{"dishId":"%d","quantity":%d}`, dish, quantity)
 }
 
-// The shapes are those of the API document: 201 with the detail, and the whole cart otherwise.
+// The responses have the documented shapes: 201 with the line, and the whole cart otherwise.
 func TestCart_story(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		empty := map[string]any{
@@ -138,7 +138,7 @@ func TestCart_story(t *testing.T) {
 	})
 }
 
-// A cart is priced at each read and shows what has changed.
+// A cart is priced at each read and shows later changes of the menu.
 func TestCart_changes_meanwhile(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		for _, dish := range []int{101, 102, 103} {
@@ -199,7 +199,7 @@ func TestCart_branches(t *testing.T) {
 	})
 }
 
-// Names come in the language that is asked for, as far as the branch keeps it.
+// Names are in the requested language if the branch has it.
 func TestCart_languages(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		s.Name(t, 102, `{"vi":"Bún chả","en":"Grilled pork"}`)
@@ -265,7 +265,7 @@ func TestCart_refuses(t *testing.T) {
 	})
 }
 
-// A cart holds 50 dishes and 100 units, which is what can be ordered.
+// A cart holds at most 50 dishes and 100 units, the limits of an order.
 func TestCart_full(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		for i := range cart.MaxLines {

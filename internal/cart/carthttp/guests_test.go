@@ -55,7 +55,7 @@ func eachTable(t *testing.T, test func(t *testing.T, s *site)) {
 	})
 }
 
-// cart sends a request of a guest about the table's cart.
+// cart sends a guest's request about the table's cart.
 func (s *site) cart(t *testing.T, guest, method, line, body string, headers ...string) answer {
 	t.Helper()
 	path := "/cis/visit/" + s.Visit + "/cart"
@@ -67,7 +67,7 @@ func (s *site) cart(t *testing.T, guest, method, line, body string, headers ...s
 
 func unitsOf(item, qty int) string { return fmt.Sprintf(`{"itemId":"%d","qty":%d}`, item, qty) }
 
-// brief writes the lines of a cart as "phone id×quantity note", with a star for those of the phone that asks.
+// brief formats the lines of a cart as "phone id×quantity note", with a star for those of the requesting phone.
 func (a answer) brief(t *testing.T) string {
 	t.Helper()
 	list, ok := a.body["lines"].([]any)
@@ -156,11 +156,11 @@ func TestGuests_refusals(t *testing.T) {
 	})
 }
 
-// A table may change its cart as fast as its guests tap, and no faster.
+// Changes of a table's cart are limited to the speed of its guests' taps.
 func TestGuests_limit(t *testing.T) {
 	eachTable(t, func(t *testing.T, s *site) {
 		for i := range 80 {
-			guest := []string{"an", "binh"}[i%2] // each phone has a limit of its own, for all requests
+			guest := []string{"an", "binh"}[i%2] // each phone also has its own limit, for all requests
 			s.cart(t, guest, "PUT", "an-line-1", unitsOf(101, 1+i%20)).want(t, http.StatusOK, "")
 		}
 		s.cart(t, "chi", "PUT", "an-line-1", unitsOf(101, 1)).want(t, http.StatusTooManyRequests, "rate_limited")

@@ -30,17 +30,17 @@ import (
 // member is the model of a member's cart.
 type member struct {
 	id      int64
-	cart    int64 // 0 for none
+	cart    int64 // id; 0 for none
 	branch  int64
 	version int64
 	lines   []cart.Line // without versions
 }
 
 type model struct {
-	houses  [2]*carttest.Fixture // two processes
-	mirror  *carttest.Documents
-	members []*member
-	gone    []string // keys of what was deleted
+	processes [2]*carttest.Fixture // the services of two processes
+	mirror    *carttest.Documents
+	members   []*member
+	gone      []string // keys of deleted documents
 }
 
 // TestModel changes the carts of several members concurrently in two processes, and orders delete them. After every step each
@@ -52,16 +52,16 @@ func TestModel(t *testing.T) {
 			quotas[i] = stock.Unlimited
 		}
 		here := carttest.Open(t, db, quotas...)
-		houses := [2]*carttest.Fixture{here, carttest.OpenProcess(t, here.Restaurant, here.Clock)}
+		processes := [2]*carttest.Fixture{here, carttest.OpenProcess(t, here.Restaurant, here.Clock)}
 		m, last := carttest.NewDocuments(here.Restaurant, redis), atomic.Int64{}
 		rapid.Check(t, func(t *rapid.T) {
-			s := &model{houses: houses, mirror: m}
+			s := &model{processes: processes, mirror: m}
 			for range 3 {
 				who := here.Member(t, last.Add(1))
 				s.members = append(s.members, &member{id: who.UserID})
 			}
-			t.Repeat(map[string]func(*rapid.T){"change": s.change, "more": s.change, "take": s.take, "": s.check})
-			s.shown(t)
+			t.Repeat(map[string]func(*rapid.T){"change": s.change, "more": s.change, "take": s.deleteCart, "": s.check})
+			s.wantDocuments(t)
 		})
 	}
 	t.Run("sqlite,embedded", func(t *testing.T) { test(t, sqldbtest.SQLite(t), redisdbtest.Embedded(t)) })
@@ -79,7 +79,7 @@ func (s *model) change(t *rapid.T) {
 	}
 	stores := make([]*cartsql.Store, len(changes))
 	for i := range stores {
-		stores[i] = s.houses[rapid.IntRange(0, 1).Draw(t, "process")].Store
+		stores[i] = s.processes[rapid.IntRange(0, 1).Draw(t, "process")].Store
 	}
 	carts, failures := make([]cart.Cart, len(changes)), make([]error, len(changes))
 	var wg sync.WaitGroup
@@ -94,7 +94,7 @@ func (s *model) change(t *rapid.T) {
 			t.Fatalf("%+v of %+v: %v, want %v", changes[i], was, failures[i], want)
 		}
 		if want == nil {
-			s.learn(t, m, was, carts[i])
+			s.adopt(t, m, was, carts[i])
 		}
 	}
 }
@@ -169,9 +169,9 @@ func (m *member) put(at int, quantity, price, units int64) error {
 	return nil
 }
 
-// learn compares a cart after its change, and copies what only the store sets: ids and the version, which must increase
-// if anything changed.
-func (s *model) learn(t *rapid.T, m *member, was member, got cart.Cart) {
+// adopt compares a cart after its change, and copies the values that only the store sets: ids and the version, which
+// must increase if anything changed.
+func (s *model) adopt(t *rapid.T, m *member, was member, got cart.Cart) {
 	for i := range got.Lines {
 		if i < len(m.lines) && m.lines[i].ID == 0 {
 			m.lines[i].ID = got.Lines[i].ID
@@ -212,15 +212,15 @@ func plain(lines []cart.Line) []cart.Line {
 
 func (s *model) check(t *rapid.T) {
 	for _, m := range s.members {
-		got := testenv.Must(s.houses[0].Store.Cart(context.Background(), m.id))(t)
+		got := testenv.Must(s.processes[0].Store.Cart(context.Background(), m.id))(t)
 		m.compare(t, got)
 	}
 }
 
-// take deletes a cart as an order does.
-func (s *model) take(t *rapid.T) {
+// deleteCart deletes a cart as an order does.
+func (s *model) deleteCart(t *rapid.T) {
 	m := s.members[rapid.IntRange(0, len(s.members)-1).Draw(t, "member")]
-	h := s.houses[0]
+	h := s.processes[0]
 	testenv.NoError(t, h.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
 		carts := map[int64]cart.Cart{}
 		cartsql.QueueLock(tx, []int64{m.id}, carts)
@@ -240,9 +240,9 @@ func (s *model) take(t *rapid.T) {
 	*m = member{id: m.id}
 }
 
-// shown checks sections 2.1, 2.2 and 5.1 to 5.4 of the reference: the keys of every cart, and that nothing is left of
-// what was taken out or ordered.
-func (s *model) shown(t *rapid.T) {
+// wantDocuments checks sections 2.1, 2.2 and 5.1 to 5.4 of the reference: the keys of every cart, and that removed and
+// ordered lines have none.
+func (s *model) wantDocuments(t *rapid.T) {
 	s.mirror.Verify(t)
 	for _, m := range s.members {
 		of, byUser := fmt.Sprintf("user:%d:cart", m.id), fmt.Sprint("cart:index:user:", m.id)

@@ -12,7 +12,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// plans are what PostgreSQL is asked about its own plans, in tables that it has seen full of rows that were gone.
+// plans are statements that explain plans of PostgreSQL, and others that make the tables' statistics those of emptied
+// tables.
 var plans = sqldb.Load(func() fstest.MapFS {
 	files := fstest.MapFS{}
 	add := func(name, text string) { files[name+".sql"] = &fstest.MapFile{Data: []byte(text)} }
@@ -29,11 +30,11 @@ var plans = sqldb.Load(func() fstest.MapFS {
 	return files
 }())
 
-// compared is a join that looks at all pairs of rows, or a walk through a whole table that leaves out what was not asked for.
-var compared = regexp.MustCompile(`Join Filter: \(\w+\.\w+ = |Filter: \(.*= ANY`)
+// quadratic matches a plan that joins all pairs of rows or filters all rows of a table.
+var quadratic = regexp.MustCompile(`Join Filter: \(\w+\.\w+ = |Filter: \(.*= ANY`)
 
-// Carts come and go: when PostgreSQL last looked, all may have been gone. It believes that the tables are empty then, and
-// must still not compare each row of a table with each of a batch.
+// Carts are created and deleted often, so PostgreSQL's statistics may describe empty tables. Even then, its plans must
+// not compare each row of a table with each row of a batch.
 func TestStatements_with_stale_statistics(t *testing.T) {
 	db, ctx := sqldbtest.Postgres(t), t.Context()
 	for _, name := range []string{
@@ -53,7 +54,7 @@ func TestStatements_with_stale_statistics(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if plan := strings.Join(lines, "\n"); compared.MatchString(plan) || !strings.Contains(plan, "cart") {
+		if plan := strings.Join(lines, "\n"); quadratic.MatchString(plan) || !strings.Contains(plan, "cart") {
 			t.Errorf("%s:\n%s", name, plan)
 		}
 	}

@@ -21,7 +21,7 @@ func put(visit, guest, line string, quantity int64) cart.SharedChange {
 	}}
 }
 
-// shortOf writes the lines of a cart as "id×quantity".
+// shortOf formats the lines of a cart as "id×quantity".
 func shortOf(c cart.Shared) (lines []string) {
 	for _, l := range c.Lines {
 		lines = append(lines, fmt.Sprint(l.ID, "×", l.Quantity))
@@ -29,7 +29,7 @@ func shortOf(c cart.Shared) (lines []string) {
 	return lines
 }
 
-// What one process writes another one reads, with everything that a line has.
+// Lines that one process writes are read by another one, with all their values.
 func TestStore_Shared(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
 		there, visit := carttest.OpenProcess(t, h.Restaurant, h.Clock).Store, h.Visit
@@ -50,7 +50,7 @@ func TestStore_Shared(t *testing.T) {
 			{put(visit, "binh", "1", 3), []string{"an-1×5"}, cart.ErrChanged}, // a tombstone
 			{put(visit, "binh", "1", 0), []string{"an-1×5"}, nil},
 			{put(visit, "binh", "2", 21), []string{"an-1×5"}, cart.ErrQuantity},
-			{put(visit, "an", "3", 0), []string{"an-1×5"}, nil}, // the removal overtakes what adds the line
+			{put(visit, "an", "3", 0), []string{"an-1×5"}, nil}, // the removal arrives before the addition of the line
 			{put(visit, "an", "3", 1), []string{"an-1×5"}, cart.ErrChanged},
 		} {
 			h.Clock.Advance(time.Second) // lines are in the order of adding

@@ -44,7 +44,7 @@ type site struct {
 	clock         *testenv.Clock
 }
 
-// tables has table 3 in branch 1.
+// tables is a fake with table 3 in branch 1.
 type tables struct{ err error }
 
 func (f *tables) TableIn(_ context.Context, branch, table int64) (bool, error) {
@@ -76,8 +76,8 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
-// later advances the clock by more than the maximum age of a cached menu.
-func (s *site) later() { s.clock.Advance(10 * time.Second) }
+// expireMenus advances the clock by more than the maximum age of a cached menu.
+func (s *site) expireMenus() { s.clock.Advance(10 * time.Second) }
 
 // ask sends a request; headers come in pairs.
 func (s *site) ask(t testing.TB, method, path, body string, headers ...string) *httptest.ResponseRecorder {
@@ -129,7 +129,7 @@ func TestMenuActive_sold_out(t *testing.T) {
 		t.Error(body)
 	}
 	s.left.Set(11, -1)
-	s.later()
+	s.expireMenus()
 	if body := s.menu(t).Body.String(); strings.Contains(body, `"isSoldOut":true`) || strings.Contains(body, `"remaining":0`) {
 		t.Error(body)
 	}
@@ -181,14 +181,14 @@ func TestMenuActive_conditional(t *testing.T) {
 	first := s.menu(t)
 	etag := first.Header().Get("ETag")
 	for range 3 { // unchanged content keeps its ETag
-		s.later()
+		s.expireMenus()
 		w := s.menu(t, "If-None-Match", `"other", `+etag)
 		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != etag {
 			t.Errorf("%d %q with %s", w.Code, w.Body, w.Header().Get("ETag"))
 		}
 	}
 	s.left.Set(11, 3)
-	s.later()
+	s.expireMenus()
 	if w := s.menu(t, "If-None-Match", etag); w.Code != http.StatusOK || w.Header().Get("ETag") == etag {
 		t.Errorf("%d after a change, %s", w.Code, w.Header().Get("ETag"))
 	}
@@ -235,7 +235,7 @@ func TestMenuActive_without_SQL(t *testing.T) {
 	s.source.Fail(down)
 	s.tables.err = down
 	for range 5 {
-		s.later()
+		s.expireMenus()
 		if w := s.menu(t); w.Code != http.StatusOK || w.Body.String() != want {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
@@ -252,7 +252,7 @@ func TestMenuActive_at_once(t *testing.T) {
 				if w := s.menu(t, "Accept-Encoding", "gzip"); w.Code != http.StatusOK {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
-				s.later()
+				s.expireMenus()
 			}
 		})
 	}
@@ -261,12 +261,12 @@ func TestMenuActive_at_once(t *testing.T) {
 
 // store is a fake that records the calls of the staff's routes.
 type store struct {
-	catalog.MenuStore   // nil: the methods below are all that the tests call
+	catalog.MenuStore   // nil: the tests call only the methods below
 	catalog.BranchStore // nil
 
 	calls []string
 	err   error
-	pause *catalog.Pause // of the branch
+	pause *catalog.Pause // pause of the branch
 }
 
 func (s *store) note(format string, args ...any) error {

@@ -76,14 +76,14 @@ func newConsole(t *testing.T) *site {
 	return s
 }
 
-// by sends a request with the service token.
-func (s *site) by(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
+// asService sends a request with the service token.
+func (s *site) asService(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.ask(t, method, path, body, "Authorization", "Bearer "+serviceToken)
 }
 
-// got decodes a response and fails unless it has the status.
-func got[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
+// decode decodes a response and fails unless it has the status.
+func decode[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
 	t.Helper()
 	if w.Code != status {
 		t.Fatalf("%d %s, want %d", w.Code, w.Body, status)
@@ -99,101 +99,101 @@ type object = map[string]any
 // A dish is created, put on a draft, previewed and published, and guests see it.
 func TestConsole_from_dish_to_menu(t *testing.T) {
 	s := newConsole(t)
-	category := got[categoryInfo](t, s.by(t, "POST", "/api/categories", `{"names":{"vi":"Chè","en":"Sweets"},"sort":0}`), 201)
-	dish := got[dish](t, s.by(t, "POST", "/api/dishes",
+	category := decode[categoryInfo](t, s.asService(t, "POST", "/api/categories", `{"names":{"vi":"Chè","en":"Sweets"},"sort":0}`), 201)
+	dish := decode[dish](t, s.asService(t, "POST", "/api/dishes",
 		`{"categoryId":"`+category.ID+`","names":{"vi":"Chè bưởi","en":"Pomelo sweet soup"}}`), 201)
-	draft := got[Version](t, s.by(t, "POST", "/api/menus/1/versions", ""), 201)
-	added := got[line](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/items",
+	draft := decode[Version](t, s.asService(t, "POST", "/api/menus/1/versions", ""), 201)
+	added := decode[line](t, s.asService(t, "POST", "/api/menu-versions/"+draft.ID+"/items",
 		`{"dishId":"`+dish.ID+`","price":30000,"dailyQuota":4,"isActive":true}`), 201)
 	if added.DishID != dish.ID || added.CategoryNames[catalog.English] != "Sweets" || *added.DailyQuota != 4 {
 		t.Errorf("%+v", added)
 	}
-	got[entry](t, s.by(t, "PUT", "/api/menu-versions/"+draft.ID+"/items/"+added.ItemID,
+	decode[entry](t, s.asService(t, "PUT", "/api/menu-versions/"+draft.ID+"/items/"+added.ItemID,
 		`{"price":35000,"dailyQuota":4,"isActive":true,"sort":3}`), 200)
-	all := got[struct {
+	all := decode[struct {
 		ID     string
 		Status string
 		Items  []line
 		Total  int
-	}](t, s.by(t, "GET", "/api/menu-versions/"+draft.ID, ""), 200)
+	}](t, s.asService(t, "GET", "/api/menu-versions/"+draft.ID, ""), 200)
 	if all.ID != draft.ID || all.Status != "DRAFT" || all.Total != len(all.Items) || all.Items[0].ItemID != added.ItemID ||
 		all.Items[0].Price != 35000 || all.Items[0].Sort != 3 {
 		t.Errorf("%+v", all.Items[0])
 	}
 	want := `{"itemId":"` + added.ItemID + `","dishId":"` + dish.ID + `","name":"Pomelo sweet soup","description":"",` +
 		`"imageUrl":null,"price":35000,"isActive":true,"isSoldOut":false,"remaining":4}`
-	preview := s.by(t, "GET", "/api/menu-versions/"+draft.ID+"/preview?locale=en", "")
+	preview := s.asService(t, "GET", "/api/menu-versions/"+draft.ID+"/preview?locale=en", "")
 	if preview.Code != 200 || !strings.Contains(preview.Body.String(), want) || preview.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("the preview is %d %s", preview.Code, preview.Body)
 	}
 	if before := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); strings.Contains(before.Body.String(), "Pomelo") {
 		t.Error("guests see the draft")
 	}
-	got[Version](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/publish", ""), 200)
-	s.later()
+	decode[Version](t, s.asService(t, "POST", "/api/menu-versions/"+draft.ID+"/publish", ""), 200)
+	s.expireMenus()
 	if after := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); !strings.Contains(after.Body.String(), want) {
 		t.Errorf("guests see %s", after.Body)
 	}
-	list := got[httpapi.Listed[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
+	list := decode[httpapi.Listed[Version]](t, s.asService(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
 	if list.Total != 2 || len(list.Items) != 1 || list.Items[0].Status != catalog.Published {
 		t.Errorf("%+v", list)
 	}
-	menus := got[httpapi.Listed[menuInfo]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
+	menus := decode[httpapi.Listed[menuInfo]](t, s.asService(t, "GET", "/api/menus?branchId=1", ""), 200)
 	if menus.Total != 1 || *menus.Items[0].Published != draft.ID || menus.Items[0].Drafts != 0 {
 		t.Errorf("%+v", menus)
 	}
-	wantStatus(t, s.by(t, "DELETE", "/api/dishes/"+dish.ID, ""), 409, "dish_in_use")
-	wantStatus(t, s.by(t, "DELETE", "/api/categories/"+category.ID, ""), 409, "category_in_use")
-	wantStatus(t, s.by(t, "DELETE", "/api/menu-versions/"+draft.ID, ""), 409, "menu_version_not_draft")
-	second := got[Version](t, s.by(t, "POST", "/api/menus/1/versions", ""), 201)
-	got[object](t, s.by(t, "DELETE", "/api/menu-versions/"+second.ID+"/items/"+added.ItemID, ""), 204)
-	got[object](t, s.by(t, "DELETE", "/api/menu-versions/"+second.ID, ""), 204)
-	wantStatus(t, s.by(t, "GET", "/api/menu-versions/"+second.ID, ""), 404, "menu_version_not_found")
+	wantStatus(t, s.asService(t, "DELETE", "/api/dishes/"+dish.ID, ""), 409, "dish_in_use")
+	wantStatus(t, s.asService(t, "DELETE", "/api/categories/"+category.ID, ""), 409, "category_in_use")
+	wantStatus(t, s.asService(t, "DELETE", "/api/menu-versions/"+draft.ID, ""), 409, "menu_version_not_draft")
+	second := decode[Version](t, s.asService(t, "POST", "/api/menus/1/versions", ""), 201)
+	decode[object](t, s.asService(t, "DELETE", "/api/menu-versions/"+second.ID+"/items/"+added.ItemID, ""), 204)
+	decode[object](t, s.asService(t, "DELETE", "/api/menu-versions/"+second.ID, ""), 204)
+	wantStatus(t, s.asService(t, "GET", "/api/menu-versions/"+second.ID, ""), 404, "menu_version_not_found")
 }
 
 func TestConsole_pause(t *testing.T) {
 	s := newConsole(t)
-	b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause",
+	b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/pause",
 		`{"reasons":{"vi":"Mất điện","en":"Power cut"},"until":"2026-02-26T05:30:00Z"}`), 200)
 	if b.Paused == nil || b.Paused.Reasons[catalog.English] != "Power cut" || !b.Paused.Until.Equal(s.clock.Now().Add(30*time.Minute)) || b.Paused.By != "service" {
 		t.Errorf("%+v", b.Paused)
 	}
 	shown := func(locale string) *paused {
 		t.Helper()
-		return got[menu](t, s.ask(t, "POST", "/cis/menu/active?locale="+locale, `{"branchId":"1"}`), 200).Paused
+		return decode[menu](t, s.ask(t, "POST", "/cis/menu/active?locale="+locale, `{"branchId":"1"}`), 200).Paused
 	}
 	if p := shown("en"); *p.Reason != "Power cut" || p.ReasonCode != nil || !p.Until.Equal(s.clock.Now().Add(30*time.Minute)) {
 		t.Errorf("guests see %+v", p)
 	}
-	s.later()
-	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY"}`), 200); *b.Paused.ReasonCode != "BUSY" || b.Paused.Until != nil {
+	s.expireMenus()
+	if b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY"}`), 200); *b.Paused.ReasonCode != "BUSY" || b.Paused.Until != nil {
 		t.Errorf("%+v", b.Paused)
 	}
-	s.later()
+	s.expireMenus()
 	if p := shown("vi"); *p.ReasonCode != "BUSY" || p.Reason != nil || p.Until != nil {
 		t.Errorf("guests see %+v", p)
 	}
-	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/resume", ""), 200); b.Paused != nil {
+	if b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/resume", ""), 200); b.Paused != nil {
 		t.Errorf("%+v", b.Paused)
 	}
-	s.later()
+	s.expireMenus()
 	if p := shown("vi"); p != nil {
 		t.Errorf("guests see %+v", p)
 	}
-	if got := got[branch](t, s.by(t, "PATCH", "/api/branches/1", `{"name":"Phố cổ","isOpen":false}`), 200); got.Name != "Phố cổ" || got.IsOpen {
+	if got := decode[branch](t, s.asService(t, "PATCH", "/api/branches/1", `{"name":"Phố cổ","isOpen":false}`), 200); got.Name != "Phố cổ" || got.IsOpen {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestConsole_86(t *testing.T) {
 	s := newConsole(t)
-	w := s.by(t, "POST", "/api/menu-items/11/86", `{"until":"END_OF_DAY"}`)
+	w := s.asService(t, "POST", "/api/menu-items/11/86", `{"until":"END_OF_DAY"}`)
 	want := `{"itemId":"11","since":"2026-02-26T05:00:00Z","eightySixedUntil":"2026-02-26T21:00:00Z","eightySixedBy":"service",` +
 		`"holds":2,"heldUnits":3,"carts":1}`
 	if d := cmp.Diff(want, strings.TrimSpace(w.Body.String())); w.Code != 200 || d != "" {
 		t.Errorf("%d %s", w.Code, d)
 	}
-	page := got[branchAvailability](t, s.by(t, "GET", "/api/branches/1/availability", ""), 200)
+	page := decode[branchAvailability](t, s.asService(t, "GET", "/api/branches/1/availability", ""), 200)
 	if page.BizDate != "2026-02-26" || page.Total != len(page.Items) || page.Items[0].ItemID != "11" {
 		t.Fatalf("%+v", page)
 	}
@@ -207,8 +207,8 @@ func TestConsole_86(t *testing.T) {
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
 		t.Errorf("phones show %s", body)
 	}
-	got[restored](t, s.by(t, "POST", "/api/menu-items/11/restore", ""), 200)
-	s.later()
+	decode[restored](t, s.asService(t, "POST", "/api/menu-items/11/restore", ""), 200)
+	s.expireMenus()
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); strings.Contains(body, `"isSoldOut":true`) {
 		t.Errorf("phones show %s", body)
 	}
@@ -252,7 +252,7 @@ func TestConsole_refuses(t *testing.T) {
 		{"POST", "/api/menu-versions/5/items", `{"dishId":"4","price":1,"dailyQuota":null,"isActive":true}`, 409, "menu_version_not_draft"},
 	} {
 		t.Run(tt.method+" "+tt.path+" "+tt.body, func(t *testing.T) {
-			wantStatus(t, s.by(t, tt.method, tt.path, tt.body), tt.status, tt.code)
+			wantStatus(t, s.asService(t, tt.method, tt.path, tt.body), tt.status, tt.code)
 		})
 	}
 }
@@ -286,16 +286,16 @@ func (s *site) send(t *testing.T, body, contentType string) *httptest.ResponseRe
 func TestConsole_images(t *testing.T) {
 	s := newConsole(t)
 	raw := string(photo(t, 1200, 800))
-	id := got[uploadedImage](t, s.send(t, raw, "image/jpeg"), 201)
+	id := decode[uploadedImage](t, s.send(t, raw, "image/jpeg"), 201)
 	body, kind := form(t, "image", []byte(raw))
-	if again := got[uploadedImage](t, s.send(t, body, kind), 201); again != id || id.ImageURL != "/media/"+id.ID+"-960.jpg" {
+	if again := decode[uploadedImage](t, s.send(t, body, kind), 201); again != id || id.ImageURL != "/media/"+id.ID+"-960.jpg" {
 		t.Errorf("%+v and %+v", id, again)
 	}
-	d := got[dish](t, s.by(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
+	d := decode[dish](t, s.asService(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
 	if *d.ImageID != id.ID || *d.ImageURL != id.ImageURL {
 		t.Errorf("%+v", d)
 	}
-	s.later()
+	s.expireMenus()
 	if menu := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, id.ImageURL) {
 		t.Error("the menu does not show it")
 	}
@@ -337,7 +337,7 @@ func TestConsole_images_at_once(t *testing.T) {
 				t.Errorf("%d %s", answer.Code, answer.Body)
 			}
 		})
-		if _, err := w.Write(raw[:10]); err != nil { // it is being read
+		if _, err := w.Write(raw[:10]); err != nil { // the server is reading it
 			t.Fatal(err)
 		}
 	}
@@ -347,5 +347,5 @@ func TestConsole_images_at_once(t *testing.T) {
 		_ = w.Close()
 	}
 	wg.Wait()
-	got[uploadedImage](t, s.send(t, string(raw), "image/jpeg"), 201)
+	decode[uploadedImage](t, s.send(t, string(raw), "image/jpeg"), 201)
 }

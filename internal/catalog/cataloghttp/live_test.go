@@ -80,7 +80,7 @@ func TestLive_streamEnds(t *testing.T) {
 	l.next()
 	s.seats.closed.Store(true) // the visit is closed
 	s.left.Set(11, 0)
-	s.later()
+	s.expireMenus()
 	if data, ok := l.next(); ok || l.text.Err() != nil {
 		t.Errorf("the stream continued after the visit with %q, %v", data, l.text.Err())
 	}
@@ -113,31 +113,31 @@ func TestLive_stream(t *testing.T) {
 		`{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 	seen := l.id
 	s.left.Set(11, 0)
-	s.later()
+	s.expireMenus()
 	l.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `true,"remaining":0}]}`)
 	if l.id == seen {
 		t.Error("another state has the same id")
 	}
 	back := openLive(t, server.URL, l.id)
 	s.left.Set(11, 7)
-	s.later()
+	s.expireMenus()
 	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
 	if back.id != seen {
 		t.Error("the same state has another id")
 	}
 	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
-	s.later()
+	s.expireMenus()
 	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 
 	// A pause is sent although no item changed.
 	b, c := catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1))
 	b.Pause, c.Revision = &catalog.Pause{Code: catalog.PauseBusy}, 7
 	s.source.Put(b, c)
-	s.later()
+	s.expireMenus()
 	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"cartVersion":null,"items":[]}`)
 }
 
-// Where the phones of a table share a cart, its version is sent whenever it changes, without items that did not.
+// If the phones of a table share a cart, each change of its version is sent, without unchanged items.
 func TestLive_cart(t *testing.T) {
 	s := newSite(t)
 	b := catalogtest.Branch()
@@ -198,7 +198,7 @@ func (l *liveClient) want(data string) {
 	}
 }
 
-// next reads the data of the next event; false when the stream has ended.
+// next returns the data of the next event; ok is false if the stream has ended.
 func (l *liveClient) next() (data string, ok bool) {
 	for l.text.Scan() {
 		if id, ok := strings.CutPrefix(l.text.Text(), "id: "); ok {
@@ -217,7 +217,7 @@ func TestDifferences(t *testing.T) {
 	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now), s.left, s.clock.Now)
 	menu := func(left int64) *state {
 		s.left.Set(11, left)
-		s.later()
+		s.expireMenus()
 		b := testenv.Must(live.Get(t.Context(), 1))(t)
 		return &state{LiveMenu: b}
 	}

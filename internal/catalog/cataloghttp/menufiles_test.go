@@ -21,7 +21,7 @@ func TestConsole_menu_import(t *testing.T) {
 	s := newConsole(t)
 	file := "category,name,price,name:en\nPhở,Phở tái,65.000,Rare beef pho\n"
 	wrong := "category,name,price\nPhở,Phở tái,cheap\n"
-	if got := got[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", wrong, "text/csv"), 200); len(got.Problems) != 1 {
+	if got := decode[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", wrong, "text/csv"), 200); len(got.Problems) != 1 {
 		t.Errorf("a dry run: %+v", got)
 	}
 	w := s.importMenu(t, "?publish=true", wrong, "text/csv")
@@ -41,12 +41,12 @@ func TestConsole_menu_import(t *testing.T) {
 			t.Errorf("%s: %d %s", query, w.Code, body)
 		}
 	}
-	s.later()
+	s.expireMenus()
 	if menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, "Rare beef pho") {
 		t.Error("guests do not see the dish")
 	}
 	body, kind := form(t, "menu", []byte(file))
-	if got := got[catalog.MenuImportResult](t, s.importMenu(t, "", body, kind), 200); got.Created+got.Updated != 0 {
+	if got := decode[catalog.MenuImportResult](t, s.importMenu(t, "", body, kind), 200); got.Created+got.Updated != 0 {
 		t.Errorf("the same as a form: %+v", got)
 	}
 	wantStatus(t, s.ask(t, "POST", "/api/branches/1/menu/import", file), 401, "unauthenticated")
@@ -66,26 +66,26 @@ func TestConsole_menu_export(t *testing.T) {
 		{"export?format=xlsx", menufile.XLSX.ContentType(), "comanda-1-menu.xlsx"},
 		{"template?format=csv", "text/csv; charset=utf-8", "comanda-1-template.csv"},
 	} {
-		w := s.by(t, "GET", "/api/branches/1/menu/"+c.path, "")
+		w := s.asService(t, "GET", "/api/branches/1/menu/"+c.path, "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != c.contentType || !strings.Contains(w.Header().Get("Content-Disposition"), `"`+c.name+`"`) {
 			t.Errorf("%s: %d, %v", c.path, w.Code, w.Header())
 		}
-		got := got[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", w.Body.String(), c.contentType), 200)
+		got := decode[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", w.Body.String(), c.contentType), 200)
 		if len(got.Problems) > 0 || strings.HasPrefix(c.path, "export") && got.Created+got.Updated > 0 {
 			t.Errorf("%s is imported as %+v", c.path, got)
 		}
 	}
-	wantStatus(t, s.by(t, "GET", "/api/branches/1/menu/export?format=pdf", ""), 422, "invalid")
-	wantStatus(t, s.by(t, "GET", "/api/branches/99/menu/export", ""), 404, "branch_not_found")
-	wantStatus(t, s.by(t, "POST", "/api/branches/2/menu/copy", `{"fromBranchId":"1"}`), 409, "currencies_differ")
-	if got := got[catalog.MenuImportResult](t, s.by(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1"}`), 200); got.Created+got.Updated != 0 {
+	wantStatus(t, s.asService(t, "GET", "/api/branches/1/menu/export?format=pdf", ""), 422, "invalid")
+	wantStatus(t, s.asService(t, "GET", "/api/branches/99/menu/export", ""), 404, "branch_not_found")
+	wantStatus(t, s.asService(t, "POST", "/api/branches/2/menu/copy", `{"fromBranchId":"1"}`), 409, "currencies_differ")
+	if got := decode[catalog.MenuImportResult](t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1"}`), 200); got.Created+got.Updated != 0 {
 		t.Errorf("onto itself: %+v", got)
 	}
 }
 
 func TestConsole_menu_templates(t *testing.T) {
 	s := newConsole(t)
-	offered := got[menuTemplates](t, s.by(t, "GET", "/api/branches/1/menu/templates", ""), 200)
+	offered := decode[menuTemplates](t, s.asService(t, "GET", "/api/branches/1/menu/templates", ""), 200)
 	i := slices.IndexFunc(offered.Items, func(m readyMenu) bool { return m.Name == "pho" })
 	if i < 0 || offered.Currency != "VND" {
 		t.Fatalf("%+v", offered)
@@ -95,21 +95,21 @@ func TestConsole_menu_templates(t *testing.T) {
 		t.Errorf("%+v", pho)
 	}
 	importIt := func(body string) *httptest.ResponseRecorder {
-		return s.by(t, "POST", "/api/branches/1/menu/templates", body)
+		return s.asService(t, "POST", "/api/branches/1/menu/templates", body)
 	}
 	for _, c := range []struct {
 		body    string
 		created int
 	}{{`{"name":"pho","dryRun":true}`, pho.Dishes}, {`{"name":"pho","publish":true}`, pho.Dishes}, {`{"name":"pho"}`, 0}} {
-		if got := got[catalog.MenuImportResult](t, importIt(c.body), 200); got.Created != c.created || got.Updated != 0 || len(got.Problems) > 0 {
+		if got := decode[catalog.MenuImportResult](t, importIt(c.body), 200); got.Created != c.created || got.Updated != 0 || len(got.Problems) > 0 {
 			t.Errorf("%s: %+v", c.body, got)
 		}
 	}
-	s.later()
+	s.expireMenus()
 	if menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, "Rare beef pho") {
 		t.Error("guests do not see the dishes")
 	}
 	wantStatus(t, importIt(`{"name":"pizza"}`), 422, "menu_template_unknown")
-	wantStatus(t, s.by(t, "GET", "/api/branches/99/menu/templates", ""), 404, "branch_not_found")
-	wantStatus(t, s.by(t, "POST", "/api/branches/99/menu/templates", `{"name":"pho"}`), 404, "branch_not_found")
+	wantStatus(t, s.asService(t, "GET", "/api/branches/99/menu/templates", ""), 404, "branch_not_found")
+	wantStatus(t, s.asService(t, "POST", "/api/branches/99/menu/templates", `{"name":"pho"}`), 404, "branch_not_found")
 }

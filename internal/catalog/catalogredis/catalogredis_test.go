@@ -48,8 +48,8 @@ func (l *loader) load(context.Context) (catalog.Content, error) {
 	return menu(l.revision), l.err
 }
 
-// through requests a revision and checks the result and the number of loads.
-func through(t *testing.T, c *catalogredis.Cache, l *loader, revision int64, wantLoads int64) {
+// getWithLoads requests a revision and checks the result and the number of loads.
+func getWithLoads(t *testing.T, c *catalogredis.Cache, l *loader, revision int64, wantLoads int64) {
 	t.Helper()
 	l.loads.Store(0)
 	got := testenv.Must(c.GetOrLoad(t.Context(), branch, revision, l.load))(t)
@@ -67,13 +67,13 @@ func each(t *testing.T, test func(t *testing.T, db *redisdb.DB, c *catalogredis.
 func TestCache_GetOrLoad(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
-		through(t, c, l, 1, 1)
-		through(t, c, l, 1, 0)
+		getWithLoads(t, c, l, 1, 1)
+		getWithLoads(t, c, l, 1, 0)
 		l.revision = 2
-		through(t, c, l, 2, 1) // the copy is outdated
-		through(t, c, l, 2, 0)
+		getWithLoads(t, c, l, 2, 1) // the copy is outdated
+		getWithLoads(t, c, l, 2, 0)
 		c.Delete(t.Context(), branch)
-		through(t, c, l, 2, 1)
+		getWithLoads(t, c, l, 2, 1)
 		ttl, err := db.Do(t.Context(), "PTTL", keyspace.MenuActive(branch)).Int()
 		if ttl < 179_000 || ttl > 210_000 || err != nil {
 			t.Errorf("the copy's TTL is %d ms, %v", ttl, err)
@@ -89,14 +89,14 @@ func TestCache_GetOrLoad_loses_its_lock_to_Delete(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
 		l.during = func() { c.Delete(t.Context(), branch) }
-		through(t, c, l, 1, 1)
+		getWithLoads(t, c, l, 1, 1)
 		if n, err := db.Do(t.Context(), "EXISTS", keyspace.MenuActive(branch)).Int(); n != 0 || err != nil {
 			t.Errorf("the outdated menu was stored: %d, %v", n, err)
 		}
 	})
 }
 
-// It must not release the lock of the next process either.
+// The load must not release the lock of the next process either.
 func TestCache_GetOrLoad_leaves_the_lock_of_another(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
@@ -105,12 +105,12 @@ func TestCache_GetOrLoad_leaves_the_lock_of_another(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		through(t, c, l, 1, 1)
+		getWithLoads(t, c, l, 1, 1)
 		if holder, _, err := db.Do(t.Context(), "GET", keyspace.MenuActiveLock(branch)).Text(); holder != "another" {
 			t.Errorf("the lock is held by %q, %v", holder, err)
 		}
 		l.during = nil
-		through(t, c, l, 1, 1) // the lock holder takes too long: load without storing
+		getWithLoads(t, c, l, 1, 1) // the lock holder takes too long: load without storing
 	})
 }
 
@@ -120,8 +120,8 @@ func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 		if _, err := c.GetOrLoad(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
 			t.Errorf("got %v", err)
 		}
-		through(t, c, &loader{revision: 1}, 1, 1)
-		through(t, c, &loader{revision: 1}, 1, 0)
+		getWithLoads(t, c, &loader{revision: 1}, 1, 1)
+		getWithLoads(t, c, &loader{revision: 1}, 1, 0)
 	})
 }
 
@@ -129,7 +129,7 @@ func TestCache_GetOrLoad_ignores_what_it_cannot_read(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		for _, text := range []string{"", "[]", `{"revision":9}`, `{"revision":9,"branchId":8}`} {
 			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())
-			through(t, c, &loader{revision: 1}, 1, 1)
+			getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestCache_GetOrLoad_ignores_what_it_cannot_read(t *testing.T) {
 // Write access to Redis must not allow changing prices: a modified copy and a copy of another branch are ignored.
 func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
-		through(t, c, &loader{revision: 1}, 1, 1)
+		getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		copied, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(branch)).Text()
 		if err != nil || !json.Valid([]byte(copied)) || !strings.Contains(copied, "65001") {
 			t.Fatalf("the copy is %s, %v", copied, err)
@@ -154,9 +154,9 @@ func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
 			copied[:12],
 		} {
 			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())
-			through(t, c, &loader{revision: 1}, 1, 1)
+			getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		}
-		through(t, c, &loader{revision: 1}, 1, 0)
+		getWithLoads(t, c, &loader{revision: 1}, 1, 0)
 	})
 }
 
@@ -182,11 +182,11 @@ func TestCache_without_Redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
 	c := catalogredis.New(db)
 	l := &loader{revision: 1}
-	through(t, c, l, 1, 1)
+	getWithLoads(t, c, l, 1, 1)
 	server.Kill()
 	start := time.Now()
 	for range 10 {
-		through(t, c, l, 1, 1)
+		getWithLoads(t, c, l, 1, 1)
 	}
 	c.Delete(t.Context(), branch)
 	if took := time.Since(start); took > 2*time.Second {

@@ -53,7 +53,7 @@ func TestStore_CreateBranch(t *testing.T) {
 	})
 }
 
-// Equal requests under one key create one branch, also at once. Another request under the key is refused.
+// Equal requests under one key create one branch, even concurrently. Another request under the key is refused.
 func TestStore_CreateBranch_repeated(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := catalogsql.New(db, nil)

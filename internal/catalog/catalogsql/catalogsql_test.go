@@ -139,7 +139,7 @@ func TestStore_Publish_at_once(t *testing.T) {
 		for _, v := range append(drafts, drafts...) { // each twice
 			wg.Go(func() {
 				_, err := s.Publish(context.WithoutCancel(t.Context()), authz.System(), v.ID, now)
-				if err != nil && !errors.Is(err, catalog.ErrNotDraft) { // its second publisher may come too late
+				if err != nil && !errors.Is(err, catalog.ErrNotDraft) { // another publisher may have been faster
 					t.Error(err)
 				}
 			})
@@ -275,7 +275,7 @@ func TestStore_calls_the_hook(t *testing.T) {
 // An actor of another branch gets not-found errors and changes nothing. Every other change is in the audit log.
 func TestStore_other_branches(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
-		v := draft(t, s, 70000) // two changes
+		v := draft(t, s, 70000) // the draft has two changes
 		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 		before := content(t, s)
 		_, noMenu := s.Draft(t.Context(), far, menuID, now)

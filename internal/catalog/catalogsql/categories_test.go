@@ -14,8 +14,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// peeks are statements with which tests read the tables directly.
-var peeks = sqldb.Load(fstest.MapFS{
+// tableQueries are statements with which tests read the tables directly.
+var tableQueries = sqldb.Load(fstest.MapFS{
 	"documents.sql": {Data: []byte(`SELECT entity || ' ' || ids FROM document_outbox WHERE created_at = $1 ORDER BY entity, ids`)},
 	"version.sql":   {Data: []byte(`SELECT version FROM dish WHERE id = $1`)},
 	"images.sql":    {Data: []byte(`SELECT COUNT(*) FROM image`)},
@@ -24,7 +24,7 @@ var peeks = sqldb.Load(fstest.MapFS{
 
 func peek[T any](t *testing.T, db *sqldb.DB, name string, args ...any) []T {
 	t.Helper()
-	return testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Value[T], peeks.Must(name), args...))(t)
+	return testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Value[T], tableQueries.Must(name), args...))(t)
 }
 
 func dishService(s *catalogsql.Store, at time.Time) *catalog.DishService {
@@ -225,7 +225,7 @@ func TestStore_AddImage(t *testing.T) {
 		}
 		const shown, old, fresh = "00000000000000000000000000000001", "00000000000000000000000000000002", "00000000000000000000000000000003"
 		keep(shown, now, now)
-		keep(shown, now, now) // the same again
+		keep(shown, now, now) // a repetition
 		testenv.Must(dishService(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}))(t)
 		keep(old, now, now)
 		keep(fresh, now.Add(2*time.Hour), now.Add(time.Hour))

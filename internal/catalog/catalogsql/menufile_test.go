@@ -28,7 +28,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// menuFiles imports with pictures that are ids themselves.
+// menuFiles imports menus whose pictures are already ids.
 func menuFiles(s *catalogsql.Store) *catalog.MenuFiles {
 	clock := func() time.Time { return now }
 	return &catalog.MenuFiles{
@@ -46,8 +46,8 @@ func menuFiles(s *catalogsql.Store) *catalog.MenuFiles {
 
 var publish = catalog.ImportOptions{Publish: true}
 
-// imported imports a file that must have no problems, and returns the numbers of created and updated dishes.
-func imported(t testing.TB, s *catalogsql.Store, by authz.Actor, branch int64, file string, o catalog.ImportOptions) [2]int {
+// mustImport imports a file that must have no problems, and returns the numbers of created and updated dishes.
+func mustImport(t testing.TB, s *catalogsql.Store, by authz.Actor, branch int64, file string, o catalog.ImportOptions) [2]int {
 	t.Helper()
 	r, err := menuFiles(s).Import(t.Context(), by, branch, []byte(file), o)
 	if err != nil || len(r.Problems) > 0 {
@@ -95,17 +95,17 @@ func sixty() string {
 func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
-		dry := imported(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{DryRun: true, Publish: true})
+		dry := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{DryRun: true, Publish: true})
 		if dry != [2]int{60, 0} || state(t, s, branch).MenuID != 0 {
 			t.Fatalf("a dry run: %v, menu %d", dry, state(t, s, branch).MenuID)
 		}
-		if got := imported(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
+		if got := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
 			t.Errorf("%v", got)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
 			t.Errorf("published without being asked to: %v", err)
 		}
-		if got := imported(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
+		if got := mustImport(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
 			t.Errorf("the same file again: %v", got)
 		}
 		c, err := s.Content(t.Context(), branch)
@@ -131,10 +131,10 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 func TestMenuFiles_updates_by_key(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
-		imported(t, s, authz.System(), branch, sixty(), publish)
+		mustImport(t, s, authz.System(), branch, sixty(), publish)
 		was := itemNamed(t, state(t, s, branch), "Món 3")
 		file := "key,category,category:en,name,name:en,price,quota\nk3,Nhóm mới,New,Món ba,-,99k,\nk4,nhóm 4,,Món 4,,14k,-\nnew,Nhóm 1,,Món 61,,1k,5\n"
-		if got := imported(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
+		if got := mustImport(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
 			t.Errorf("%v", got)
 		}
 		now := itemNamed(t, state(t, s, branch), "Món ba")
@@ -147,7 +147,7 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 		if it, ok := c.Edition.Item(was.ItemID); err != nil || !ok || it.Price != was.Price || len(c.Edition.Items) != 60 {
 			t.Errorf("the published version changed: %v, %v", it, err)
 		}
-		imported(t, s, authz.System(), branch, file, publish)
+		mustImport(t, s, authz.System(), branch, file, publish)
 		if c, err = s.Content(t.Context(), branch); err != nil || len(c.Edition.Items) != 61 {
 			t.Errorf("%d items, %v", len(c.Edition.Items), err)
 		}
@@ -160,11 +160,11 @@ func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 		var calls caps
 		s := catalogsql.New(db, calls.hook)
 		file := "category,name,price,quota\nPhở,Phở bò,65k,33\n"
-		if got := imported(t, s, cook, branchID, file, catalog.ImportOptions{}); got != [2]int{0, 1} {
+		if got := mustImport(t, s, cook, branchID, file, catalog.ImportOptions{}); got != [2]int{0, 1} {
 			t.Fatal(got)
 		}
 		calls.want(t)
-		imported(t, s, cook, branchID, file, publish)
+		mustImport(t, s, cook, branchID, file, publish)
 		calls.want(t, "11=33")
 		if q := content(t, s).Quotas[item]; q != 33 {
 			t.Errorf("quota %d", q)
@@ -189,8 +189,8 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
 			t.Errorf("%s, %v", d, err)
 		}
-		testenv.Equal(t, before, state(t, s, branchID), inside)
-		testenv.Equal(t, content0, content(t, s), inside)
+		testenv.Equal(t, before, state(t, s, branchID), importedFields)
+		testenv.Equal(t, content0, content(t, s), importedFields)
 	})
 }
 
@@ -223,7 +223,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 			t.Errorf("%s, %v", d, err)
 		}
 		// Prices are the branch's own.
-		if got := imported(t, s, cook, branchID, "category,name,price\nPhở,Phở bò,66k\n", publish); got != [2]int{0, 1} {
+		if got := mustImport(t, s, cook, branchID, "category,name,price\nPhở,Phở bò,66k\n", publish); got != [2]int{0, 1} {
 			t.Errorf("%v", got)
 		}
 		if it := itemNamed(t, state(t, s, branch), "Phở bò"); it.Price != 65_000 || it.DishID != 4 {
@@ -287,7 +287,7 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 			t.Errorf("the original's draft is %d", st.DraftID)
 		}
 
-		imported(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
+		mustImport(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
 		branch = copyOf(unpublished, "Quán Hoa 3")
 		st := state(t, s, branch)
 		if c, err := s.Content(t.Context(), branch); st.DraftID == 0 || len(st.Items) != 60 || err == nil && len(c.Edition.Items) > 0 {
@@ -300,7 +300,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		file := "category,name,price,image\nPhở,Phở bò,65k,a.jpg\nPhở,Phở gà,60k,a.jpg\nMới,Món mới,1k,b.jpg\n"
 		raw := archive(t, map[string]string{"menu.csv": file, "a.jpg": "a", "b.jpg": "b"})
-		if got := imported(t, s, authz.System(), branchID, raw, publish); got != [2]int{1, 2} {
+		if got := mustImport(t, s, authz.System(), branchID, raw, publish); got != [2]int{1, 2} {
 			t.Fatal(got)
 		}
 		a, b := strings.Repeat("a", 32), strings.Repeat("b", 32)
@@ -312,11 +312,11 @@ func TestMenuFiles_pictures(t *testing.T) {
 		if _, found, err := s.Image(t.Context(), b, catalog.Large); err != nil || !found {
 			t.Error(found, err)
 		}
-		if got := imported(t, s, authz.System(), branchID, raw, publish); got != [2]int{0, 0} {
+		if got := mustImport(t, s, authz.System(), branchID, raw, publish); got != [2]int{0, 0} {
 			t.Errorf("again: %v", got)
 		}
 		file = "category,name,price,image\nPhở,Phở bò,65k,-\nPhở,Phở gà,60k," + catalog.ImageURL(b) + "\n"
-		if got := imported(t, s, authz.System(), branchID, file, publish); got != [2]int{0, 2} {
+		if got := mustImport(t, s, authz.System(), branchID, file, publish); got != [2]int{0, 2} {
 			t.Errorf("a stored picture and none: %v", got)
 		}
 		for image, want := range map[string]menufile.ProblemCode{
@@ -336,7 +336,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 func TestMenuFiles_retired_dishes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
-		imported(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\nb,Phở,Hai,2k\n", publish)
+		mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\nb,Phở,Hai,2k\n", publish)
 		was := itemNamed(t, state(t, s, branch), "Một")
 		v, err := s.Draft(t.Context(), authz.System(), state(t, s, branch).MenuID, now)
 		if err == nil {
@@ -351,7 +351,7 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := imported(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
+		if got := mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
 			t.Errorf("%v", got)
 		}
 		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == was.DishID || it.ImportKey != "a" {
@@ -373,7 +373,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 			t.Helper()
 			for _, f := range []menufile.Format{menufile.CSV, menufile.XLSX} {
 				before := state(t, s, branch)
-				if got := imported(t, s, authz.System(), branch, exported(t, s, branch, f), catalog.ImportOptions{}); got != [2]int{} {
+				if got := mustImport(t, s, authz.System(), branch, exported(t, s, branch, f), catalog.ImportOptions{}); got != [2]int{} {
 					t.Fatalf("%s: %v", f, got)
 				}
 				after := state(t, s, branch)
@@ -381,7 +381,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 					before.Items[i].ImportKey = after.Items[i].ImportKey
 				}
 				before.Branch.Revision = after.Branch.Revision
-				if d := cmp.Diff(before, after, inside); d != "" {
+				if d := cmp.Diff(before, after, importedFields); d != "" {
 					t.Fatal(d)
 				}
 			}
@@ -410,8 +410,8 @@ func TestMenuFiles_round_trip(t *testing.T) {
 		// Each file changes the menu of the one before.
 		for n := range testenv.Size(6, 300) {
 			raw := testenv.Must(menufile.Write(menufile.XLSX, o, menus.Example(n)))(t)
-			imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
-			if got := imported(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
+			mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
+			if got := mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
 				t.Fatalf("file %d again: %v", n, got)
 			}
 			unchanged(t, branch)
@@ -436,8 +436,8 @@ func archive(t *testing.T, files map[string]string) string {
 	return out.String()
 }
 
-// inside compares an edition's fields, and of branches only what an import could change.
-var inside = cmp.Options{
+// importedFields compares an edition's fields, and of branches only those that an import could change.
+var importedFields = cmp.Options{
 	cmp.AllowUnexported(catalog.Edition{}),
 	cmp.Comparer(func(a, b catalog.Branch) bool { return a.ID == b.ID && a.Revision == b.Revision }),
 }

@@ -59,13 +59,13 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		if r := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{next}}); r.Updated != 1 || r.VersionID == first.VersionID {
 			t.Errorf("%+v", r)
 		}
-		if got := content2(t, s, branch); got.Edition.Items[0].Price != 99_000 {
+		if got := contentOf(t, s, branch); got.Edition.Items[0].Price != 99_000 {
 			t.Errorf("%+v", got.Edition.Items)
 		}
 	})
 }
 
-func content2(t testing.TB, s *catalogsql.Store, branch int64) catalog.Content {
+func contentOf(t testing.TB, s *catalogsql.Store, branch int64) catalog.Content {
 	t.Helper()
 	return testenv.Must(s.Content(t.Context(), branch))(t)
 }
@@ -128,7 +128,7 @@ func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
 		if len(changed) != 1 || changed[0].DishID != pho.DishID || changed[0].Price != 70_000 {
 			t.Errorf("%+v", changed)
 		}
-		if d := cmp.Diff(before, state(t, s, branchID), inside); d != "" {
+		if d := cmp.Diff(before, state(t, s, branchID), importedFields); d != "" {
 			t.Errorf("a refused change wrote: %s", d)
 		}
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
@@ -153,7 +153,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		live := content2(t, s, branchID).Edition.VersionID
+		live := contentOf(t, s, branchID).Edition.VersionID
 		foreign := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
 		before := state(t, s, branchID)
 		unknown, bad := int64(999), "nothing"
@@ -164,7 +164,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 		for name, c := range map[string]struct {
 			by   authz.Actor
 			w    catalog.MenuRows
-			want error // nil: any invalid one
+			want error // nil: any invalid-input error
 		}{
 			"another branch":        {far, one(newRow(1)), catalog.ErrBranch},
 			"a dish of two":         {cook, one(renamed), catalog.ErrShared},
@@ -189,7 +189,7 @@ func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		testenv.Equal(t, before, state(t, s, branchID), inside)
+		testenv.Equal(t, before, state(t, s, branchID), importedFields)
 	})
 }
 
@@ -204,7 +204,7 @@ func TestMenuRows_500_dishes(t *testing.T) {
 		if r := written(t, s, branch, w); r.Created != catalog.MaxMenuRows {
 			t.Errorf("%+v", r)
 		}
-		if got := content2(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
+		if got := contentOf(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
 			t.Errorf("%d items", len(got.Edition.Items))
 		}
 	})

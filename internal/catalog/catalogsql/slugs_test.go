@@ -47,7 +47,7 @@ func (e slugEnv) rename(id int64, name string) string {
 	return b.Slug
 }
 
-func (e slugEnv) leads(slug string, want int64) {
+func (e slugEnv) wantBranch(slug string, want int64) {
 	e.t.Helper()
 	if id, err := e.s.BranchBySlug(e.t.Context(), slug); err != nil || id != want {
 		e.t.Errorf("%q leads to branch %d, want %d; %v", slug, id, want, err)
@@ -65,8 +65,8 @@ func TestStore_slugs(t *testing.T) {
 		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
 			t.Error(slug)
 		}
-		e.leads("quan-hoa", a.ID)
-		e.leads("quan-mai", a.ID)
+		e.wantBranch("quan-hoa", a.ID)
+		e.wantBranch("quan-mai", a.ID)
 		if c := e.create("Quán Hoa"); c.Slug != "quan-hoa-3" {
 			t.Errorf("a new branch has %q, which would take a link away", c.Slug)
 		}
@@ -79,9 +79,9 @@ func TestStore_slugs(t *testing.T) {
 		if slug := e.rename(a.ID, "Quán Hoa"); slug != "quan-hoa" {
 			t.Errorf("its first name again: %q", slug)
 		}
-		e.leads("quan-mai", a.ID)
-		e.leads("unknown", 0)
-		e.leads("", 0)
+		e.wantBranch("quan-mai", a.ID)
+		e.wantBranch("unknown", 0)
+		e.wantBranch("", 0)
 		failed := errors.New("refused")
 		_, err := e.s.ChangeBranch(t.Context(), authz.System(), a.ID, audit.ActionBranchEdited, now,
 			func(b catalog.Branch) (catalog.Branch, error) { return b, failed })
@@ -146,7 +146,7 @@ func TestStore_AssignSlugs(t *testing.T) {
 	})
 }
 
-// The sender of a branch's e-mails uses the mail server of the house: it is not for those who work in one branch. A copy
+// The sender of a branch's e-mails uses the restaurant's mail server, so staff of one branch cannot change it. A copy
 // of the branch does not have it.
 func TestBranchAdmin_mail_sender(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
@@ -178,8 +178,8 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 	})
 }
 
-// Whether the guests of a table share a cart is for those who edit the branch. It is audited, and a copy of the branch
-// has it too.
+// Staff who edit a branch decide whether the guests of a table share a cart. The change is audited, and a copy of the
+// branch has the same setting.
 func TestBranchAdmin_shared_cart(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files := menuFiles(s)

@@ -94,7 +94,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 		if diff := cmp.Diff(append([]int64{l.ItemID}, before...), items()); diff != "" {
 			t.Errorf("put in front: %s", diff)
 		}
-		// An entry without a position keeps it.
+		// An entry without a position keeps its position.
 		testenv.NoError(t, s.EditDraft(t.Context(), cook, v.ID, l.ItemID,
 			catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now))
 		if got := items(); got[0] != l.ItemID {

@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cold makes all reads use SQL, as before the documents are in Redis. Reads from Redis return the same:
-// documentredis.TestReader_finds.
+// cold makes all reads use SQL, as before the documents are in Redis. documentredis.TestReader_finds checks that reads
+// from Redis return the same.
 type cold struct{}
 
 func (cold) Epoch() string { return "" }

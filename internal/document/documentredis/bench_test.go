@@ -81,7 +81,7 @@ func BenchmarkSampler(b *testing.B) {
 	testenv.NoError(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
 	var last document.Sample
 	s := r.sampler(func(_ context.Context, s document.Sample) { last = s })
-	testenv.NoError(b, s.RunOnce(b.Context())) // which only counts
+	testenv.NoError(b, s.RunOnce(b.Context())) // this run only counts
 	r.server.Say("CONFIG RESETSTAT")
 	n := 0
 	for b.Loop() {
@@ -124,7 +124,7 @@ func BenchmarkBy(b *testing.B) {
 				b.Error(found, err)
 			}
 		})
-		b.ReportMetric(rate/limit, "of_raw") // as measured just before, on the same server
+		b.ReportMetric(rate/limit, "of_raw") // as measured before on the same server
 	})
 }
 

@@ -8,7 +8,8 @@ import (
 	"comanda/internal/document"
 )
 
-// A size is asked for once and followed, until the time is over, a batch fails, or two batches overlap.
+// The size of a list is counted once and then follows the changes, until its time is over, a batch fails, or two
+// batches overlap.
 func TestListSizes(t *testing.T) {
 	e := document.Entities[0]
 	sizes := listSizes{known: map[*document.Entity]*listSize{}}

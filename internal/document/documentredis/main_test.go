@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 type fixture struct {
 	db        *sqldb.DB
 	redis     *redisdb.DB
-	server    *testenv.Server // nil where it is not the test's own
+	server    *testenv.Server // nil if shared with other tests
 	sql       *documentsql.Store
 	store     *Store
 	data      documenttest.Writer
@@ -48,7 +48,7 @@ func (r *fixture) builder() *document.Builder {
 	}
 }
 
-// sampler looks for what Redis has lost, as often as it is told to.
+// sampler returns a sampler, which runs only when the test calls it.
 func (r *fixture) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
 	return &document.Sampler{
 		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Generation: r.plane, Now: r.db.Now, Observe: observe,
@@ -74,8 +74,8 @@ func (r *fixture) verify(t testing.TB) document.Verification {
 	return found
 }
 
-// clean fails the test if SQL and Redis differ.
-func (r *fixture) clean(t testing.TB) {
+// wantClean fails the test if SQL and Redis differ.
+func (r *fixture) wantClean(t testing.TB) {
 	t.Helper()
 	if v := r.verify(t); !v.Clean {
 		t.Fatalf("found %v: %v", v.Found, v.Samples)
@@ -95,7 +95,7 @@ func each(t *testing.T, test func(t *testing.T, r *fixture)) {
 	t.Run("sqlite,cluster", func(t *testing.T) { test(t, newFixture(sqldbtest.SQLite(t), redisdbtest.Cluster(t))) })
 }
 
-// anOrder is the id of an order; n makes them differ.
-func anOrder(n int) string {
+// orderID returns the id of an order; different n have different ids.
+func orderID(n int) string {
 	return uid.New(time.Date(2026, 2, 26, 5, 0, 0, n*1e6, time.UTC))
 }

@@ -25,16 +25,16 @@ type machine struct {
 	*fixture
 	sub   *testing.T
 	other *fixture // a second process on the same stores
-	keeps bool     // Redis loses nothing in this history, and nothing is rebuilt
+	keeps bool     // Redis loses no keys in this run, and nothing is rebuilt
 
-	// the model
+	// the model:
 	users   map[int64]documenttest.User
-	dishes  map[int64]int64 // to categories
-	carts   map[int64]int64 // to users
-	details map[int64]int64 // to carts
-	rights  map[int64]bool  // of role 2
+	dishes  map[int64]int64 // category by dish
+	carts   map[int64]int64 // user by cart
+	details map[int64]int64 // cart by cart line
+	rights  map[int64]bool  // rights of role 2
 	orders  map[string]orderRow
-	held    []func(context.Context) error // projections that are late
+	delayed []func(context.Context) error // delayed projections
 }
 
 type orderRow struct {
@@ -42,7 +42,8 @@ type orderRow struct {
 	ref  string
 }
 
-// TestModel: after any history Redis and SQL agree, and readers never see anything that is not in SQL.
+// TestModel checks that after any sequence of operations Redis and SQL agree, and that readers never see anything that
+// is not in SQL.
 func TestModel(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(12, 400)) // each empties two stores and fills them again
 	each(t, func(t *testing.T, r *fixture) {
@@ -51,15 +52,15 @@ func TestModel(t *testing.T) {
 			m.begin(rt)
 			rt.Repeat(map[string]func(*rapid.T){
 				"write": m.write, "write more": m.write, "write on": m.write, "project": m.project, "hold back": m.holdBack,
-				"late": m.late, "repeat": m.repeat, "trouble": m.trouble, "watch": m.look, "read": m.ask,
+				"late": m.runDelayed, "repeat": m.repeat, "trouble": m.damage, "watch": m.reconcileAll, "read": m.readAny,
 			})
-			m.quiet(rt)
+			m.settle(rt)
 		})
 	})
 }
 
 const (
-	people  = 4 // ids of accounts, and so on: few, so that they meet
+	people  = 4 // numbers of ids; few, so that operations meet on the same ids
 	plates  = 4
 	baskets = 4
 )
@@ -77,7 +78,7 @@ func (m *machine) begin(t *rapid.T) {
 	for p := range int64(3) {
 		testenv.NoError(m.sub, m.data.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
 	}
-	m.look(t)
+	m.reconcileAll(t)
 }
 
 // oneOf runs one of several actions.
@@ -88,14 +89,14 @@ func (m *machine) write(t *rapid.T) {
 		m.putOrder)
 }
 
-func (m *machine) trouble(t *rapid.T) {
+func (m *machine) damage(t *rapid.T) {
 	if m.keeps {
 		t.Skip("nothing is lost")
 	}
 	oneOf(t, m.flush, m.lose, m.build)
 }
 
-func (m *machine) ask(t *rapid.T) { oneOf(t, m.byID, m.byValue, m.find) }
+func (m *machine) readAny(t *rapid.T) { oneOf(t, m.byID, m.byValue, m.find) }
 
 var (
 	emails = rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "c@example.com", "d@example.com"})
@@ -108,7 +109,7 @@ func (m *machine) putUser(t *rapid.T) {
 		ID: rapid.Int64Range(1, people).Draw(t, "user"), Email: emails.Draw(t, "email"), Username: names.Draw(t, "name"), Role: 1,
 		Province: places.Draw(t, "province"), City: places.Draw(t, "city"), Registered: rapid.Bool().Draw(t, "registered"),
 	}
-	for id, o := range m.users { // SQL would refuse what another has
+	for id, o := range m.users { // SQL would refuse a value that another account has
 		if id != u.ID && (u.Email != "" && o.Email == u.Email || u.Username != "" && o.Username == u.Username) {
 			t.Skip("taken")
 		}
@@ -117,8 +118,8 @@ func (m *machine) putUser(t *rapid.T) {
 	m.users[u.ID] = u
 }
 
-// one draws a key of a map.
-func one[K int64 | string, V any](t *rapid.T, of map[K]V) K {
+// anyKey draws a key of a map.
+func anyKey[K int64 | string, V any](t *rapid.T, of map[K]V) K {
 	if len(of) == 0 {
 		t.Skip("there is none")
 	}
@@ -126,7 +127,7 @@ func one[K int64 | string, V any](t *rapid.T, of map[K]V) K {
 }
 
 func (m *machine) deleteUser(t *rapid.T) {
-	id := one(t, m.users)
+	id := anyKey(t, m.users)
 	for _, owner := range m.carts {
 		if owner == id {
 			t.Skip("has a cart")
@@ -143,7 +144,7 @@ func (m *machine) putDish(t *rapid.T) {
 }
 
 func (m *machine) putCart(t *rapid.T) {
-	id, owner := rapid.Int64Range(1, baskets).Draw(t, "cart"), one(t, m.users)
+	id, owner := rapid.Int64Range(1, baskets).Draw(t, "cart"), anyKey(t, m.users)
 	for c, o := range m.carts {
 		if o == owner && c != id {
 			t.Skip("has one")
@@ -154,20 +155,20 @@ func (m *machine) putCart(t *rapid.T) {
 }
 
 func (m *machine) putDetail(t *rapid.T) {
-	cart, dish := one(t, m.carts), one(t, m.dishes)
+	cart, dish := anyKey(t, m.carts), anyKey(t, m.dishes)
 	id := cart*100 + dish
 	testenv.NoError(t, m.data.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
 	m.details[id] = cart
 }
 
 func (m *machine) deleteDetail(t *rapid.T) {
-	id := one(t, m.details)
+	id := anyKey(t, m.details)
 	testenv.NoError(t, m.data.DeleteDetail(m.sub.Context(), id))
 	delete(m.details, id)
 }
 
 func (m *machine) deleteCart(t *rapid.T) {
-	id := one(t, m.carts)
+	id := anyKey(t, m.carts)
 	testenv.NoError(t, m.data.DeleteCart(m.sub.Context(), id))
 	delete(m.carts, id)
 	maps.DeleteFunc(m.details, func(_, cart int64) bool { return cart == id })
@@ -215,13 +216,13 @@ func (m *machine) holdBack(t *rapid.T) {
 	testenv.NoError(t, err)
 	for _, c := range claimed {
 		docs := m.read(t, c.Entity, c.IDs)
-		m.held = append(m.held, func(ctx context.Context) error {
+		m.delayed = append(m.delayed, func(ctx context.Context) error {
 			a, err := m.other.store.Apply(ctx, docs)
 			m.other.projector.Touch(slices.Concat(a.Lost, a.Displaced)...)
 			return err
 		})
 		if rapid.Bool().Draw(t, "settles at once") {
-			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
+			m.delayed = append(m.delayed, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
 			testenv.NoError(t, m.sql.DeleteQueued(m.sub.Context(), []string{c.ID}))
 		} else {
 			now := m.db.Now()
@@ -251,14 +252,14 @@ func (m *machine) read(t *rapid.T, e *document.Entity, ids []string) []document.
 	return docs
 }
 
-// late runs one of the projections that were held back, in any order.
-func (m *machine) late(t *rapid.T) {
-	if len(m.held) == 0 {
+// runDelayed runs one of the delayed projections, in any order.
+func (m *machine) runDelayed(t *rapid.T) {
+	if len(m.delayed) == 0 {
 		t.Skip("nothing is late")
 	}
-	i := rapid.IntRange(0, len(m.held)-1).Draw(t, "which")
-	testenv.NoError(t, m.held[i](m.sub.Context()))
-	m.held = slices.Delete(m.held, i, i+1)
+	i := rapid.IntRange(0, len(m.delayed)-1).Draw(t, "which")
+	testenv.NoError(t, m.delayed[i](m.sub.Context()))
+	m.delayed = slices.Delete(m.delayed, i, i+1)
 }
 
 // repeat projects documents that have not changed.
@@ -270,7 +271,7 @@ func (m *machine) repeat(t *rapid.T) {
 
 func (m *machine) flush(*rapid.T) { flush(m.sub, m.fixture) }
 
-// lose deletes some key, as an eviction does; the document's next reader may find nothing, but never a wrong value.
+// lose deletes a random key, as an eviction does. The document's next reader may find nothing, but never a wrong value.
 func (m *machine) lose(t *rapid.T) {
 	key := fmt.Sprintf(rapid.SampledFrom([]string{"user:%d", "memo:{user:%d}", "cart:index:user:%d", "cart:%d"}).Draw(t, "key"),
 		rapid.Int64Range(1, people).Draw(t, "id"))
@@ -281,12 +282,12 @@ func (m *machine) build(t *rapid.T) {
 	testenv.NoError(t, m.builder().Build(m.sub.Context()))
 }
 
-func (m *machine) look(t *rapid.T) {
+func (m *machine) reconcileAll(t *rapid.T) {
 	testenv.NoError(t, m.plane.Reconcile(m.sub.Context()))
 	testenv.NoError(t, m.other.plane.Reconcile(m.sub.Context()))
 }
 
-// byID: every document that is found belongs to a row that existed.
+// byID checks that every document that is found belongs to a row that existed.
 func (m *machine) byID(t *rapid.T) {
 	id := rapid.Int64Range(1, people).Draw(t, "id")
 	d, found := testenv.Must2(m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10)))(t)
@@ -298,7 +299,7 @@ func (m *machine) byID(t *rapid.T) {
 	}
 }
 
-// byValue: an account found by a value has it, and an account with the value is found.
+// byValue checks that an account found by a value has it, and that an account with the value is found.
 func (m *machine) byValue(t *rapid.T) {
 	email := emails.Filter(func(s string) bool { return s != "" }).Draw(t, "email")
 	d, found := testenv.Must2(m.reader.FindUnique(m.sub.Context(), document.User, "email", email))(t)
@@ -312,7 +313,7 @@ func (m *machine) byValue(t *rapid.T) {
 	}
 }
 
-// find: every account that a search returns has the values searched for.
+// find checks that every account that a search returns has the values searched for.
 func (m *machine) find(t *rapid.T) {
 	f := m.filter(t)
 	docs, _ := testenv.Must2(m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people}))(t)
@@ -341,17 +342,17 @@ func (m *machine) filter(t *rapid.T) document.Filter {
 	return f
 }
 
-// quiet ends the run. When nothing is pending any more, Redis equals SQL, and every reader returns what the model has.
-func (m *machine) quiet(t *rapid.T) {
-	for len(m.held) > 0 {
-		m.late(t)
+// settle ends the run: when nothing is pending any more, Redis equals SQL, and every reader returns the model's values.
+func (m *machine) settle(t *rapid.T) {
+	for len(m.delayed) > 0 {
+		m.runDelayed(t)
 	}
 	testenv.NoError(t, m.other.projector.RunOnce(m.sub.Context()))
 	testenv.NoError(t, m.projector.RunOnce(m.sub.Context()))
 	if !m.keeps {
 		testenv.NoError(t, m.builder().Build(m.sub.Context()))
 	}
-	m.look(t)
+	m.reconcileAll(t)
 	if v := m.verify(m.sub); !v.Clean {
 		t.Fatalf("found %v: %v", v.Found, v.Samples)
 	}

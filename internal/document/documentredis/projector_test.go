@@ -9,8 +9,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// A process has read a row and writes it late, after the row was deleted and the deletion projected, of which Redis had
-// only seen an early version: the deletion's own version tells that the late write is older.
+// A process reads a row and writes its document late, after the row was deleted and the deletion projected. Redis has
+// only an early version, so the version of the deletion must show that the late write is older.
 func TestProjector_deletion_overtakes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		ctx := t.Context()
@@ -29,7 +29,7 @@ func TestProjector_deletion_overtakes(t *testing.T) {
 		if len(a.Dropped) != 1 || late[0].Version != 4 {
 			t.Errorf("version %d was written after the deletion: %+v", late[0].Version, a)
 		}
-		r.clean(t)
+		r.wantClean(t)
 	})
 }
 
@@ -43,6 +43,6 @@ func TestProjector_total_too_large(t *testing.T) {
 		testenv.Must(r.db.Exec(ctx, documenttest.Statement("UPDATE cart_detail SET price = 9007199254740992")))(t)
 		r.project(t)
 		wantKeys(t, r.store, map[string]string{"user:list": "7", "cartDetail:index:cart:4": "8"})
-		r.clean(t)
+		r.wantClean(t)
 	})
 }

@@ -15,42 +15,42 @@ import (
 	"comanda/internal/testenv"
 )
 
-// asked is a Source that counts the queries to SQL.
-type asked struct {
+// countingSource is a Source that counts the queries to SQL.
+type countingSource struct {
 	document.Source
 	n int
 }
 
-func (a *asked) Read(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error) {
+func (a *countingSource) Read(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error) {
 	a.n++
 	return a.Source.Read(ctx, e, ids)
 }
 
-func (a *asked) Owners(
+func (a *countingSource) Owners(
 	ctx context.Context, e *document.Entity, x *document.Index, values []string,
 ) (map[string]string, error) {
 	a.n++
 	return a.Source.Owners(ctx, e, x, values)
 }
 
-func (a *asked) Find(
+func (a *countingSource) Find(
 	ctx context.Context, e *document.Entity, where []document.Where, offset, limit int,
 ) ([]string, int, error) {
 	a.n++
 	return a.Source.Find(ctx, e, where, offset, limit)
 }
 
-// reading is a rig with a warm reader whose questions to SQL are counted.
-func reading(t *testing.T, r *fixture) (*document.Reader, *asked) {
+// warmReader returns a reader of complete documents in Redis, with a counter of its queries to SQL.
+func warmReader(t *testing.T, r *fixture) (*document.Reader, *countingSource) {
 	t.Helper()
-	fill(t, r, anOrder(1))
+	fill(t, r, orderID(1))
 	testenv.NoError(t,
 		r.data.PutUser(t.Context(), documenttest.User{ID: 457, Username: "chi", Email: "chi@example.com", Role: 1, Province: "Riyadh", City: "Hue"}),
 		r.data.PutUser(t.Context(), documenttest.User{ID: 458, Role: 1, Province: "riyadh", City: "RIYADH", Registered: true}))
 	r.project(t)
-	r.watch(t)
-	r.whole(t, true)
-	sql := &asked{Source: r.sql}
+	r.reconcile(t)
+	r.wantUsable(t, true)
+	sql := &countingSource{Source: r.sql}
 	return &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}, sql
 }
 
@@ -69,7 +69,7 @@ func idsOf(docs []document.Document) []string {
 // Complete documents are read from Redis alone, by id and by every unique index, ignoring case.
 func TestReader_warm(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		reader, sql := reading(t, r)
+		reader, sql := warmReader(t, r)
 		docs := testenv.Must(reader.GetMany(t.Context(), document.User, []string{"458", "456", "nonsense", "457"}))(t)
 		testenv.Equal(t, []string{"458", "456", "457"}, idsOf(docs))
 		for index, value := range map[string]string{
@@ -82,7 +82,7 @@ func TestReader_warm(t *testing.T) {
 		}
 		for e, want := range map[*document.Entity][3]string{
 			document.Role: {"name", "ADMIN", "1"}, document.Cart: {"user", "456", "123"},
-			document.Order: {"paymentRef", "VNPAY123", held(t, r.store, "user:456:orders")},
+			document.Order: {"paymentRef", "VNPAY123", valueOf(t, r.store, "user:456:orders")},
 		} {
 			if d, _, err := reader.FindUnique(t.Context(), e, want[0], want[1]); err != nil || d.ID != want[2] {
 				t.Errorf("%s by %s: %q, %v", e.Name, want[0], d.ID, err)
@@ -97,7 +97,7 @@ func TestReader_warm(t *testing.T) {
 // A missing key in Redis does not prove that a document is missing.
 func TestReader_absent(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		reader, _ := reading(t, r)
+		reader, _ := warmReader(t, r)
 		if _, found, err := reader.Get(t.Context(), document.User, "9"); err != nil || found {
 			t.Error(found, err)
 		}
@@ -148,17 +148,17 @@ func TestReader_repairs(t *testing.T) {
 		"document no longer has the value": {[][]string{{"SET", "user:456", `{"id":"456","email":"x","version":1}`}}, byEmail, map[string]string{email: "456"}},
 	}
 	each(t, func(t *testing.T, r *fixture) {
-		reader, sql := reading(t, r)
+		reader, sql := warmReader(t, r)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				sql.n = 0
-				tell(t, r, c.spoil...)
+				sendRaw(t, r, c.spoil...)
 				if id := c.read(t, reader); id != "456" || sql.n == 0 {
 					t.Errorf("read %q with %d questions to SQL", id, sql.n)
 				}
 				r.project(t)
 				wantKeys(t, r.store, c.want)
-				r.clean(t)
+				r.wantClean(t)
 			})
 		}
 	})
@@ -167,8 +167,8 @@ func TestReader_repairs(t *testing.T) {
 // A wrong member of a set is left out and removed. A missing one is restored.
 func TestReader_repairs_sets(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		reader, _ := reading(t, r)
-		tell(t, r, []string{"SADD", "user:list", "999"}, []string{"SADD", "user:index:city:riyadh", "457"})
+		reader, _ := warmReader(t, r)
+		sendRaw(t, r, []string{"SADD", "user:list", "999"}, []string{"SADD", "user:index:city:riyadh", "457"})
 		docs, _, err := reader.Find(t.Context(), document.User, document.Filter{"city": "riyadh"}, document.Page{Limit: 10})
 		if d := cmp.Diff([]string{"456", "458"}, idsOf(docs)); err != nil || d != "" {
 			t.Error(err, d)
@@ -182,7 +182,7 @@ func TestReader_repairs_sets(t *testing.T) {
 	})
 }
 
-// Filters are combined and paged in the same way by Redis and by SQL.
+// Redis and SQL combine and page filters in the same way.
 func TestReader_finds(t *testing.T) {
 	questions := []struct {
 		filter document.Filter
@@ -199,7 +199,7 @@ func TestReader_finds(t *testing.T) {
 		{document.Filter{"registered": "perhaps"}, []string{}},
 	}
 	each(t, func(t *testing.T, r *fixture) {
-		reader, sql := reading(t, r)
+		reader, sql := warmReader(t, r)
 		for _, warm := range []bool{true, false} {
 			if sql.n = 0; !warm {
 				r.plane.Invalidate()
@@ -221,7 +221,7 @@ func TestReader_finds(t *testing.T) {
 // While Redis is down or incomplete, readers use SQL without waiting.
 func TestReader_cold(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		reader, sql := reading(t, r)
+		reader, sql := warmReader(t, r)
 		look := func(t *testing.T) {
 			t.Helper()
 			sql.n = 0
@@ -239,7 +239,7 @@ func TestReader_cold(t *testing.T) {
 		}
 		r.plane.Invalidate()
 		look(t)
-		r.watch(t)
+		r.reconcile(t)
 		flush(t, r) // not detected yet
 		look(t)
 		if r.server == nil {
@@ -248,7 +248,7 @@ func TestReader_cold(t *testing.T) {
 		r.server.Kill()
 		look(t)
 		r.project(t) // later
-		r.watch(t)
-		r.whole(t, false)
+		r.reconcile(t)
+		r.wantUsable(t, false)
 	})
 }

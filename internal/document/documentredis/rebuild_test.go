@@ -33,24 +33,24 @@ func flush(t testing.TB, r *fixture) {
 	testenv.Must(r.store.send(t.Context(), cmds))(t)
 }
 
-// watch runs one check, as the loop of a server does.
-func (r *fixture) watch(t testing.TB) {
+// reconcile runs one check, as the loop of a server does.
+func (r *fixture) reconcile(t testing.TB) {
 	t.Helper()
 	testenv.NoError(t, r.plane.Reconcile(t.Context()))
 }
 
-// whole fails the test unless readers may rely on Redis.
-func (r *fixture) whole(t testing.TB, want bool) {
+// wantUsable fails the test unless readers may use Redis, or must not, as wanted.
+func (r *fixture) wantUsable(t testing.TB, want bool) {
 	t.Helper()
 	if got := r.plane.Epoch() != ""; got != want {
 		t.Errorf("the documents are whole: %v, want %v", got, want)
 	}
 }
 
-// More accounts and lines of orders than a batch has; an order has three.
+// Numbers of accounts and of orders with three lines each: more than fit into a batch.
 var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
-func crowded(t *testing.T, r *fixture) (documents int) {
+func fillBatches(t *testing.T, r *fixture) (documents int) {
 	t.Helper()
 	testenv.NoError(t, r.data.Fill(t.Context(), users, orders))
 	r.project(t)
@@ -59,15 +59,15 @@ func crowded(t *testing.T, r *fixture) (documents int) {
 
 func TestRebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
-		r.whole(t, false)
-		r.watch(t)
-		r.whole(t, true)
-		r.clean(t)
+		total := fillBatches(t, r)
+		r.wantUsable(t, false)
+		r.reconcile(t)
+		r.wantUsable(t, true)
+		r.wantClean(t)
 		flush(t, r)
-		r.watch(t)
-		r.whole(t, true)
-		r.clean(t)
+		r.reconcile(t)
+		r.wantUsable(t, true)
+		r.wantClean(t)
 		done := 0
 		b := r.builder()
 		b.Report = func(p document.Progress) { done = p.Done }
@@ -75,9 +75,9 @@ func TestRebuild(t *testing.T) {
 		if done != total {
 			t.Errorf("%d documents written, there are %d", done, total)
 		}
-		r.whole(t, true) // until the next check, and then again
-		r.watch(t)
-		r.whole(t, true)
+		r.wantUsable(t, true) // still true until the next check
+		r.reconcile(t)
+		r.wantUsable(t, true)
 	})
 }
 
@@ -103,7 +103,7 @@ func interrupted(ctx context.Context, t *testing.T, r *fixture, after int, end f
 // A rebuild that is stopped half-way continues where it was, and ends complete.
 func TestRebuild_resumes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -116,29 +116,29 @@ func TestRebuild_resumes(t *testing.T) {
 		if done > total*3/4 || done < total/4 {
 			t.Errorf("the second half had %d of %d documents", done, total)
 		}
-		r.clean(t)
+		r.wantClean(t)
 	})
 }
 
 // If Redis has lost keys since then, the next rebuild starts over.
 func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		flush(t, r)
-		r.watch(t)
-		r.whole(t, true)
-		r.clean(t)
+		r.reconcile(t)
+		r.wantUsable(t, true)
+		r.wantClean(t)
 	})
 }
 
 // A rebuild during which Redis loses its keys does not count; the next one does.
 func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		total := crowded(t, r)
+		total := fillBatches(t, r)
 		var once sync.Once
 		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
 		if !errors.Is(err, document.ErrKeysLost) {
@@ -147,16 +147,16 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 		if state, err := r.sql.Generation(t.Context()); err != nil || state.Epoch != "" {
 			t.Errorf("the epoch is %q, %v", state.Epoch, err)
 		}
-		r.watch(t)
-		r.whole(t, true)
-		r.clean(t)
+		r.reconcile(t)
+		r.wantUsable(t, true)
+		r.wantClean(t)
 	})
 }
 
 // Only one process rebuilds at a time. If it dies, the others wait until its claim expires.
 func TestRebuild_one_at_a_time(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		seen := testenv.Must(r.sql.Generation(t.Context()))(t)
 		server := testenv.Must(r.store.Server(t.Context()))(t)
 		now := r.db.Now()
@@ -167,21 +167,21 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrRebuildRunning) {
 			t.Errorf("two at a time: %v", err)
 		}
-		r.watch(t) // it leaves the work to the other
-		r.whole(t, false)
+		r.reconcile(t) // the other process keeps the claim
+		r.wantUsable(t, false)
 		b := r.builder()
 		b.Now = func() time.Time { return now.Add(31 * time.Second) }
 		testenv.NoError(t, b.Build(t.Context()))
-		r.watch(t)
-		r.whole(t, true)
-		r.clean(t)
+		r.reconcile(t)
+		r.wantUsable(t, true)
+		r.wantClean(t)
 	})
 }
 
 // A rebuild runs beside writers that do not wait for it.
 func TestRebuild_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for w := range int64(2) {
@@ -190,7 +190,7 @@ func TestRebuild_during_writes(t *testing.T) {
 					id := 1 + 2*(n*37%int64(users/2)) + w
 					u := documenttest.User{ID: id, Email: "n" + digit(int(n%10)) + "w" + digit(int(w)) + "@example.com", Role: 1, City: "c" + digit(int(n%5))}
 					if err := r.data.PutUser(t.Context(), u); err != nil {
-						continue // the address is another's by now
+						continue // another account has the address now
 					}
 					if err := r.projector.RunOnce(t.Context()); err != nil {
 						t.Error(err)
@@ -204,7 +204,7 @@ func TestRebuild_during_writes(t *testing.T) {
 		end()
 		all.Wait()
 		r.project(t)
-		r.clean(t)
+		r.wantClean(t)
 	})
 }
 
@@ -213,22 +213,22 @@ func TestRebuild_during_writes(t *testing.T) {
 func TestRebuild_after_a_restored_backup(t *testing.T) {
 	each(t, func(t *testing.T, later *fixture) {
 		ctx := t.Context()
-		fill(t, later, anOrder(1))
+		fill(t, later, orderID(1))
 		testenv.NoError(t, later.data.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
 			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "new@example.com", Role: 1}),
 			later.data.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
-			later.data.DeleteDetail(ctx, 456), later.data.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
+			later.data.DeleteDetail(ctx, 456), later.data.PutOrder(ctx, orderID(2), "PLACED", 456, "VNPAY456"))
 		later.project(t)
-		r := newFixture(sqldbtest.SQLite(t), later.redis) // as it was before
-		fill(t, r, anOrder(1))
+		r := newFixture(sqldbtest.SQLite(t), later.redis) // the database as it was before
+		fill(t, r, orderID(1))
 		if v := r.verify(t); v.Clean {
 			t.Error("Redis has the data of another time, undetected")
 		}
 		testenv.NoError(t, r.builder().Build(ctx))
-		r.clean(t)
+		r.wantClean(t)
 		testenv.NoError(t, r.data.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
 		r.project(t)
-		r.clean(t)
+		r.wantClean(t)
 		wantKeys(t, r.store, map[string]string{"user:457": "v1", "user:index:email:newer@example.com": "", "cartDetail:456": "v1"})
 	})
 }

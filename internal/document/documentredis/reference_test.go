@@ -20,14 +20,14 @@ import (
 type wanted struct {
 	key  string
 	kind keyspace.Type
-	hold string // of a string; of a set its members, sorted and separated by commas; "" of a document: looked at apart
+	hold string // value of a string, or sorted members of a set; "" for a document, which is compared separately
 }
 
 // TestReference goes through the nine models of the reference document, section by section: after its flows, its keys
 // exist with the documented types.
 func TestReference(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		order := anOrder(1)
+		order := orderID(1)
 		fill(t, r, order)
 		for _, section := range []struct {
 			name   string
@@ -96,15 +96,15 @@ func TestReference(t *testing.T) {
 				}
 				doc, _ := testenv.Must2(r.redis.Do(t.Context(), "GET", keyOf(t, section.keys[0].key)).Text())(t)
 				testenv.Equal(t, section.fields, fieldsOf(t, doc))
-				says(t, doc, section.values)
+				wantValues(t, doc, section.values)
 			})
 		}
-		r.clean(t)
+		r.wantClean(t)
 	})
 }
 
-// says checks values of a document.
-func says(t testing.TB, doc string, values map[string]string) {
+// wantValues checks values of a document.
+func wantValues(t testing.TB, doc string, values map[string]string) {
 	t.Helper()
 	for name, want := range values {
 		if got, _ := document.PeekField(doc, name); got != want {
@@ -113,11 +113,11 @@ func says(t testing.TB, doc string, values map[string]string) {
 	}
 }
 
-// TestReference_flows goes through the operations of the reference document, one after the other: which keys appear, what
-// they hold, and which disappear ("").
+// TestReference_flows runs the operations of the reference document one after the other, and checks which keys appear,
+// their values, and which keys disappear ("").
 func TestReference_flows(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		ctx, h, order := t.Context(), r.data, anOrder(1)
+		ctx, h, order := t.Context(), r.data, orderID(1)
 		testenv.NoError(t, h.PutRole(ctx, 1, "USER"),
 			h.PutUser(ctx, documenttest.User{ID: 7, Role: 1, Email: "an@example.com"}),
 			h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"))
@@ -136,11 +136,11 @@ func TestReference_flows(t *testing.T) {
 			"cart:counter":                     "123",
 		}
 		for _, flow := range []struct {
-			name string
-			do   func() error
-			keys map[string]string
-			doc  string // whose values are compared
-			says map[string]string
+			name       string
+			do         func() error
+			keys       map[string]string
+			doc        string // document whose values are compared
+			wantValues map[string]string
 		}{
 			{"5.1 add a dish to the cart", func() error {
 				return errors.Join(h.PutCart(ctx, 123, 7), h.PutDetail(ctx, 456, 123, 789, 2))
@@ -167,8 +167,8 @@ func TestReference_flows(t *testing.T) {
 				testenv.NoError(t, flow.do())
 				r.project(t)
 				wantKeys(t, r.store, flow.keys)
-				says(t, held(t, r.store, flow.doc), flow.says)
-				r.clean(t)
+				wantValues(t, valueOf(t, r.store, flow.doc), flow.wantValues)
+				r.wantClean(t)
 			})
 		}
 		t.Run("5.5 query", func(t *testing.T) { queries(t, r, order) })
@@ -178,8 +178,8 @@ func TestReference_flows(t *testing.T) {
 // queries runs the queries of section 5.5 against the reader, with Redis alone.
 func queries(t *testing.T, r *fixture, order string) {
 	t.Helper()
-	r.watch(t)
-	sql := &asked{Source: r.sql}
+	r.reconcile(t)
+	sql := &countingSource{Source: r.sql}
 	reader := &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
 	of := func(e *document.Entity, f document.Filter) string {
 		docs, _ := testenv.Must2(reader.Find(t.Context(), e, f, document.Page{Limit: 10}))(t)
@@ -200,7 +200,7 @@ func queries(t *testing.T, r *fixture, order string) {
 	}
 }
 
-// fill goes through the flows of the reference: a user with a cart of two dishes and an order of two lines.
+// fill runs the flows of the reference: a user with a cart of two dishes and an order of two lines.
 func fill(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	ctx, h := t.Context(), r.data

@@ -21,33 +21,33 @@ import (
 	"comanda/internal/testenv"
 )
 
-// watched is a fixture with a sampler and the result of its last pass.
-type watched struct {
+// sampledFixture is a fixture with a sampler and the result of its last pass.
+type sampledFixture struct {
 	*fixture
 	sampler *document.Sampler
 	last    document.Sample
 }
 
-func watchedRig(t testing.TB, r *fixture) *watched {
+func newSampledFixture(t testing.TB, r *fixture) *sampledFixture {
 	t.Helper()
-	w := &watched{fixture: r}
+	w := &sampledFixture{fixture: r}
 	w.sampler = r.sampler(func(_ context.Context, s document.Sample) { w.last = s })
 	r.project(t)
-	r.watch(t)
-	r.whole(t, true)
+	r.reconcile(t)
+	r.wantUsable(t, true)
 	w.pass(t)
-	w.quiet(t)
+	w.wantNothingLost(t)
 	return w
 }
 
-func (w *watched) pass(t testing.TB) {
+func (w *sampledFixture) pass(t testing.TB) {
 	t.Helper()
 	w.last = document.Sample{}
 	testenv.NoError(t, w.sampler.RunOnce(t.Context()))
 }
 
-// quiet fails the test unless the last pass ran and found nothing.
-func (w *watched) quiet(t testing.TB) {
+// wantNothingLost fails the test unless the last pass ran and found nothing.
+func (w *sampledFixture) wantNothingLost(t testing.TB) {
 	t.Helper()
 	if len(w.last.Lost) > 0 || w.last.Evicted || w.last.Documents == 0 {
 		t.Fatalf("found %+v", w.last)
@@ -57,7 +57,7 @@ func (w *watched) quiet(t testing.TB) {
 	}
 }
 
-// keys lists all keys of documents except the markers, whose loss makes readers use SQL.
+// keysOf lists all keys of documents except the markers, whose loss makes readers use SQL.
 func keysOf(t testing.TB, r *fixture) (all []keyspace.Key) {
 	t.Helper()
 	testenv.NoError(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
@@ -83,9 +83,9 @@ func unlink(t testing.TB, r *fixture, keys ...keyspace.Key) {
 
 // The next pass detects and restores each lost key, of any kind. The loss is reported until a pass finds nothing.
 func TestSampler_finds_each_lost_key(t *testing.T) {
-	r := newFixture(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_repairs_random_losses
-	fill(t, r, anOrder(1))
-	w := watchedRig(t, r)
+	r := newFixture(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // TestSampler_repairs_random_losses covers the others
+	fill(t, r, orderID(1))
+	w := newSampledFixture(t, r)
 	all := keysOf(t, r)
 	if len(all) < 60 {
 		t.Fatalf("%d keys only", len(all))
@@ -100,12 +100,12 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 			t.Errorf("%s is not restored, %v", k, err)
 		}
 		w.pass(t)
-		w.quiet(t)
+		w.wantNothingLost(t)
 	}
 	if left := keysOf(t, r); len(left) != len(all) {
 		t.Errorf("there are %d keys, and were %d", len(left), len(all))
 	}
-	r.clean(t)
+	r.wantClean(t)
 }
 
 // After any loss of keys, and any writes before it is detected, two passes restore what SQL has.
@@ -113,9 +113,9 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
 	each(t, func(t *testing.T, r *fixture) {
 		testenv.NoError(t, r.data.Fill(t.Context(), 30, 10))
-		fill(t, r, anOrder(1))
+		fill(t, r, orderID(1))
 		testenv.NoError(t, r.builder().Build(t.Context()))
-		w := watchedRig(t, r)
+		w := newSampledFixture(t, r)
 		n := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			all := keysOf(t, r)
@@ -140,7 +140,7 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 				rt.Fatalf("%d keys were lost, %d differences sampled; left are %v: %v", len(lost), found, v.Found, v.Samples)
 			}
 			w.pass(t)
-			w.quiet(t)
+			w.wantNothingLost(t)
 		})
 	})
 }
@@ -151,12 +151,12 @@ func TestSampler_large(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		testenv.NoError(t, r.data.Fill(t.Context(), 450, 300))
 		testenv.NoError(t, r.builder().Build(t.Context()))
-		w := watchedRig(t, r)
+		w := newSampledFixture(t, r)
 		list := document.User.Keys.List()
 		ids := testenv.Must(r.redis.Do(t.Context(), "SMEMBERS", list).Texts())(t)
 		slices.SortFunc(ids, func(a, b string) int { return byNumber(true, a, b) })
 		for name, c := range map[string]struct {
-			passes int // within which it must be found
+			passes int // number of passes within which the loss must be found
 			lose   func()
 		}{
 			"a list":          {1, func() { unlink(t, r, list) }},
@@ -178,8 +178,8 @@ func TestSampler_large(t *testing.T) {
 				t.Errorf("%s: not found", name)
 			}
 			w.pass(t)
-			r.clean(t)
-			w.quiet(t)
+			r.wantClean(t)
+			w.wantNothingLost(t)
 		}
 	})
 }
@@ -193,27 +193,27 @@ func lastOrder(t testing.TB, r *fixture) string {
 // A projector that is behind or has stopped in the middle does not count as a loss, however long it takes.
 func TestSampler_projector_behind(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
-		w := watchedRig(t, r)
+		fill(t, r, orderID(1))
+		w := newSampledFixture(t, r)
 		testenv.NoError(t,
 			r.data.PutUser(t.Context(), documenttest.User{ID: 500, Email: "new@example.com", Role: 1, City: "Riyadh"}),
 			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "changed@example.com", Role: 1, City: "Hue"}),
 			r.data.PutDish(t.Context(), 800, 1, "Bún"), r.data.DeleteDetail(t.Context(), 456),
-			r.data.PutOrder(t.Context(), anOrder(9), "PLACED", 456, "VNPAY9"), r.data.PutLine(t.Context(), anOrder(9), 1, 789))
-		claimed := testenv.Must(r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2))(t) // by one who has died since
+			r.data.PutOrder(t.Context(), orderID(9), "PLACED", 456, "VNPAY9"), r.data.PutLine(t.Context(), orderID(9), 1, 789))
+		claimed := testenv.Must(r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2))(t) // by a process that has died since
 		if len(claimed) != 2 {
 			t.Fatalf("%d rows were claimed", len(claimed))
 		}
 		for range 4 {
 			w.pass(t)
-			w.quiet(t)
+			w.wantNothingLost(t)
 		}
 		r.project(t)
 		for range 2 {
 			w.pass(t)
-			w.quiet(t)
+			w.wantNothingLost(t)
 		}
-		r.clean(t)
+		r.wantClean(t)
 	})
 }
 
@@ -233,8 +233,8 @@ func (m *interferingSource) Pending(ctx context.Context, limit int) (map[documen
 // A document that was pending during the first check, and changes again before the second one, does not count as lost.
 func TestSampler_ignores_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
-		w := watchedRig(t, r)
+		fill(t, r, orderID(1))
+		w := newSampledFixture(t, r)
 		n := 0
 		rename := func() {
 			n++
@@ -244,7 +244,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 		w.sampler.Counts = &interferingSource{r.sql, func() { looks++; r.project(t) }, rename}
 		rename()
 		w.pass(t)
-		w.quiet(t)
+		w.wantNothingLost(t)
 		if looks == 0 {
 			t.Error("nothing has differed")
 		}
@@ -254,9 +254,9 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 // Beside writers and projectors the sampler reports no false loss, and restores real ones.
 func TestSampler_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		crowded(t, r)
+		fillBatches(t, r)
 		testenv.NoError(t, r.builder().Build(t.Context()))
-		w := watchedRig(t, r)
+		w := newSampledFixture(t, r)
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for k := range int64(2) {
@@ -268,11 +268,11 @@ func TestSampler_during_writes(t *testing.T) {
 		}
 		for range testenv.Size(4, 200) {
 			w.pass(t)
-			w.quiet(t)
+			w.wantNothingLost(t)
 		}
 		for range 3 {
 			unlink(t, r, document.Order.Keys.List(), document.User.Keys.Key("1"), document.User.Keys.Memo("2"), document.Cart.Keys.Counter())
-			for !w.plane.Damaged() { // a document that changes all the time is looked at again
+			for !w.plane.Damaged() { // a document that keeps changing is checked again
 				w.pass(t)
 			}
 			w.pass(t)
@@ -282,18 +282,18 @@ func TestSampler_during_writes(t *testing.T) {
 		r.project(t)
 		w.pass(t)
 		w.pass(t)
-		w.quiet(t)
-		r.clean(t)
+		w.wantNothingLost(t)
+		r.wantClean(t)
 	})
 }
 
 // write changes accounts, and fills and empties carts; several run concurrently.
-func (w *watched) write(t *testing.T, k, n int64) {
+func (w *sampledFixture) write(t *testing.T, k, n int64) {
 	t.Helper()
 	ctx := t.Context()
 	id := 3 + 2*(n*37%int64(users/2-2)) + k
 	u := documenttest.User{ID: id, Email: fmt.Sprintf("w%dn%d@example.com", k, n%50), Role: 1, City: "c" + digit(int(n%5))}
-	_ = w.data.PutUser(ctx, u) // the address may be another's by now
+	_ = w.data.PutUser(ctx, u) // another account may have the address now
 	switch n % 5 {
 	case 0:
 		_ = w.data.PutCart(ctx, id, id) // the account may have one
@@ -308,8 +308,8 @@ func (w *watched) write(t *testing.T, k, n int64) {
 // While lists are damaged they are read from SQL, and no reader gets an empty one before the loss is detected.
 func TestSampler_readers(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		reader, sql := reading(t, r)
-		w := watchedRig(t, r)
+		reader, sql := warmReader(t, r)
+		w := newSampledFixture(t, r)
 		dishes := func(want int) {
 			t.Helper()
 			docs, total, err := reader.Find(t.Context(), document.Dish, nil, document.Page{Limit: 100})
@@ -329,7 +329,7 @@ func TestSampler_readers(t *testing.T) {
 		dishes(2)
 		w.pass(t)
 		w.pass(t)
-		w.quiet(t)
+		w.wantNothingLost(t)
 		n := sql.n
 		dishes(2)
 		if sql.n != n {
@@ -341,12 +341,12 @@ func TestSampler_readers(t *testing.T) {
 // A database whose documents do not fit into Redis loses some all the time. No reader misses a document meanwhile, and
 // once there is enough memory all documents are restored.
 func TestSampler_evictions(t *testing.T) {
-	redis, server := evicting(t)
+	redis, server := evictingRedis(t)
 	r := newFixture(sqldbtest.Postgres(t), redis)
 	r.server = server
 	testenv.NoError(t, r.data.Fill(t.Context(), 1500, 500))
 	testenv.NoError(t, r.builder().Build(t.Context()))
-	w := watchedRig(t, r)
+	w := newSampledFixture(t, r)
 	for i := range 200 {
 		server.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))
 	}
@@ -354,7 +354,7 @@ func TestSampler_evictions(t *testing.T) {
 	if err != nil || evicted.Evicted == 0 {
 		t.Fatalf("%d keys were evicted, %v", evicted.Evicted, err)
 	}
-	w.tries(t)
+	w.tryPass(t)
 	if !w.last.Evicted || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
 		t.Errorf("evictions are not noticed: %+v", w.last)
 	}
@@ -363,23 +363,24 @@ func TestSampler_evictions(t *testing.T) {
 	}
 	server.Say("CONFIG SET maxmemory 0")
 	for range 3 {
-		testenv.NoError(t, r.plane.Reconcile(t.Context())) // the marks may have gone as well
-		w.tries(t)
+		testenv.NoError(t, r.plane.Reconcile(t.Context())) // the markers may have been evicted as well
+		w.tryPass(t)
 	}
-	w.quiet(t)
-	r.clean(t)
+	w.wantNothingLost(t)
+	r.wantClean(t)
 }
 
-// tries runs a pass while Redis loses keys all the time: a rebuild that has lost its markers ends with an error.
-func (w *watched) tries(t testing.TB) {
+// tryPass runs a pass while Redis keeps losing keys. It ignores errors, because a rebuild that has lost its markers
+// ends with one.
+func (w *sampledFixture) tryPass(t testing.TB) {
 	t.Helper()
 	if err := w.sampler.RunOnce(t.Context()); err != nil {
 		t.Log(err)
 	}
 }
 
-// evicting is a Redis that deletes keys when it is full.
-func evicting(t *testing.T) (*redisdb.DB, *testenv.Server) {
+// evictingRedis returns a Redis that deletes keys when it is full.
+func evictingRedis(t *testing.T) (*redisdb.DB, *testenv.Server) {
 	t.Helper()
 	server := testenv.RedisServer(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
 	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + server.Addr(), Timeout: 5 * time.Second})

@@ -207,22 +207,22 @@ func (s *Store) Markers(ctx context.Context) ([]document.Marker, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks := make([]document.Marker, len(texts))
+	markers := make([]document.Marker, len(texts))
 	for i, text := range texts {
-		marks[i].Epoch, marks[i].Building, _ = strings.Cut(text, "|")
+		markers[i].Epoch, markers[i].Building, _ = strings.Cut(text, "|")
 	}
-	return marks, nil
+	return markers, nil
 }
 
 // MarkBuilding implements document.Markers. The old epoch stays readable until the rebuild ends. Reading and writing
 // are two steps; only the builder with the claim writes markers.
 func (s *Store) MarkBuilding(ctx context.Context, building string) error {
-	marks, err := s.Markers(ctx)
+	markers, err := s.Markers(ctx)
 	if err != nil {
 		return err
 	}
-	cmds := make([]redisdb.Cmd, len(marks))
-	for i, m := range marks {
+	cmds := make([]redisdb.Cmd, len(markers))
+	for i, m := range markers {
 		cmds[i] = redisdb.Command("SET", markerKeys[i], m.Epoch+"|"+building)
 	}
 	_, err = s.send(ctx, cmds)
@@ -251,8 +251,8 @@ func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err er
 // of slots, so the marker nearest to a key's slot is on the key's node, except for keys at the ends of a range. On a
 // single server, any marker is.
 func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
-	marks := seq.Map(keys, func(k keyspace.Key) keyspace.Key { return markerKeys[s.nearestMarker(k)] })
-	texts, err := s.texts(ctx, marks)
+	markers := seq.Map(keys, func(k keyspace.Key) keyspace.Key { return markerKeys[s.nearestMarker(k)] })
+	texts, err := s.texts(ctx, markers)
 	if err != nil {
 		return false, err
 	}

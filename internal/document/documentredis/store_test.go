@@ -16,13 +16,13 @@ import (
 	"comanda/internal/testenv"
 )
 
-// onEach runs a test on every kind of Redis, with a store of its own and nothing in it.
+// onEach runs a test on every kind of Redis, with its own empty store.
 func onEach(t *testing.T, test func(t *testing.T, s *Store)) {
 	t.Helper()
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { test(t, New(db)) })
 }
 
-// user is an account, registered unless said otherwise.
+// user returns an account, which is registered unless the values differ.
 func user(t testing.TB, id string, version int64, v documenttest.Values) document.Document {
 	t.Helper()
 	v = maps.Clone(v)
@@ -35,7 +35,7 @@ func user(t testing.TB, id string, version int64, v documenttest.Values) documen
 	return documenttest.Doc(t, document.User, id, version, v)
 }
 
-func gone(e *document.Entity, id string, version int64) document.Document {
+func deletedDoc(e *document.Entity, id string, version int64) document.Document {
 	return document.Document{Entity: e, ID: id, Version: version, Deleted: true}
 }
 
@@ -48,9 +48,9 @@ func apply(t testing.TB, s *Store, docs ...document.Document) {
 	}
 }
 
-// held returns the value of a key: a string as it is, the members of a set sorted and joined with commas, "" for a
+// valueOf returns the value of a key: a string unchanged, the members of a set sorted and joined with commas, "" for a
 // missing key.
-func held(t testing.TB, s *Store, raw string) string {
+func valueOf(t testing.TB, s *Store, raw string) string {
 	t.Helper()
 	k, ok := keyspace.ParseDocument(raw)
 	if !ok {
@@ -65,12 +65,12 @@ func held(t testing.TB, s *Store, raw string) string {
 	return text
 }
 
-// wantKeys compares what keys hold; of documents it compares the version alone.
+// wantKeys compares the values of keys; of documents it compares only the version.
 func wantKeys(t testing.TB, s *Store, want map[string]string) {
 	t.Helper()
 	got := map[string]string{}
 	for raw := range want {
-		text := held(t, s, raw)
+		text := valueOf(t, s, raw)
 		if version, ok := document.PeekField(text, "version"); ok && strings.HasPrefix(text, "{") {
 			text = "v" + version
 		}
@@ -86,7 +86,7 @@ func TestStore_stale_writes_are_dropped(t *testing.T) {
 		older := user(t, "1", 6, documenttest.Values{"email": "old@example.com", "city": "hanoi"})
 		apply(t, s, newer)
 		apply(t, s, older)
-		apply(t, s, gone(document.User, "1", 5))
+		apply(t, s, deletedDoc(document.User, "1", 5))
 		want := map[string]string{
 			"user:1": "v7", "user:list": "1", "user:counter": "1",
 			"user:index:email:new@example.com": "1", "user:index:city:hue": "1",
@@ -94,7 +94,7 @@ func TestStore_stale_writes_are_dropped(t *testing.T) {
 			"memo:{user:1}": "7\nemail=new@example.com\ncity=hue",
 		}
 		wantKeys(t, s, want)
-		apply(t, s, newer) // the same again
+		apply(t, s, newer) // a repetition
 		wantKeys(t, s, want)
 	})
 }
@@ -106,7 +106,7 @@ func TestStore_tombstones(t *testing.T) {
 			return user(t, "2", version, documenttest.Values{"email": "two@example.com", "city": "hue"})
 		}
 		apply(t, s, at(3))
-		apply(t, s, gone(document.User, "2", 4))
+		apply(t, s, deletedDoc(document.User, "2", 4))
 		nothing := map[string]string{
 			"user:2": "", "user:list": "", "user:counter": "2", "user:index:email:two@example.com": "",
 			"user:index:city:hue": "", "memo:{user:2}": "4 x\n-email=two@example.com\n-city=hue",
@@ -133,7 +133,7 @@ func TestStore_tombstones(t *testing.T) {
 // A deletion of unknown version takes the next version, or leaves an existing tombstone.
 func TestStore_deletes_without_a_version(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
-		unknown := gone(document.User, "3", 0)
+		unknown := deletedDoc(document.User, "3", 0)
 		apply(t, s, unknown)
 		wantKeys(t, s, map[string]string{"memo:{user:3}": "0 x", "user:list": ""})
 		apply(t, s, user(t, "3", 9, documenttest.Values{"city": "hue"}))
@@ -188,7 +188,7 @@ func TestStore_unique_values_move(t *testing.T) {
 			})
 		})
 	}
-	onEach(t, func(t *testing.T, s *Store) { // the document that loses a value by it is returned, to be projected again
+	onEach(t, func(t *testing.T, s *Store) { // a document that loses a value this way is returned, to be projected again
 		apply(t, s, user(t, "5", 1, documenttest.Values{"email": "moved@example.com"}))
 		a := testenv.Must(s.Apply(t.Context(), []document.Document{to(t)}))(t)
 		testenv.Equal(t, []string{"user:5"}, refTexts(a.Displaced))
@@ -207,7 +207,7 @@ func refTexts(refs []document.Ref) []string {
 // Lists, relations and counters of entities with numbers and of those without.
 func TestStore_lists_relations_counters(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
-		order := anOrder(1)
+		order := orderID(1)
 		role := func(version int64, permissions string) document.Document {
 			return documenttest.Doc(t, document.Role, "7", version, documenttest.Values{"name": "Chef", "permissionIds": permissions})
 		}
@@ -226,8 +226,8 @@ func TestStore_lists_relations_counters(t *testing.T) {
 			"order:index:user:708": order, "user:708:orders": order, "order:index:paymentRef:VNPAY-Ab1": order,
 			"order:counter": "1", "order:" + order + ":details": order + "-1," + order + "-2", "orderDetail:counter": "2",
 		})
-		apply(t, s, role(2, "[2,4]"), gone(document.Cart, "12", 2), gone(document.CartDetail, "21", 2),
-			gone(document.OrderDetail, order+"-1", 2))
+		apply(t, s, role(2, "[2,4]"), deletedDoc(document.Cart, "12", 2), deletedDoc(document.CartDetail, "21", 2),
+			deletedDoc(document.OrderDetail, order+"-1", 2))
 		wantKeys(t, s, map[string]string{
 			"role:7:permissions": "2,4", "cart:list": "8", "cart:counter": "12", "user:7012:cart": "", "cart:index:user:7012": "",
 			"cart:8:items": "", "cartDetail:index:cart:8": "", "cartDetail:list": "", "cartDetail:counter": "21",
@@ -245,7 +245,7 @@ func TestStore_interrupted_writers(t *testing.T) {
 		for name, last := range map[string]func(t *testing.T) document.Document{
 			"newer":    func(t *testing.T) document.Document { return user(t, "9", 3, next) },
 			"the same": func(t *testing.T) document.Document { return user(t, "9", 2, dying) },
-			"deleted":  func(*testing.T) document.Document { return gone(document.User, "9", 3) },
+			"deleted":  func(*testing.T) document.Document { return deletedDoc(document.User, "9", 3) },
 		} {
 			t.Run(at+", then "+name, func(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
@@ -257,15 +257,15 @@ func TestStore_interrupted_writers(t *testing.T) {
 					}
 					d := last(t)
 					apply(t, New(s.db), d) // another process
-					exactly(t, s, d)
+					wantExactly(t, s, d)
 				})
 			})
 		}
 	}
 }
 
-// exactly fails unless Redis holds the documents, everything that belongs to them, and nothing else.
-func exactly(t testing.TB, s *Store, docs ...document.Document) {
+// wantExactly fails the test unless Redis holds these documents with their index entries, and nothing else.
+func wantExactly(t testing.TB, s *Store, docs ...document.Document) {
 	t.Helper()
 	docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return d.Deleted })
 	seen := document.NewKeySet(1 << 16)
@@ -273,13 +273,13 @@ func exactly(t testing.TB, s *Store, docs ...document.Document) {
 	for _, d := range found {
 		t.Error(d)
 	}
-	for _, o := range strays(t, s, docs, seen) {
+	for _, o := range orphans(t, s, docs, seen) {
 		t.Error(o)
 	}
 }
 
-// strays returns the keys in Redis that belong to no document.
-func strays(t testing.TB, s *Store, docs []document.Document, seen *document.KeySet) (all []document.Difference) {
+// orphans returns the keys in Redis that belong to no document.
+func orphans(t testing.TB, s *Store, docs []document.Document, seen *document.KeySet) (all []document.Difference) {
 	t.Helper()
 	expected := map[document.Ref]document.Document{}
 	for _, d := range docs {
@@ -305,7 +305,7 @@ func TestStore_overtaken_writers(t *testing.T) {
 	quick := documenttest.Values{"email": "quick@example.com", "city": "quick"}
 	for name, winner := range map[string]func(t *testing.T) document.Document{
 		"by a newer version": func(t *testing.T) document.Document { return user(t, "10", 3, quick) },
-		"by a deletion":      func(*testing.T) document.Document { return gone(document.User, "10", 3) },
+		"by a deletion":      func(*testing.T) document.Document { return deletedDoc(document.User, "10", 3) },
 	} {
 		for at, entered := range map[string]bool{"before its entries": false, "after its entries": true} {
 			t.Run(name+" "+at, func(t *testing.T) {
@@ -323,16 +323,16 @@ func TestStore_overtaken_writers(t *testing.T) {
 					}
 					testenv.NoError(t, r.finish(t.Context()))
 					testenv.Equal(t, []string{"user:10"}, refTexts(r.applied.Lost))
-					apply(t, s, w) // as the projector does with what was lost
-					exactly(t, s, w)
+					apply(t, s, w) // as the projector does with lost documents
+					wantExactly(t, s, w)
 				})
 			})
 		}
 	}
 }
 
-// A slow writer adds an entry that a newer one has just removed, before that one has ended: the slow writer must
-// remove it, because the newer one will not read it again.
+// A slow writer adds an entry that a newer writer has just removed, before the newer one ends. The slow writer must
+// remove the entry, because the newer one will not read it again.
 func TestStore_overtaken_in_the_middle(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		slow := s.newApplyRun([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
@@ -341,8 +341,8 @@ func TestStore_overtaken_in_the_middle(t *testing.T) {
 		testenv.NoError(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.updateIndexes(t.Context()))
 		wantKeys(t, s, map[string]string{"memo:{user:11}": "3\nemail=quick@example.com\n-email=slow@example.com\n-city=slow"})
 		testenv.NoError(t, slow.updateIndexes(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
-		apply(t, s, newest) // as the projector does with what was lost
-		exactly(t, s, newest)
+		apply(t, s, newest) // as the projector does with lost documents
+		wantExactly(t, s, newest)
 	})
 }
 
@@ -351,9 +351,9 @@ func TestStore_racing_writers(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		const documents, versions, writers = 5, 12, 4
 		at := func(id, version int) document.Document {
-			name := string(rune('a'+id)) + string(rune('a'+version%3)) // values come back, and never meet another document's
+			name := string(rune('a'+id)) + string(rune('a'+version%3)) // values recur, but two documents never share one
 			if version == versions/2 {
-				return gone(document.User, digit(id+1), int64(version))
+				return deletedDoc(document.User, digit(id+1), int64(version))
 			}
 			return user(t, digit(id+1), int64(version), documenttest.Values{"email": name + "@example.com", "city": string(rune('x' + version%2))})
 		}
@@ -381,7 +381,7 @@ func TestStore_racing_writers(t *testing.T) {
 			newest[id] = at(id, versions)
 		}
 		apply(t, s, newest...)
-		exactly(t, s, newest...)
+		wantExactly(t, s, newest...)
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// tell sends commands without the store, as another program does: the verb, the key, the arguments.
-func tell(t testing.TB, r *fixture, cmds ...[]string) {
+// sendRaw sends commands without the store, as another program does. Each is the verb, the key and the arguments.
+func sendRaw(t testing.TB, r *fixture, cmds ...[]string) {
 	t.Helper()
 	for _, c := range cmds {
 		testenv.NoError(t, r.redis.Do(t.Context(), c[0], keyOf(t, c[1]), c[2:]...).Err())
@@ -70,20 +70,20 @@ var planted = []struct {
 // Each kind of difference is detected as exactly that kind, and a rebuild repairs it.
 func TestVerify_finds(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
-		r.clean(t)
+		fill(t, r, orderID(1))
+		r.wantClean(t)
 		kinds := map[string]bool{}
 		for _, p := range planted {
 			t.Run(p.name, func(t *testing.T) {
 				kinds[p.kind] = true
-				tell(t, r, p.cmds...)
+				sendRaw(t, r, p.cmds...)
 				v := r.verify(t)
 				if d := cmp.Diff(map[string]int{p.kind: 1}, v.Found); d != "" || v.Clean {
 					t.Errorf("clean: %v; %s", v.Clean, d)
 				}
 				testenv.Equal(t, []string{p.kind + ": " + p.want}, v.Samples[p.kind])
 				testenv.NoError(t, r.builder().Build(t.Context()))
-				r.clean(t)
+				r.wantClean(t)
 			})
 		}
 		if len(kinds) != 12 {
@@ -95,21 +95,21 @@ func TestVerify_finds(t *testing.T) {
 // Expected keys are not differences: a deleted document's memo, a counter that is ahead, and other packages' keys.
 func TestVerify_ignores_expected_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
+		fill(t, r, orderID(1))
 		testenv.NoError(t, r.data.DeleteCart(t.Context(), 123))
 		r.project(t)
-		if held(t, r.store, "memo:{cart:123}") == "" {
+		if valueOf(t, r.store, "memo:{cart:123}") == "" {
 			t.Error("no tombstone")
 		}
-		tell(t, r, []string{"SET", "cart:counter", "1000"})
-		r.clean(t)
+		sendRaw(t, r, []string{"SET", "cart:counter", "1000"})
+		r.wantClean(t)
 	})
 }
 
-// A change that is pending during a check is not a difference either.
+// A change that is pending during a verification is not a difference either.
 func TestVerify_rechecks(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
+		fill(t, r, orderID(1))
 		testenv.NoError(t, r.data.DeleteCart(t.Context(), 123),
 			r.data.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
 		looks := 0
@@ -126,11 +126,11 @@ func TestVerify_rechecks(t *testing.T) {
 	})
 }
 
-// Keys of another type than declared, written by another program, are found; they stop neither a projection nor a
+// Keys of another type than declared, written by another program, are reported. They stop neither a projection nor a
 // rebuild.
 func TestVerify_wrong_types(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
-		fill(t, r, anOrder(1))
+		fill(t, r, orderID(1))
 		for key, cmd := range map[string][]string{
 			"user:456":          {"SADD", "user:456", "x"},
 			"memo:{user:456}":   {"SADD", "memo:{user:456}", "x"},
@@ -144,7 +144,7 @@ func TestVerify_wrong_types(t *testing.T) {
 			"orphan":            {"SADD", "user:999", "x"},
 		} {
 			t.Run(key, func(t *testing.T) {
-				plant := func() { tell(t, r, []string{"DEL", cmd[1]}, cmd) }
+				plant := func() { sendRaw(t, r, []string{"DEL", cmd[1]}, cmd) }
 				plant()
 				if v := r.verify(t); v.Clean {
 					t.Error("not found")
@@ -153,7 +153,7 @@ func TestVerify_wrong_types(t *testing.T) {
 				r.project(t)
 				plant()
 				testenv.NoError(t, r.builder().Build(t.Context()))
-				r.clean(t)
+				r.wantClean(t)
 			})
 		}
 	})

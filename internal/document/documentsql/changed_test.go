@@ -18,8 +18,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// Deleted rows leave one tombstone for each entity, and together with the changed rows one row for the projector, both
-// with the version after the last; those of a transaction that fails leave nothing.
+// Deleted rows leave one tombstone for each entity. Together with the changed rows they leave one row for the
+// projector. Both have the version after the last one. A transaction that fails leaves nothing.
 func TestQueue(t *testing.T) {
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	graves := sqldb.Load(fstest.MapFS{"graves.sql": {

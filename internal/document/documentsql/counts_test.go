@@ -13,7 +13,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// sizes reads all values of an index, a few at a time.
+// sizes reads all values of an index with their counts, limit values at a time.
 func sizes(t *testing.T, s *documentsql.Store, e *document.Entity, index string, limit int) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
@@ -77,8 +77,8 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// Pending returns every document that a waiting transaction names, claimed or not; the projector's position is before
-// the oldest of them.
+// Pending returns every document of a waiting transaction, claimed or not. The projector's position is before the
+// oldest of them.
 func TestPending(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()

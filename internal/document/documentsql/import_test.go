@@ -23,8 +23,8 @@ import (
 	"comanda/internal/text"
 )
 
-// furnish inserts some rows of every entity that can be imported, and an order.
-func furnish(t *testing.T, h documenttest.Writer) {
+// insertAll inserts some rows of every entity that can be imported, and an order.
+func insertAll(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	ctx := t.Context()
 	testenv.NoError(t, h.PutRole(ctx, 1, "USER"), h.PutRole(ctx, 2, "Chef"), h.PutPermission(ctx, 1, "See"),
@@ -48,8 +48,8 @@ func export(t *testing.T, s *documentsql.Store, entities []*document.Entity) str
 	return out.String()
 }
 
-// bring imports lines.
-func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConflict) (document.ImportResult, error) {
+// importLines imports lines.
+func importLines(t *testing.T, s *documentsql.Store, lines string, on document.OnConflict) (document.ImportResult, error) {
 	t.Helper()
 	im := document.Import{Target: s, OnConflict: on}
 	return im.Run(t.Context(), strings.NewReader(lines))
@@ -58,7 +58,7 @@ func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConfl
 // An imported export is exported again byte for byte, from either engine to either engine.
 func TestImport_then_export_is_identical(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		lines := export(t, s, document.Importable())
 		if strings.Contains(lines, "a secret") || strings.Count(lines, "\n") != 12 {
 			t.Errorf("the export is\n%s", lines)
@@ -69,7 +69,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 			if export(t, other, document.Entities) != "" {
 				t.Error("a check has written")
 			}
-			result := testenv.Must(bring(t, other, lines, ""))(t)
+			result := testenv.Must(importLines(t, other, lines, ""))(t)
 			testenv.Equal(t, lines, export(t, other, document.Importable()))
 			want := document.ImportResult{Lines: 12, Skipped: map[string]int{}, Written: map[string]int{
 				"role": 2, "permission": 2, "user": 2, "category": 1, "dish": 2, "cart": 1, "cartDetail": 2,
@@ -79,7 +79,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 			if err != nil || waiting.Pending == 0 {
 				t.Errorf("%d rows wait to be projected, %v", waiting.Pending, err)
 			}
-			fresh(t, there)
+			wantNewIDs(t, there)
 		})
 	})
 }
@@ -89,13 +89,13 @@ func TestImport_then_export_is_identical(t *testing.T) {
 func TestExport_is_one_snapshot(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		furnish(t, h)
+		insertAll(t, h)
 		before := export(t, s, document.Importable())
 		var out bytes.Buffer
 		next := int64(100)
 		_, err := document.Export(ctx, s, document.Importable(), &out, func(document.Progress) {
 			if next++; next > 110 {
-				return // what is added must come to an end, also for an export that sees it
+				return // the writer must end even if the export sees its rows
 			}
 			testenv.NoError(t, h.PutRole(ctx, next, fmt.Sprint("Role ", next)),
 				h.PutUser(ctx, documenttest.User{ID: next, Role: next}),
@@ -107,14 +107,14 @@ func TestExport_is_one_snapshot(t *testing.T) {
 			t.Error(d)
 		}
 		onEach(t, func(t *testing.T, other *documentsql.Store, _ documenttest.Writer) {
-			testenv.Must(bring(t, other, out.String(), document.Refuse))(t)
+			testenv.Must(importLines(t, other, out.String(), document.Refuse))(t)
 			testenv.Equal(t, before, export(t, other, document.Importable()))
 		})
 	})
 }
 
-// fresh fails unless new ids continue after the imported ones.
-func fresh(t *testing.T, h documenttest.Writer) {
+// wantNewIDs fails the test unless new ids continue after the imported ones.
+func wantNewIDs(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	for table, want := range map[string]int64{"role": 3, "app_user": 13, "dish": 7} {
 		insert := map[string]string{
@@ -135,13 +135,13 @@ func fresh(t *testing.T, h documenttest.Writer) {
 // Orders are exported on request, and never imported.
 func TestImport_no_orders(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		all := export(t, s, document.Entities)
 		if !strings.Contains(all, `{"entity":"orderDetail","id":"06gvt0kfe5o015mr1000000001-1",`) {
 			t.Error(all)
 		}
 		orders := export(t, s, []*document.Entity{document.Order})
-		_, err := bring(t, s, orders, document.Replace)
+		_, err := importLines(t, s, orders, document.Replace)
 		wantRefusal(t, err, "import_invalid", "Line 1: orders are not imported")
 	})
 }
@@ -220,7 +220,7 @@ var refused = []struct{ name, line, code, detail string }{
 // Every invalid line is reported with its number, and nothing is written.
 func TestImport_refuses(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		before := export(t, s, document.Entities)
 		for _, r := range refused {
 			t.Run(r.name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestImport_refuses(t *testing.T) {
 				if strings.HasPrefix(r.line, permStart) {
 					sound = strings.ReplaceAll(permStart, `"51"`, `"49"`) + `"apiPath":"/y","method":"GET"}}` + "\n"
 				}
-				_, err := bring(t, s, sound+r.line+"\n", document.Refuse)
+				_, err := importLines(t, s, sound+r.line+"\n", document.Refuse)
 				wantRefusal(t, err, r.code, r.detail)
 				testenv.Equal(t, before, export(t, s, document.Entities))
 			})
@@ -240,8 +240,8 @@ func TestImport_refuses(t *testing.T) {
 // the same.
 func TestImport_cleans_texts(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
-		_, err := bring(t, s, strings.Replace(dishLine, `{"vi":"x"}`,
+		insertAll(t, h)
+		_, err := importLines(t, s, strings.Replace(dishLine, `{"vi":"x"}`,
 			`{"vi":" Pho\u031b\u0309 ","en":"<Noodles>"},"descriptions":{"vi":"a\r\nb"}`, 1), document.Refuse)
 		testenv.NoError(t, err)
 		got := export(t, s, []*document.Entity{document.ByName("dish")})
@@ -250,7 +250,7 @@ func TestImport_cleans_texts(t *testing.T) {
 				t.Errorf("%s is not in %s", want, got)
 			}
 		}
-		_, err = bring(t, s, userStart+`,"username":"\u200ban\u200b"}}`, document.Refuse)
+		_, err = importLines(t, s, userStart+`,"username":"\u200ban\u200b"}}`, document.Refuse)
 		wantRefusal(t, err, "import_conflict", "the username belongs to user 3")
 	})
 }
@@ -258,9 +258,9 @@ func TestImport_cleans_texts(t *testing.T) {
 // The largest line that a cart can have is accepted: the bounds of an import are not narrower than those of carts.
 func TestImport_largest_line(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		testenv.NoError(t, h.DeleteDetail(t.Context(), 8))
-		_, err := bring(t, s, itemStart+fmt.Sprintf(`"5","quantity":%d,"price":%d}}`, cart.MaxQuantity, catalog.MaxPrice), document.Refuse)
+		_, err := importLines(t, s, itemStart+fmt.Sprintf(`"5","quantity":%d,"price":%d}}`, cart.MaxQuantity, catalog.MaxPrice), document.Refuse)
 		testenv.NoError(t, err)
 		docs := testenv.Must(s.Read(t.Context(), document.CartDetail, []string{"90"}))(t)
 		if total, _ := document.PeekField(docs[0].JSON, "total"); total != "20000000000" {
@@ -273,14 +273,14 @@ func TestImport_largest_line(t *testing.T) {
 func TestImport_on_conflict(t *testing.T) {
 	changed := strings.ReplaceAll(userStart, `"70"`, `"3"`) + `,"email":"new@example.com","city":"Huế"}}` + "\n"
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		before := export(t, s, document.Importable())
-		result, err := bring(t, s, roleLine+changed, document.Skip)
+		result, err := importLines(t, s, roleLine+changed, document.Skip)
 		if testenv.NoError(t, err); result.Written["role"] != 1 || result.Skipped["user"] != 1 {
 			t.Errorf("%+v", result)
 		}
 		testenv.Equal(t, strings.Count(before, "\n")+1, strings.Count(export(t, s, document.Importable()), "\n"))
-		result, err = bring(t, s, changed, document.Replace)
+		result, err = importLines(t, s, changed, document.Replace)
 		if testenv.NoError(t, err); result.Written["user"] != 1 {
 			t.Errorf("%+v", result)
 		}
@@ -290,32 +290,32 @@ func TestImport_on_conflict(t *testing.T) {
 				t.Errorf("the %s is %q", name, got)
 			}
 		}
-		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Replace)
+		_, err = importLines(t, s, userStart+`,"email":"new@example.com"}}`, document.Replace)
 		wantRefusal(t, err, "import_conflict", "the email belongs to user 3")
-		result, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Skip)
+		result, err = importLines(t, s, userStart+`,"email":"new@example.com"}}`, document.Skip)
 		if testenv.NoError(t, err); result.Skipped["user"] != 1 || len(result.Written) != 0 {
 			t.Errorf("%+v", result)
 		}
-		// The owner of a cart is left out for his address, so that the cart has none.
-		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`+"\n"+cartStart+`"70"}}`, document.Skip)
+		// The owner of the cart is skipped because of the address, so the cart has no owner.
+		_, err = importLines(t, s, userStart+`,"email":"new@example.com"}}`+"\n"+cartStart+`"70"}}`, document.Skip)
 		wantRefusal(t, err, "import_invalid", "Line 2: user 70 does not exist")
 		before = export(t, s, document.Importable())
-		testenv.Must(bring(t, s, before, document.Skip))(t)
+		testenv.Must(importLines(t, s, before, document.Skip))(t)
 		testenv.Equal(t, before, export(t, s, document.Importable()))
 	})
 }
 
-// meanwhile is a target that runs a function between the last check and the first write.
-type meanwhile struct {
+// interruptedTarget is a target that runs a function between the last check and the first write.
+type interruptedTarget struct {
 	*documentsql.Store
 	happens func(write func() error) error
 }
 
-func (m meanwhile) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
+func (m interruptedTarget) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
 	return m.happens(func() error { return m.Store.Import(ctx, e, records) })
 }
 
-// A line whose cart is ordered while it is imported is refused, with all others of its transaction.
+// A line whose cart is ordered during the import is refused, with all other lines of its transaction.
 func TestImport_cart_deleted_meanwhile(t *testing.T) {
 	lines := itemStart + `"5","quantity":1,"price":1}}` + "\n" + // sound
 		strings.NewReplacer(`"90"`, `"91"`, `"4"`, `"40"`).Replace(itemStart) + `"6","quantity":1,"price":1}}`
@@ -328,10 +328,10 @@ func TestImport_cart_deleted_meanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-				furnish(t, h)
+				insertAll(t, h)
 				testenv.NoError(t, h.DeleteDetail(t.Context(), 8), h.PutCart(t.Context(), 40, 12))
 				before := export(t, s, []*document.Entity{document.CartDetail})
-				im := document.Import{Target: meanwhile{s, func(write func() error) error { return ordered(t, h, write) }}}
+				im := document.Import{Target: interruptedTarget{s, func(write func() error) error { return ordered(t, h, write) }}}
 				_, err := im.Run(t.Context(), strings.NewReader(lines))
 				wantRefusal(t, err, "import_conflict", "import again")
 				testenv.Equal(t, before, export(t, s, []*document.Entity{document.CartDetail}))
@@ -340,8 +340,8 @@ func TestImport_cart_deleted_meanwhile(t *testing.T) {
 	}
 }
 
-// whileDeleted calls write while another transaction, which has deleted the cart, waits to commit until the writer is
-// blocked by it.
+// whileDeleted calls write while another transaction, which has deleted the cart, is open. That transaction commits
+// once the writer is blocked by it.
 func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error {
 	t.Helper()
 	var written error
@@ -360,7 +360,7 @@ func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error
 	return written
 }
 
-// untilWaiting returns when a session waits for a lock, or when the other transaction is over. On SQLite the sessions
+// untilWaiting returns when a session waits for a lock, or when the other transaction has ended. On SQLite sessions
 // wait from the start.
 func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error {
 	for {
@@ -378,10 +378,10 @@ func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error
 // A deleted row is imported with a version after its tombstone, so that its documents are projected.
 func TestImport_behind_a_tombstone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
-		furnish(t, h)
+		insertAll(t, h)
 		lines := export(t, s, []*document.Entity{document.Cart, document.CartDetail})
 		testenv.NoError(t, h.DeleteCart(t.Context(), 4))
-		testenv.Must(bring(t, s, lines, document.Refuse))(t)
+		testenv.Must(importLines(t, s, lines, document.Refuse))(t)
 		docs, err := s.Read(t.Context(), document.Cart, []string{"4"})
 		if err != nil || len(docs) != 1 || docs[0].Version != 3 {
 			t.Errorf("%v %v", docs, err)
@@ -396,12 +396,12 @@ func TestImport_many(t *testing.T) {
 	testenv.NoError(t, h.Fill(t.Context(), 1234, 1))
 	lines := export(t, from, document.Importable())
 	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.Writer) {
-		result := testenv.Must(bring(t, s, lines, document.Refuse))(t)
+		result := testenv.Must(importLines(t, s, lines, document.Refuse))(t)
 		if got := export(t, s, document.Importable()); got != lines || result.Written["user"] != 1234 {
 			t.Errorf("%+v", result)
 		}
 		broken := lines[:len(lines)-3] + fmt.Sprintln(`,"x":1}}`)
-		if _, err := bring(t, s, broken, document.Replace); err == nil {
+		if _, err := importLines(t, s, broken, document.Replace); err == nil {
 			t.Error("the last of many lines was not checked")
 		}
 	})

@@ -56,7 +56,7 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// Rows of an entity that this release does not know stay for a release that knows it.
+// Rows of an entity that this release does not have stay in the outbox for a release that has it.
 func TestOutbox_unknown_entity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		testenv.NoError(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
@@ -240,7 +240,8 @@ func TestIDs(t *testing.T) {
 	})
 }
 
-// Lines are read by their own ids or by their order's, others by their ids; a text that is not an id matches nothing.
+// Lines are read by their own ids or by their order's, other entities by their ids. Text that is not an id matches
+// nothing.
 func TestRead(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -270,7 +271,7 @@ func TestRead(t *testing.T) {
 func TestRead_total_too_large(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
-		furnish(t, h)
+		insertAll(t, h)
 		for _, q := range []struct{ quantity, price int64 }{
 			{1 << 31, 1 << 53}, {math.MaxInt64, math.MaxInt64}, {2, 1 << 62}, {1, math.MaxInt64}, {math.MaxInt64, 0}, {20, 5},
 		} {
@@ -289,7 +290,7 @@ func TestRead_total_too_large(t *testing.T) {
 	})
 }
 
-// Rows are found by every unique value, with the comparison rules of its index.
+// Rows are found by every unique value, under the comparison rules of its index.
 func TestOwners(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()

@@ -57,7 +57,7 @@ func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Con
 	}
 }
 
-// paidBy returns how many orders each consumer has counted.
+// paidBy returns the number of orders that each consumer has counted.
 func paidBy(t testing.TB, db *sqldb.DB) map[int64]int64 {
 	t.Helper()
 	return testenv.Must(sqldb.Map[int64, int64](t.Context(), db, readPaid))(t)
@@ -122,8 +122,8 @@ func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 	})
 }
 
-// I8, I15: an event that one consumer cannot apply neither affects another consumer nor delays other events; it becomes
-// a dead letter of that consumer, and a replay delivers it to that consumer only.
+// I8, I15: if one consumer cannot apply an event, no other consumer is affected and no other event is delayed. The
+// event becomes a dead letter of that consumer, and a replay delivers it to that consumer only.
 func TestBus_poison_is_one_consumers_own(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -169,7 +169,7 @@ func TestBus_transient_failure(t *testing.T) {
 		r.run(t)
 		wantPaid(t, db, map[int64]int64{})
 		failing = false
-		r.run(t) // the pause is not over
+		r.run(t) // the pause has not ended
 		wantPaid(t, db, map[int64]int64{})
 		r.now = r.now.Add(time.Minute)
 		r.run(t)

@@ -50,7 +50,7 @@ func TestDeadLetters(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		relay, first, second := letter("", "nacked"), letter("daybook", "broken"), letter("daybook", "also \x00\xff")
 		insert(t, db, relay, first, second)
-		second.Reason = "also ??" // what PostgreSQL would refuse in text is replaced
+		second.Reason = "also ??" // characters that PostgreSQL refuses in text are replaced
 
 		if diff := cmp.Diff([]DeadLetter{relay}, list(t, db, Filter{})); diff != "" {
 			t.Errorf("the relay's letters (-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) 
 		other := mine
 		other.Consumer = "kitchen"
 		insert(t, db, mine, other)
-		for _, want := range [][]DeadLetter{{mine}, nil} { // the second time it is gone
+		for _, want := range [][]DeadLetter{{mine}, nil} { // the second call finds nothing
 			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
 				got, err := DeleteDeadLetters(ctx, tx, "daybook", []DeadLetter{mine})
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -112,7 +112,7 @@ func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) 
 
 func equalLetters(a, b DeadLetter) bool { return cmp.Equal(a, b) }
 
-// forOperators is a letter as a page shows it.
+// forOperators returns a dead letter as a page shows it.
 func forOperators(consumer string, l DeadLetter) queue.DeadLetter {
 	return queue.DeadLetter{
 		ID: l.ID, Consumer: consumer, Type: "order.paid", Branch: 7, About: "order:order1", Payload: l.Payload,

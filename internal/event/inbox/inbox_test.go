@@ -51,7 +51,7 @@ var (
 const (
 	fails   = -1 // returns an error
 	panics  = -2
-	violate = -3 // has the database refuse a statement
+	violate = -3 // makes the database refuse a statement
 )
 
 var (
@@ -193,7 +193,7 @@ func TestHandle_poison(t *testing.T) {
 				if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), poison.ID) {
 					t.Errorf("the log does not mention the dead letter:\n%s", log.String())
 				}
-				// A delivery after that, as after a crash before the acknowledgement, changes nothing.
+				// A later delivery, as after a crash before the acknowledgement, changes nothing.
 				if out := handle(t, b, daybook, poison); out[0].State != Dead || len(letters(t, db)) != 1 {
 					t.Errorf("outcome %v, dead letters %v", out, letters(t, db))
 				}
@@ -258,7 +258,7 @@ func TestReplay(t *testing.T) {
 			testenv.NoError(t, b.StoreDeadLetter(t.Context(), "daybook", e, errPoison))
 		}
 		testenv.NoError(t, b.StoreDeadLetter(t.Context(), "kitchen", good, errPoison))
-		handle(t, b, daybook, known) // applied after all
+		handle(t, b, daybook, known) // applied now
 
 		sum, err := b.Replay(t.Context(), daybook, eventsql.Filter{})
 		if sum != (ReplayResult{Applied: 2, Failed: 1}) || err != nil {

@@ -56,7 +56,7 @@ type broker struct {
 	mu     sync.Mutex
 	got    []event.Event
 	ready  error
-	lost   error                      // of the next Publish, after it took the events over
+	lost   error                      // error of the next Publish, after it has accepted the events
 	refuse func(event.Event) error    // nil refuses nothing
 	during func(events []event.Event) // called while Publish runs
 }
@@ -110,7 +110,7 @@ func run(t testing.TB, r *Relay) {
 	testenv.NoError(t, r.RunOnce(t.Context()))
 }
 
-// count reads how many rows each table of events has.
+// count returns the number of rows in each table of events.
 func count(t testing.TB, db *sqldb.DB) (pending, logged, dead int64) {
 	t.Helper()
 	one := func(q *sqldb.Stmt) int64 {
@@ -217,7 +217,7 @@ func TestRelay_refused_events_come_back_and_die(t *testing.T) {
 		clock := newManualClock()
 		r := New(db, b, Options{Now: clock.now})
 		run(t, r)
-		want(t, db, 1, 2, 0) // the neighbours are not held up
+		want(t, db, 1, 2, 0) // other events are not delayed
 		for attempt := int64(1); attempt < maxAttempts; attempt++ {
 			clock.advance(retries.After(int(attempt)) - time.Millisecond)
 			run(t, r)
@@ -296,8 +296,8 @@ func TestReadStatus(t *testing.T) {
 	})
 }
 
-// PurgeLog deletes entries published before the instant and nothing else: neither later ones nor older ones that were
-// published late, also if there are more than one statement handles.
+// PurgeLog deletes the entries published before an instant, and keeps older events that were published later, even if
+// there are more than one statement handles.
 func TestPurgeLog(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

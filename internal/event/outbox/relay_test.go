@@ -172,7 +172,7 @@ func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
-				return m.GetCounter().GetValue() + m.GetGauge().GetValue() // the one that it is not is nil, and zero
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue() // it has only one of them
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
 		case "wait":
 			clock.advance(retries.Max)
 		}
-		_ = r.RunOnce(t.Context()) // fails as the weather is
+		_ = r.RunOnce(t.Context()) // may fail
 	}
 	b.ready, b.lost, nackEvery = nil, nil, 0
 	clock.advance(retries.Max)

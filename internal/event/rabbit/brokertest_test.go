@@ -23,7 +23,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// patience is far more than a healthy broker needs: it and the machine are shared with other tests.
+// patience is far more than a healthy broker needs, because the broker and the machine are shared with other tests.
 const patience = 90 * time.Second
 
 func TestMain(m *testing.M) {
@@ -85,8 +85,8 @@ type broker struct {
 
 	mu    sync.Mutex
 	users int
-	ready []func()      // one of each user that waits in all; they are the same
-	done  chan struct{} // closed when it is done
+	ready []func()      // functions of the users that wait in all; they are equal
+	done  chan struct{} // closed when the function has run
 }
 
 // all runs act once every test that uses the node has called it.
@@ -152,9 +152,9 @@ func TestRabbit(t *testing.T) {
 		"consumers/fifty lost connections":    consumersFiftyLostConnections,
 		"consumers/deleted queue":             consumersDeletedQueue,
 		"consumers/catch up":                  consumersCatchUp,
-		"together/sqlite":                     togetherSQLite,
-		"together/postgres with three relays": togetherPostgres,
-		"together/broker down for a while":    togetherBrokerDown,
+		"together/sqlite":                     networkCutsSQLite,
+		"together/postgres with three relays": networkCutsPostgres,
+		"together/broker down for a while":    brokerDown,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,10 +166,10 @@ func TestRabbit(t *testing.T) {
 // brokerTest is one test's environment on the broker.
 type brokerTest struct {
 	prefix  string
-	direct  string // past the proxy
+	direct  string // bypasses the proxy
 	address string // through the proxy
 	proxy   *proxy
-	admin   *amqp.Connection // past the proxy
+	admin   *amqp.Connection // bypasses the proxy
 	log     *logged
 }
 

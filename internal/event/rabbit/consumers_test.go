@@ -70,7 +70,7 @@ func consumersPoison(t *testing.T, r *brokerTest) {
 	}
 }
 
-// A message that is not an event becomes a dead letter at once, whatever its bytes are, and delays nothing.
+// A message that is not an event becomes a dead letter at once, whatever its bytes, and delays no other message.
 func consumersMalformed(t *testing.T, r *brokerTest) {
 	db := sqldbtest.Postgres(t)
 	c := r.config(daybook(nil))
@@ -94,12 +94,13 @@ func consumersMalformed(t *testing.T, r *brokerTest) {
 	}
 }
 
-// A failure that says nothing about the events costs them no attempt; they stay unacknowledged and are tried again.
+// A failure that is not caused by the events uses up none of their attempts. They stay unacknowledged and are tried
+// again.
 func consumersDatabaseOutOfReach(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	var calls atomic.Int64
 	consumer := daybook(func([]event.Event) error {
-		if calls.Add(1) <= 4 { // the first of them and its three repetitions by sqldb
+		if calls.Add(1) <= 4 { // the first call and its three repetitions by sqldb
 			return sqldb.ErrRetry
 		}
 		return nil
@@ -198,8 +199,8 @@ func consumersDeletedQueue(t *testing.T, r *brokerTest) {
 	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= 2 })
 }
 
-// A process has caught up when all messages that were queued at its first connection are handled: more than a thousand,
-// so that some are on the broker and some prefetched.
+// A process has caught up when all messages queued at its first connection are handled. The test queues more than a
+// thousand, so that some are on the broker and some prefetched.
 func consumersCatchUp(t *testing.T, r *brokerTest) {
 	const waiting = prefetch + 10
 	heard, goOn := make(chan int, waiting), make(chan struct{})
@@ -213,7 +214,7 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	}
 	c := r.config(consumer)
 	p := r.publisher(t, c)
-	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue is there
+	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue exists
 	for i := range waiting {
 		r.put(t, "told", amqp.Publishing{
 			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.ExternalOrderConfirmed.Name}, Body: []byte(`{}`),
@@ -225,7 +226,7 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	select {
 	case <-cs.CaughtUp():
 		t.Error("it has caught up before anything was worked on")
-	case <-time.After(3 * pollInterval): // longer than two polls: it must not be closed by then
+	case <-time.After(3 * pollInterval): // longer than two polls: it must not be closed yet
 	}
 	close(goOn)
 	<-cs.CaughtUp()

@@ -16,22 +16,21 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Numbers of events during an outage, at five and at a hundred events per second.
+// Duration of an outage, and the number of events in it: at about three or a hundred events per second.
 const outage = 10 * time.Minute
 
 var backlog = testenv.Size(2_000, 60_000)
 
-// I7, I16: events that accumulate while the broker is down for ten minutes cost no attempt, and are confirmed once the
-// broker is back, exactly as committed. A single relay also keeps the order of commits, and with it that of each
-// aggregate.
+// I7, I16: events of ten minutes without a broker use up no attempts, and are confirmed once the broker is back,
+// exactly as committed. A single relay also keeps the order of commits, and so that of each aggregate.
 func TestRabbit_outage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
 		r := newBrokerTest(t, broker.URL())
-		p := r.publisher(t, r.straight())
+		p := r.publisher(t, r.directConfig())
 		testenv.NoError(t, p.Ready(t.Context()))
 		r.witness(t)
-		broker.all(t, broker.Stop) // of queues declared a moment ago a kill may leave nothing but their names
+		broker.all(t, broker.Stop) // a kill may keep only the names of queues that were just declared
 		committed := gather(t, db)
 		rel := outbox.New(db, p, outbox.Options{})
 		for range 10 {
@@ -53,8 +52,8 @@ func TestRabbit_outage(t *testing.T) {
 	})
 }
 
-// straight returns a configuration that bypasses the proxy, which is slow.
-func (r *brokerTest) straight() Config {
+// directConfig returns a configuration that bypasses the proxy, which is slow.
+func (r *brokerTest) directConfig() Config {
 	c := r.config(daybook(nil))
 	c.URL = telemetry.Secret(r.direct)
 	return c
@@ -67,7 +66,7 @@ func gather(t testing.TB, db *sqldb.DB) []event.Event {
 	began := db.Now().Add(-outage)
 	all := make([]event.Event, 0, backlog)
 	for i := range backlog {
-		all = append(all, lived(began.Add(time.Duration(i)*outage/time.Duration(backlog)), i))
+		all = append(all, eventOf(began.Add(time.Duration(i)*outage/time.Duration(backlog)), i))
 	}
 	for from := 0; from < len(all); from += 500 {
 		commit(t, db, all[from:from+500])
@@ -75,8 +74,8 @@ func gather(t testing.TB, db *sqldb.DB) []event.Event {
 	return all
 }
 
-// lived returns the i-th event of fifty orders and fifty reservations: all first steps precede all second steps.
-func lived(at time.Time, i int) event.Event {
+// eventOf returns the i-th event of fifty orders and fifty reservations: all first steps precede all second steps.
+func eventOf(at time.Time, i int) event.Event {
 	const lives = 50
 	round, place := i/(5*lives), i%(5*lives)
 	step, id := place/lives, fmt.Sprintf("life%d-%d", round, place%lives)
@@ -152,7 +151,7 @@ func BenchmarkOutage(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			db, broker := open(b), testenv.RabbitServer(b)
 			r := newBrokerTest(b, broker.URL())
-			p := r.publisher(b, r.straight())
+			p := r.publisher(b, r.directConfig())
 			testenv.NoError(b, p.Ready(b.Context()))
 			r.witness(b)
 			for b.Loop() {

@@ -16,7 +16,7 @@ type proxy struct {
 	mu      sync.Mutex
 	budget  int           // bytes from the broker until the next cut; negative is no limit
 	confirm bool          // the next confirm is cut off
-	gate    chan struct{} // closed while bytes from the broker flow
+	gate    chan struct{} // closed while bytes from the broker are forwarded
 }
 
 // newProxy returns a proxy and the broker's URL through it.
@@ -30,7 +30,7 @@ func newProxy(t testing.TB, address string) (*proxy, string) {
 	return p, through.String()
 }
 
-// forward copies in small pieces, so that a cut may part a frame.
+// forward copies in small pieces, so that a cut may divide a frame.
 func (p *proxy) forward(client io.Writer, broker io.Reader) {
 	buf := make([]byte, 512)
 	for {

@@ -42,7 +42,7 @@ func publisherStockExchange(t *testing.T, r *brokerTest) {
 	c.StockExchange = "goods"
 	p := r.publisher(t, c)
 	testenv.NoError(t, p.Ready(t.Context()))
-	r.others(t, "goods")
+	r.otherSystemQueue(t, "goods")
 	events := sold(2)
 	for i, err := range publish(t, p, events[0], paid(1)[0], events[1]) {
 		if err != nil {
@@ -84,8 +84,8 @@ func publisherUnknownType(t *testing.T, r *brokerTest) {
 	}
 }
 
-// A type without a bound queue is published nevertheless; one whose queue is missing is refused, and the queue is
-// declared again afterwards.
+// An event type without a bound queue is published nevertheless. One whose queue is missing is refused, and the queue
+// is declared again afterwards.
 func publisherMissingQueue(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	nobody := event.OrderRefundDue.New(noon, "order1", 3, 7, event.RefundDue{})
@@ -117,7 +117,7 @@ func publisherFullQueue(t *testing.T, r *brokerTest) {
 	}
 }
 
-// A broker that accepts everything and never replies costs the confirm timeout, once, and no event.
+// A broker that accepts everything and never replies costs one confirm time-out, and no event.
 func publisherHangingBroker(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
@@ -147,8 +147,8 @@ func methodFrame(payload []byte) []byte {
 	return append(append(frame, payload...), 0xce)
 }
 
-// During an alarm nothing is published, and the connection is kept; messages in flight are not repeated before the
-// alarm is over.
+// During an alarm nothing is published, and the connection is kept. Messages in flight are not repeated before the
+// alarm has ended.
 func publisherAlarm(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
@@ -188,7 +188,8 @@ func publisherClosed(t *testing.T, r *brokerTest) {
 	}
 }
 
-// A broker with another payment window keeps its queue; events continue, timers stop, and the log contains the remedy.
+// On a broker with the queue of another payment window, the queue is kept, events continue, timers stop, and the log
+// contains the remedy.
 func topologyOtherWindow(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	publish(t, r.publisher(t, c), placed("order1"))

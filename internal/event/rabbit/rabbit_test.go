@@ -211,8 +211,8 @@ func TestConfig_refuses(t *testing.T) {
 // docs/events.md matches the registry and the topology.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
-	var desk *stocksql.Reservations // of which only the names of its consumers are wanted
-	want := event.Markdown() + "\n" + Markdown(15*time.Minute, desk.Consumers())
+	var reservations *stocksql.Reservations // only the names of its consumers are used
+	want := event.Markdown() + "\n" + Markdown(15*time.Minute, reservations.Consumers())
 	const path = "../../../docs/events.md"
 	if *update {
 		testenv.NoError(t, os.WriteFile(path, []byte(want), 0o644))

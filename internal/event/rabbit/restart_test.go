@@ -21,7 +21,7 @@ func TestRabbit_restarts(t *testing.T) {
 		c := r.config(daybook(nil))
 		r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
 		relay(t, r, c, db)
-		if db.Engine() == sqldb.Postgres { // there any number of processes may relay
+		if db.Engine() == sqldb.Postgres { // PostgreSQL allows any number of relays
 			relay(t, r, c, db)
 		}
 		events := 0
@@ -33,13 +33,13 @@ func TestRabbit_restarts(t *testing.T) {
 			writer.Go(func() {
 				for ; wrote < 1000 || !ended.Load(); wrote += 10 {
 					commit(t, db, paid(10))
-					testenv.Eventually(t, patience, func() bool { // the other engine may take longer: no backlog meanwhile
+					testenv.Eventually(t, patience, func() bool { // the other engine may take longer
 						return wrote < 1000 || ended.Load() || count(t, db, logCount) >= events+wrote
 					})
 				}
 			})
 			testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= events+300 })
-			broker.all(t, end) // somewhere between a batch and its confirms, or its acknowledgement
+			broker.all(t, end) // at a random point between a batch and its confirms or acknowledgements
 			ended.Store(true)
 			writer.Wait()
 			commit(t, db, paid(500))
@@ -52,7 +52,7 @@ func TestRabbit_restarts(t *testing.T) {
 		applied(t, db, events)
 		testenv.Eventually(t, patience, func() bool { return count(t, db, logCount) == events })
 		r.nothingWrong(t, db)
-		r.told(t, queuePaid, events)
+		r.wantDelivered(t, queuePaid, events)
 	})
 }
 
@@ -73,7 +73,7 @@ func TestRabbit_wiped(t *testing.T) {
 	applied(t, db, 300)
 	testenv.Eventually(t, patience, func() bool { return count(t, db, logCount) == 300 }) // consumers may be ahead of the relay
 	r.nothingWrong(t, db)
-	r.told(t, queuePaid, 200) // the first hundred had not been read
+	r.wantDelivered(t, queuePaid, 200) // the first hundred had not been read
 }
 
 // nothingWrong fails the test if an event is pending, dead, or has failed at its consumer.
@@ -87,9 +87,9 @@ func (r *brokerTest) nothingWrong(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// told waits until a queue has delivered want different events, and fails the test if there are more. Repetitions count
-// once.
-func (r *brokerTest) told(t *testing.T, queue string, want int) {
+// wantDelivered waits until a queue has delivered want different events, and fails the test if there are more.
+// Repetitions count once.
+func (r *brokerTest) wantDelivered(t *testing.T, queue string, want int) {
 	t.Helper()
 	ch, ids := r.channel(t), map[string]bool{}
 	testenv.Eventually(t, patience, func() bool {

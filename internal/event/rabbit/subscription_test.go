@@ -13,19 +13,21 @@ import (
 	"comanda/internal/testenv"
 )
 
-// ledger records in order what a subscription does and what it sends to the broker.
-type ledger struct{ notes []string }
+// eventLog records in order the subscription's actions and its messages to the broker.
+type eventLog struct{ notes []string }
 
-func (l *ledger) note(format string, args ...any) error {
+func (l *eventLog) note(format string, args ...any) error {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 	return nil
 }
 
-func (l *ledger) Ack(tag uint64, multiple bool) error { return l.note("ack %d %t", tag, multiple) }
+func (l *eventLog) Ack(tag uint64, multiple bool) error { return l.note("ack %d %t", tag, multiple) }
 
-func (l *ledger) Nack(tag uint64, multiple, _ bool) error { return l.note("nack %d %t", tag, multiple) }
+func (l *eventLog) Nack(tag uint64, multiple, _ bool) error {
+	return l.note("nack %d %t", tag, multiple)
+}
 
-func (l *ledger) Reject(tag uint64, _ bool) error { return l.note("reject %d", tag) }
+func (l *eventLog) Reject(tag uint64, _ bool) error { return l.note("reject %d", tag) }
 
 // A message is acknowledged after it is handled, according to its outcome: if the process dies earlier, the broker
 // still has it.
@@ -42,7 +44,7 @@ func TestSubscription_acknowledges_after_the_work(t *testing.T) {
 		{[]inbox.Outcome{dead, done, again}, []string{"work on 3", "reject 1", "ack 2 false"}, 1},
 		{[]inbox.Outcome{again}, []string{"work on 1"}, 1},
 	} {
-		l := &ledger{}
+		l := &eventLog{}
 		lane := &subscription{handle: func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
 			_ = l.note("work on %d", len(batch))
 			return c.outcomes

@@ -19,12 +19,12 @@ import (
 	"comanda/internal/worker"
 )
 
-func togetherSQLite(t *testing.T, r *brokerTest)   { together(t, r, sqldbtest.SQLite(t), 1) }
-func togetherPostgres(t *testing.T, r *brokerTest) { together(t, r, sqldbtest.Postgres(t), 3) }
+func networkCutsSQLite(t *testing.T, r *brokerTest)   { networkCuts(t, r, sqldbtest.SQLite(t), 1) }
+func networkCutsPostgres(t *testing.T, r *brokerTest) { networkCuts(t, r, sqldbtest.Postgres(t), 3) }
 
-// together relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
+// networkCuts relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
 // I8: every committed event is published, and applied exactly once.
-func together(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
+func networkCuts(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 	events := testenv.Size(3000, 6000)
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
@@ -32,7 +32,7 @@ func together(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 		relay(t, r, c, db)
 	}
 
-	r.proxy.cutConfirm() // in any case; where the others cut is chance
+	r.proxy.cutConfirm() // at least one confirm is lost; the other cuts are at random points
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for range events / 100 {
@@ -81,7 +81,7 @@ func relay(t testing.TB, r *brokerTest, c Config, db *sqldb.DB) {
 }
 
 // I16: while the broker is down events accumulate without using attempts; afterwards the backlog is published.
-func togetherBrokerDown(t *testing.T, r *brokerTest) {
+func brokerDown(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
 	r.proxy.Down(true)
 	c := r.config(daybook(nil))
@@ -117,7 +117,7 @@ func BenchmarkRelay(b *testing.B) {
 					URL: r.config().URL, Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: []inbox.Consumer{daybook(nil)},
 				})
 				testenv.NoError(b, p.Ready(b.Context()))
-				r.others(b, event.StockExchange)
+				r.otherSystemQueue(b, event.StockExchange)
 				for left := b.N; left > 0; left -= 1000 {
 					commit(b, db, some(min(left, 1000)))
 				}
@@ -129,8 +129,8 @@ func BenchmarkRelay(b *testing.B) {
 	}
 }
 
-// others declares a queue for all stock events.
-func (r *brokerTest) others(t testing.TB, exchange string) {
+// otherSystemQueue declares a queue for all stock events.
+func (r *brokerTest) otherSystemQueue(t testing.TB, exchange string) {
 	t.Helper()
 	name := r.prefix + "others"
 	testenv.DropQueues(t, r.address, name)

@@ -76,7 +76,7 @@ func (d *Decoder) Decode(data []byte, v any) error {
 	if ok && s.space() < len(s.data) {
 		s.syntax("something follows the end of the JSON value")
 	}
-	// forget is deferred after Put, so it runs before it. The returned error keeps its own reference to the fields.
+	// forget is deferred after Put, so it runs before Put. The returned error keeps its own reference to the fields.
 	defer s.forget()
 	if s.broken != "" {
 		return &Error{Syntax: s.broken}

@@ -95,8 +95,8 @@ func decode(t testing.TB, body string) (order, *Error) {
 	return o, e
 }
 
-// with adds members to an otherwise valid order.
-func with(members string) string {
+// orderWith adds members to an otherwise valid order.
+func orderWith(members string) string {
 	if members != "" {
 		members = "," + members
 	}
@@ -132,10 +132,10 @@ func TestDecode_Accepts(t *testing.T) {
 		`"email":"a@example.com"`:        base(func(o *order) { o.Email = "a@example.com" }),
 		`"unique":["a","b"]`:             base(func(o *order) { o.Unique = []string{"a", "b"} }),
 		`"\u0074xn":"\u0061"`:            base(func(o *order) { o.Txn = "a" }),
-		`"child":` + with(``):            base(func(o *order) { c := base(func(*order) {}); o.Child = &c }),
+		`"child":` + orderWith(``):       base(func(o *order) { c := base(func(*order) {}); o.Child = &c }),
 		` "txn" : "" ` + "\t\r\n":        base(func(*order) {}),
 	} {
-		got, err := decode(t, with(members))
+		got, err := decode(t, orderWith(members))
 		if err != nil {
 			t.Errorf("%s: %v", members, err)
 		} else if d := cmp.Diff(want, got, cmp.AllowUnexported(order{})); d != "" {
@@ -165,41 +165,41 @@ func TestDecode_NamesEachMistake(t *testing.T) {
 			{"body.items", "expected required property items to be present"},
 			{"body.method", "expected required property method to be present"},
 		},
-		`[]`:                                  {{"body", "expected object"}},
-		`"x"`:                                 {{"body", "expected object"}},
-		`null`:                                {{"body", msgNull}},
-		with(`"price":1`):                     {{"body.price", "unexpected property"}},
-		with(`"Txn":"a"`):                     {{"body.Txn", "unexpected property"}},
-		with(`"hidden":1`):                    {{"body.hidden", "unexpected property"}},
-		with(`"Ignored":"a"`):                 {{"body.Ignored", "unexpected property"}},
-		with(`"":{"a":[1,"b"]}`):              {{"body.", "unexpected property"}},
-		with(`"method":"COUNTER"`):            {{"body.method", msgRepeated}},
-		with(`"txn":"a","tx\u006e"` + `:"b"`): {{"body.txn", msgRepeated}},
-		with(`"tags":{"a":"1","\u0061":"2"}`): {{"body.tags.a", msgRepeated}},
-		with(`"tags":{"a":1}`):                {{"body.tags.a", "expected string"}},
-		with(`"tags":[]`):                     {{"body.tags", "expected object"}},
-		with(`"grid":[[1],[2,"3"]]`):          {{"body.grid[1][1]", "expected integer"}},
-		with(`"grid":[null]`):                 {{"body.grid[0]", msgNull}},
-		with(`"express":"true"`):              {{"body.express", "expected boolean"}},
-		with(`"ratio":1.5`):                   {{"body.ratio", "expected number <= 1"}},
-		with(`"ratio":"1"`):                   {{"body.ratio", "expected number"}},
-		with(`"ratio":1e999`):                 {{"body.ratio", "number out of range"}},
-		with(`"half":1e39`):                   {{"body.half", "number out of range"}},
-		with(`"small":128`):                   {{"body.small", msgRange}},
-		with(`"port":-1`):                     {{"body.port", "expected number >= 0"}},
-		with(`"port":65536`):                  {{"body.port", msgRange}},
-		with(`"step":7`):                      {{"body.step", "expected number to be a multiple of 5"}},
-		with(`"level":4`):                     {{"body.level", `expected value to be one of "1, 2, 3"`}},
-		with(`"txn":"A"`):                     {{"body.txn", "expected string to match pattern ^[a-z-]*$"}},
-		with(`"txn":"a\u0000"`):               {{"body.txn", msgNUL}},
-		with(`"tags":{"\u0000":""}`):          {{"body.tags.\x00", msgNUL}},
-		with(`"raw":"\u0000"`):                {{"body.raw", msgNUL}},
-		with(`"raw":"\\\u0000"`):              {{"body.raw", msgNUL}},
-		with(`"when":"yesterday"`):            {{"body.when", "expected string to be RFC 3339 date-time"}},
-		with(`"unique":["a","a"]`):            {{"body.unique", "expected array items to be unique"}},
-		with(`"unique":["a",1]`):              {{"body.unique[1]", "expected string"}},
-		with(`"bytes":"*"`):                   {{"body.bytes", "expected string to be base64 encoded"}},
-		with(`"child":{}`): {
+		`[]`:                            {{"body", "expected object"}},
+		`"x"`:                           {{"body", "expected object"}},
+		`null`:                          {{"body", msgNull}},
+		orderWith(`"price":1`):          {{"body.price", "unexpected property"}},
+		orderWith(`"Txn":"a"`):          {{"body.Txn", "unexpected property"}},
+		orderWith(`"hidden":1`):         {{"body.hidden", "unexpected property"}},
+		orderWith(`"Ignored":"a"`):      {{"body.Ignored", "unexpected property"}},
+		orderWith(`"":{"a":[1,"b"]}`):   {{"body.", "unexpected property"}},
+		orderWith(`"method":"COUNTER"`): {{"body.method", msgRepeated}},
+		orderWith(`"txn":"a","tx\u006e"` + `:"b"`): {{"body.txn", msgRepeated}},
+		orderWith(`"tags":{"a":"1","\u0061":"2"}`): {{"body.tags.a", msgRepeated}},
+		orderWith(`"tags":{"a":1}`):                {{"body.tags.a", "expected string"}},
+		orderWith(`"tags":[]`):                     {{"body.tags", "expected object"}},
+		orderWith(`"grid":[[1],[2,"3"]]`):          {{"body.grid[1][1]", "expected integer"}},
+		orderWith(`"grid":[null]`):                 {{"body.grid[0]", msgNull}},
+		orderWith(`"express":"true"`):              {{"body.express", "expected boolean"}},
+		orderWith(`"ratio":1.5`):                   {{"body.ratio", "expected number <= 1"}},
+		orderWith(`"ratio":"1"`):                   {{"body.ratio", "expected number"}},
+		orderWith(`"ratio":1e999`):                 {{"body.ratio", "number out of range"}},
+		orderWith(`"half":1e39`):                   {{"body.half", "number out of range"}},
+		orderWith(`"small":128`):                   {{"body.small", msgRange}},
+		orderWith(`"port":-1`):                     {{"body.port", "expected number >= 0"}},
+		orderWith(`"port":65536`):                  {{"body.port", msgRange}},
+		orderWith(`"step":7`):                      {{"body.step", "expected number to be a multiple of 5"}},
+		orderWith(`"level":4`):                     {{"body.level", `expected value to be one of "1, 2, 3"`}},
+		orderWith(`"txn":"A"`):                     {{"body.txn", "expected string to match pattern ^[a-z-]*$"}},
+		orderWith(`"txn":"a\u0000"`):               {{"body.txn", msgNUL}},
+		orderWith(`"tags":{"\u0000":""}`):          {{"body.tags.\x00", msgNUL}},
+		orderWith(`"raw":"\u0000"`):                {{"body.raw", msgNUL}},
+		orderWith(`"raw":"\\\u0000"`):              {{"body.raw", msgNUL}},
+		orderWith(`"when":"yesterday"`):            {{"body.when", "expected string to be RFC 3339 date-time"}},
+		orderWith(`"unique":["a","a"]`):            {{"body.unique", "expected array items to be unique"}},
+		orderWith(`"unique":["a",1]`):              {{"body.unique[1]", "expected string"}},
+		orderWith(`"bytes":"*"`):                   {{"body.bytes", "expected string to be base64 encoded"}},
+		orderWith(`"child":{}`): {
 			{"body.child.items", "expected required property items to be present"},
 			{"body.child.method", "expected required property method to be present"},
 		},
@@ -247,7 +247,7 @@ func TestDecode_BrokenText(t *testing.T) {
 		"{\"a\":\"\n\"}": "control character", `{"a":"\x"}`: "unknown escape", `{"a":"\u12"}`: `broken \u`,
 		`{"a":"\ud83c"}`: `broken \u`, `{"a":"\udf5c\ud83c"}`: `broken \u`, `{"a":"\ud800\ufffd"}`: `broken \u`,
 		`{"a":"\ud83c\u0041"}`: `broken \u`, "{\"a\":\"\xff\"}": "not valid UTF-8", "{\"\xc3\":1}": "not valid UTF-8",
-		with(``) + `x`: "follows the end", with(``) + `{}`: "follows the end", "\ufeff{}": "a value is missing",
+		orderWith(``) + `x`: "follows the end", orderWith(``) + `{}`: "follows the end", "\ufeff{}": "a value is missing",
 		`{"items":` + strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth) + `}`: "nests deeper than 16",
 		`{"x":` + strings.Repeat(`{"a":`, 40_000):                                         "nests deeper than 16",
 	} {
@@ -265,7 +265,7 @@ func TestDecode_LimitsItsErrors(t *testing.T) {
 	for i := range 500 {
 		members = append(members, fmt.Sprintf(`"%s%d":1`, long[:i%100*50], i))
 	}
-	_, err := decode(t, with(strings.Join(members, ",")))
+	_, err := decode(t, orderWith(strings.Join(members, ",")))
 	if err == nil || len(err.Fields) != MaxErrors {
 		t.Fatalf("error %v, want %d fields", err, MaxErrors)
 	}
@@ -300,7 +300,7 @@ type typed struct {
 	Tags   []string          `json:"tags,omitempty" text:"line"`
 }
 
-// J6: what people type is cleaned before it is counted, and refused by the name of its field.
+// J6: typed text is cleaned before its length is counted, and refused by the name of its field.
 func TestDecode_CleansTexts(t *testing.T) {
 	reg := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	d := New(reflect.TypeFor[typed](), reg.Schema(reflect.TypeFor[typed](), true, ""), reg)
@@ -333,7 +333,7 @@ func TestDecode_CleansTexts(t *testing.T) {
 	}
 }
 
-// J6: a text without a kind, or with an impossible kind, fails the start of the program.
+// J6: a text without a kind, or with an impossible kind, makes the program fail at its start.
 func TestNew_AsksForTheKindOfTexts(t *testing.T) {
 	for _, v := range []any{
 		struct{ Name string }{}, struct{ Name *string }{}, struct{ Names []string }{}, struct{ Names map[string]string }{},
@@ -357,15 +357,15 @@ func TestNew_AsksForTheKindOfTexts(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares with encoding/json and huma's validator: J1 in one direction, and in the other that what they
-// accept is refused for reasons of J2 to J5 only.
+// FuzzDecode compares with encoding/json and huma's validator. J1: they accept everything that Decode accepts. Of what
+// they accept, Decode refuses only for reasons of J2 to J5.
 func FuzzDecode(f *testing.F) {
 	for _, members := range []string{
 		``, `"total":null`, `"txn":"a","txn":"b"`, `"ratio":0.5`, `"tags":{"a":"b"}`, `"raw":[1,2]`, `"any":{"a":[]}`,
-		`"grid":[[1,2],[]]`, `"when":"2026-02-26T05:15:00Z"`, `"child":` + with(`"small":1`), `"unique":["a","a"]`,
+		`"grid":[[1,2],[]]`, `"when":"2026-02-26T05:15:00Z"`, `"child":` + orderWith(`"small":1`), `"unique":["a","a"]`,
 		`"txn":"\u0061\ud83c\udf5c"`, `"total":1e3`, `"total":12345678901234567890`, `"bytes":"aGk="`, `"TXN":"a"`,
 	} {
-		f.Add([]byte(with(members)))
+		f.Add([]byte(orderWith(members)))
 	}
 	f.Add([]byte(`{"items":[{"itemId":"1","qty":1,"notes":null},null],"method":"SANDBOX","level":2,"step":5}`))
 	_, validate := compiled()
@@ -397,7 +397,7 @@ func FuzzDecode(f *testing.F) {
 		case err.Syntax == "" && stdAccepts:
 			for _, field := range err.Fields {
 				switch field.Message {
-				case msgRepeated, msgNUL, msgNull, msgRange, "unexpected property": // J2: another case of letters
+				case msgRepeated, msgNUL, msgNull, msgRange, "unexpected property": // J2: a name in another letter case
 				default:
 					t.Fatalf("refused for %v, but the schema accepts it", field)
 				}

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 const visitID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 
-// unhurried audits without the pause before the second scan.
-func unhurried() Options {
+// withoutPause returns options of an audit without the pause before the second scan.
+func withoutPause() Options {
 	return Options{wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
@@ -36,8 +36,8 @@ func must(t testing.TB, db *redisdb.DB, cmds ...redisdb.Cmd) {
 	testenv.Must(db.DoMulti(t.Context(), cmds...))(t)
 }
 
-// sound fills a store with n valid users, their indexes, and keys of other packages.
-func sound(t testing.TB, db *redisdb.DB, n int) {
+// fillValid fills a store with n valid users, their indexes, and keys of other packages.
+func fillValid(t testing.TB, db *redisdb.DB, n int) {
 	t.Helper()
 	users := keyspace.UserDocuments
 	cmds := []redisdb.Cmd{
@@ -45,7 +45,7 @@ func sound(t testing.TB, db *redisdb.DB, n int) {
 		redisdb.Command("SADD", keyspace.VisitCustomers(visitID), "a"),
 		redisdb.Command("EXPIRE", keyspace.VisitCustomers(visitID), "60"),
 		redisdb.Command("ZADD", keyspace.LeasesDue(1), "1", "a"),
-		redisdb.Command("SET", users.Memo("1"), "x"), // it may have a TTL and here has none
+		redisdb.Command("SET", users.Memo("1"), "x"), // a TTL is allowed, and missing here
 		redisdb.Command("SET", users.Counter(), fmt.Sprint(n)),
 	}
 	for i := range n {
@@ -64,10 +64,10 @@ func sound(t testing.TB, db *redisdb.DB, n int) {
 
 func TestRun_clean(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		const n = 5000 // sets of more than one page
-		sound(t, db, n)
+		const n = 5000 // more than one page per set
+		fillValid(t, db, n)
 		var done, total int64
-		o := unhurried()
+		o := withoutPause()
 		o.Progress = func(d, of int64) { done, total = d, of }
 		r := mustRun(t, db, o)
 		if !r.Clean || len(r.Findings) != 0 {
@@ -147,11 +147,11 @@ var planted = map[Kind]struct {
 
 func TestRun_finds(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		sound(t, db, 9)
+		fillValid(t, db, 9)
 		for _, p := range planted {
 			must(t, db, p.cmds()...)
 		}
-		r := mustRun(t, db, unhurried())
+		r := mustRun(t, db, withoutPause())
 		if r.Clean {
 			t.Error("a spoilt store is clean")
 		}
@@ -200,7 +200,7 @@ func TestRun_undeclared_keys(t *testing.T) {
 		db := testenv.Must(redisdb.Open(t.Context(),
 			redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: namespace, Timeout: 5 * time.Second}))(t)
 		defer db.Close()
-		r := mustRun(t, db, unhurried())
+		r := mustRun(t, db, withoutPause())
 		if d := cmp.Diff([]Finding{want}, r.Findings); d != "" {
 			t.Errorf("namespace %q: %s", namespace, d)
 		}
@@ -213,7 +213,7 @@ func TestRun_undeclared_keys(t *testing.T) {
 // A difference that is repaired between the two scans is not a finding (Q2).
 func TestRun_looks_twice(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		sound(t, db, 9)
+		fillValid(t, db, 9)
 		for _, p := range planted {
 			must(t, db, p.cmds()...)
 		}
@@ -243,7 +243,7 @@ func TestRun_counts_beyond_samples(t *testing.T) {
 		cmds = append(cmds, redisdb.Command("SET", keyspace.MenuActive(i), "x"))
 	}
 	must(t, db, cmds...)
-	o := unhurried()
+	o := withoutPause()
 	o.Samples = 3
 	r := mustRun(t, db, o)
 	if r.Count(MissingTTL) != 2500 || len(r.Findings[0].Samples) != 3 {
@@ -251,10 +251,10 @@ func TestRun_counts_beyond_samples(t *testing.T) {
 	}
 }
 
-// The rate is kept by waiting for as long as the walk is ahead.
+// An audit that is ahead of its rate waits for the difference.
 func TestRun_rate(t *testing.T) {
 	db, _ := redisdbtest.Real(t)
-	sound(t, db, 5000)
+	fillValid(t, db, 5000)
 	var waited time.Duration
 	o := Options{Rate: 1000, wait: func(_ context.Context, d time.Duration) error {
 		waited = max(waited, d)
@@ -274,7 +274,7 @@ func TestRun_rate(t *testing.T) {
 func TestRun_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
-	if _, err := Run(t.Context(), db, unhurried()); !errors.Is(err, redisdb.ErrDown) {
+	if _, err := Run(t.Context(), db, withoutPause()); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // A limited audit checks all keys or none: checking half of them would report false orphans.
 func TestRun_most(t *testing.T) {
 	db := redisdbtest.Embedded(t)
-	sound(t, db, 9)
-	o := unhurried()
+	fillValid(t, db, 9)
+	o := withoutPause()
 	all := mustRun(t, db, o)
 	o.MaxKeys = all.Keys - 1
 	if r, err := Run(t.Context(), db, o); !errors.Is(err, ErrTooMany) || r.Keys != 0 {

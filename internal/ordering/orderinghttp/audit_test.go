@@ -17,8 +17,8 @@ func (v *soak) dollars(s string) int64 {
 	return n
 }
 
-// takenAt returns the amounts captured by the gateways, by attempt.
-func (v *soak) takenAt() map[string]int64 {
+// capturedAt returns the amounts captured by the gateways, by attempt.
+func (v *soak) capturedAt() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range v.vnpay.Payments() {
 		if p.State == "PAID" {
@@ -50,9 +50,9 @@ func (v *soak) refundedAt() map[string]int64 {
 func (v *soak) audit() {
 	v.t.Helper()
 	v.balanced()
-	review := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'REVIEW'")
-	captured := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'PAID' AND method <> 'COUNTER'")
-	taken := v.takenAt()
+	review := v.amountsByKey("SELECT id, amount FROM payment_attempt WHERE state = 'REVIEW'")
+	captured := v.amountsByKey("SELECT id, amount FROM payment_attempt WHERE state = 'PAID' AND method <> 'COUNTER'")
+	taken := v.capturedAt()
 	for id := range review { // LINE Pay captured less than requested, and the staff see it
 		if taken[id] == 0 {
 			v.t.Errorf("attempt %s is under review, and no money was taken", id)
@@ -60,10 +60,10 @@ func (v *soak) audit() {
 		delete(taken, id)
 	}
 	v.same("captured", captured, taken)
-	v.same("given back", v.table(`
+	v.same("given back", v.amountsByKey(`
 		SELECT attempt_id, sum(amount) FROM refund WHERE state = 'DONE' AND method <> 'COUNTER' AND note <> 'by hand'
 		GROUP BY attempt_id`), v.refundedAt())
-	sums := v.table(`
+	sums := v.amountsByKey(`
 		SELECT 'captured', sum(amount) FROM payment_attempt WHERE state = 'PAID'
 		UNION ALL SELECT 'refunded', sum(amount) FROM refund WHERE state = 'DONE'
 		UNION ALL SELECT 'sold', sum(total_amount - refunded_amount) FROM order_info WHERE payment_status = 'PAID'
@@ -81,7 +81,7 @@ func (v *soak) audit() {
 			v.t.Errorf("%d %s", sums[what], what)
 		}
 	}
-	v.varied(sums)
+	v.wantEveryOutcome(sums)
 }
 
 func (v *soak) same(what string, ours, theirs map[string]int64) {
@@ -102,10 +102,10 @@ func (v *soak) same(what string, ours, theirs map[string]int64) {
 	}
 }
 
-// varied checks that the random stories covered every important outcome.
-func (v *soak) varied(sums map[string]int64) {
+// wantEveryOutcome checks that the random stories covered every important outcome.
+func (v *soak) wantEveryOutcome(sums map[string]int64) {
 	v.t.Helper()
-	seen := v.table(`
+	seen := v.amountsByKey(`
 		SELECT 'report ' || source || ' ' || verdict, count(*) FROM payment_event GROUP BY source, verdict
 		UNION ALL SELECT 'refund ' || reason, count(*) FROM refund GROUP BY reason
 		UNION ALL SELECT 'refund by hand', count(*) FROM refund WHERE portal_ref <> ''

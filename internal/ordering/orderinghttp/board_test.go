@@ -96,8 +96,8 @@ func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.T
 	return g
 }
 
-// serving runs a test with a boardServer on each database engine. The board does not poll during the test.
-func serving(t *testing.T, test func(t *testing.T, g *boardServer, c *testenv.Clock)) {
+// eachBoardServer runs a test with a boardServer on each database engine. The board does not poll during the test.
+func eachBoardServer(t *testing.T, test func(t *testing.T, g *boardServer, c *testenv.Clock)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
@@ -152,8 +152,8 @@ func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
 	return a
 }
 
-// at returns the member of a JSON value at a path such as tickets 0 id.
-func at(v any, way ...any) any {
+// valueAt returns the value at a path in a JSON value, such as tickets 0 id.
+func valueAt(v any, way ...any) any {
 	for _, w := range way {
 		switch w := w.(type) {
 		case string:
@@ -172,7 +172,7 @@ func at(v any, way ...any) any {
 
 // TestBoard_shape checks that a board has the documented shape: one ticket in full, and the length of the other lists.
 func TestBoard_shape(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
@@ -211,25 +211,25 @@ func TestBoard_shape(t *testing.T) {
 			"thresholds": map[string]any{"warnSeconds": 600.0, "lateSeconds": 1200.0},
 		}
 		testenv.Equal(t, want, got.body)
-		if at(got.body, "served", 0, "id") != served.ID || at(got.body, "served", 0, "status") != "SERVED" || at(got.body, "served", 1) != nil {
+		if valueAt(got.body, "served", 0, "id") != served.ID || valueAt(got.body, "served", 0, "status") != "SERVED" || valueAt(got.body, "served", 1) != nil {
 			t.Errorf("served %v", got.body["served"])
 		}
 		for name, v := range map[string]any{
 			"totalPrice": 1000.0, "currency": "VND", "payBy": "2026-02-26T06:01:00Z", "paymentStatus": "UNPAID", "kind": "PICKUP",
 			"receiverName": "Lan", "receiverPhone": "0912345678", "receiverNote": "At 7\nby car", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
 		} {
-			if is := at(got.body, "awaiting", 0, name); is != v {
+			if is := valueAt(got.body, "awaiting", 0, name); is != v {
 				t.Errorf("awaiting: %s is %v, want %v", name, is, v)
 			}
 		}
 		id := got.body["id"].(string)
 		g.ask(t, "cook", "GET", "/api/boards/1?since="+id, "").want(t, 304, "")
 		g.ask(t, "cook", "GET", "/api/boards/1?since=other", "").want(t, 200, "")
-		if narrow := g.ask(t, "cook", "GET", "/api/boards/1?station=1", "").want(t, 200, ""); at(narrow.body, "tickets", 0, "id") != o.ID {
+		if narrow := g.ask(t, "cook", "GET", "/api/boards/1?station=1", "").want(t, 200, ""); valueAt(narrow.body, "tickets", 0, "id") != o.ID {
 			t.Error(narrow.text)
 		}
-		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); at(none.body, "tickets", 0) != nil ||
-			at(none.body, "awaiting", 0) != nil || at(none.body, "allDay", 0) != nil || none.body["id"] != id {
+		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); valueAt(none.body, "tickets", 0) != nil ||
+			valueAt(none.body, "awaiting", 0) != nil || valueAt(none.body, "allDay", 0) != nil || none.body["id"] != id {
 			t.Error(none.text)
 		}
 	})
@@ -238,7 +238,7 @@ func TestBoard_shape(t *testing.T) {
 // TestBoard_printsNoEscapes checks that tickets contain no printer commands, even if texts were stored, as here past
 // the routes, before the API rejected control characters.
 func TestBoard_printsNoEscapes(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 		old.Order.Items[0].Name, old.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
 		old.Order.Kind, old.Order.VisitID, old.Order.GuestHash = ordering.PickUp, "", ""
@@ -247,9 +247,9 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 		g.do(t, orderingtest.Pay(o.ID, g.now()))
 		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
 		for want, is := range map[string]any{
-			"Lan": at(got.body, "tickets", 0, "receiverName"), "Phở@": at(got.body, "tickets", 0, "items", 0, "name"),
-			"Gate\n4711":  at(got.body, "tickets", 0, "receiverNote"),
-			"no ice\nVA!": at(got.body, "tickets", 0, "items", 0, "notes"),
+			"Lan": valueAt(got.body, "tickets", 0, "receiverName"), "Phở@": valueAt(got.body, "tickets", 0, "items", 0, "name"),
+			"Gate\n4711":  valueAt(got.body, "tickets", 0, "receiverNote"),
+			"no ice\nVA!": valueAt(got.body, "tickets", 0, "items", 0, "notes"),
 		} {
 			if is != want {
 				t.Errorf("%q, want %q", is, want)
@@ -259,7 +259,7 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 }
 
 func TestBoard_refuses(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
@@ -308,7 +308,7 @@ func TestBoard_refuses(t *testing.T) {
 // TestBoard_guestSeesTheKitchen checks that the guest's order shows the kitchen's progress without steps that were
 // recalled, and that a repeated step returns the current state.
 func TestBoard_guestSeesTheKitchen(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		o := g.paid(t, "a")
 		c.Advance(time.Minute)
 		for _, want := range []struct {
@@ -327,7 +327,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 			seen := g.ask(t, "cook", "GET", "/cis/order/"+o.ID, "").want(t, 200, "")
 			var events []string
 			for _, e := range seen.body["timeline"].([]any) {
-				events = append(events, fmt.Sprint(at(e, "event")))
+				events = append(events, fmt.Sprint(valueAt(e, "event")))
 			}
 			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
 				t.Errorf("%s: %s, %v", want.step, got.text, events)
@@ -336,10 +336,10 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 	})
 }
 
-// TestBoard_guestSeesWhenReady checks that a paid order says when it will be ready once the kitchen has had five orders
-// ready, and no longer when it is ready itself.
+// TestBoard_guestSeesWhenReady checks that a paid order shows when it will be ready, as soon as the kitchen has
+// finished five orders, and that this time disappears when the order is ready.
 func TestBoard_guestSeesWhenReady(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, c *testenv.Clock) {
 		cook := func(id string) {
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/start", "").want(t, 200, "")
 			g.ask(t, "cook", "POST", "/api/orders/"+id+"/ready", "").want(t, 200, "")
@@ -367,29 +367,29 @@ func TestBoard_guestSeesWhenReady(t *testing.T) {
 	})
 }
 
-// TestBoard_voided checks that a refunded order stays on the board as voided until someone who has seen that clears it.
+// TestBoard_voided checks that a refunded order stays on the board as voided until it is acknowledged.
 func TestBoard_voided(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		path := "/api/orders/" + o.ID
 		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
 		g.ask(t, "cook", "POST", path+"/refunds", `{"reason":"cold"}`).want(t, 201, "")
 		b := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
-		if at(b.body, "tickets", 0, "voided") != true || at(b.body, "tickets", 0, "items", 0, "voided") != true || at(b.body, "allDay", 0) != nil {
+		if valueAt(b.body, "tickets", 0, "voided") != true || valueAt(b.body, "tickets", 0, "items", 0, "voided") != true || valueAt(b.body, "allDay", 0) != nil {
 			t.Fatal(b.text)
 		}
 		g.ask(t, "cook", "POST", path+"/ready", "").want(t, 409, "voided")
 		g.ask(t, "cook", "POST", path+"/ready", `{"version":4}`).want(t, 409, "changed")
-		got := g.ask(t, "cook", "POST", path+"/ready", fmt.Sprintf(`{"version":%v}`, at(b.body, "tickets", 0, "version"))).want(t, 200, "")
+		got := g.ask(t, "cook", "POST", path+"/ready", fmt.Sprintf(`{"version":%v}`, valueAt(b.body, "tickets", 0, "version"))).want(t, 200, "")
 		if got.body["cleared"] != true || got.body["status"] != "PREPARING" {
 			t.Error(got.text)
 		}
 		b = g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
-		if at(b.body, "tickets", 0) != nil || at(b.body, "served", 0, "cleared") != true {
+		if valueAt(b.body, "tickets", 0) != nil || valueAt(b.body, "served", 0, "cleared") != true {
 			t.Error(b.text)
 		}
 		g.ask(t, "cook", "POST", path+"/recall", "").want(t, 200, "")
-		if b = g.ask(t, "cook", "GET", "/api/boards/1", ""); at(b.body, "tickets", 0, "voided") != true {
+		if b = g.ask(t, "cook", "GET", "/api/boards/1", ""); valueAt(b.body, "tickets", 0, "voided") != true {
 			t.Error(b.text)
 		}
 	})
@@ -440,17 +440,17 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 // TestBoard_stream checks that a screen receives the current board and then every change at once, and that a
 // reconnecting screen receives only what follows its last board.
 func TestBoard_stream(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		o := g.paid(t, "a")
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
-		if at(b, "tickets", 0, "id") != o.ID || at(b, "thresholds", "warnSeconds") != 600.0 {
+		if valueAt(b, "tickets", 0, "id") != o.ID || valueAt(b, "thresholds", "warnSeconds") != 600.0 {
 			t.Fatalf("%v", b)
 		}
 		again := g.follow(t, "cook", id)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
 		for name, s := range map[string]*screen{"the first": s, "who came back": again} {
-			if next, b, _ := s.next(); next == id || at(b, "tickets", 0, "status") != "PREPARING" {
+			if next, b, _ := s.next(); next == id || valueAt(b, "tickets", 0, "status") != "PREPARING" {
 				t.Errorf("%s is sent %v", name, b)
 			}
 		}
@@ -469,17 +469,17 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 		s.next()
 		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
 			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
-			if _, b, _ := s.next(); at(b, "tickets", 0, "status") != step.status {
+			if _, b, _ := s.next(); valueAt(b, "tickets", 0, "status") != step.status {
 				t.Errorf("%s: %v", step.word, b)
 			}
 		}
 		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
 		_, b, _ := s.next()
-		if at(b, "tickets", 0) != nil || at(b, "served", 0, "id") != o.ID {
+		if valueAt(b, "tickets", 0) != nil || valueAt(b, "served", 0, "id") != o.ID {
 			t.Errorf("%v", b)
 		}
 		c.Advance(30*time.Minute + time.Millisecond) // served orders leave the board after this time
-		if _, b, _ = s.next(); at(b, "served", 0) != nil {
+		if _, b, _ = s.next(); valueAt(b, "served", 0) != nil {
 			t.Errorf("%v", b)
 		}
 	})
@@ -487,7 +487,7 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 
 // TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
 func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
-	serving(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
+	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		s := g.follow(t, "cook", "")
 		s.next()
 		g.fakeAuth.revoke("cook")

@@ -51,7 +51,7 @@ func TestExtendDeadline(t *testing.T) {
 		h.moreTime(id, o.PayBy, http.StatusConflict)
 		h.balanced()
 		h.press(h.again(id, payment.VNPay).Payment.RedirectURL, "pay")
-		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY REDIRECTED", "attempt VNPAY PAID", "report CALLBACK PAID",
+		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY REDIRECTED", "attempt VNPAY PAID", "report CALLBACK PAID",
 			"event order.paid")
 		h.moreTime(id, o.PayBy, http.StatusConflict)
 	})
@@ -72,7 +72,7 @@ func TestExtendDeadline_ends(t *testing.T) {
 		h.moreTime(id, o.PayBy, http.StatusConflict) // the deadline has passed, although the sweeper has not run yet
 		h.expire()
 		h.moreTime(id, o.PayBy, http.StatusConflict)
-		h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+		h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
 		h.orderOf(payment.VNPay, quota)
 	})
 }

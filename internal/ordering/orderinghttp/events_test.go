@@ -32,15 +32,15 @@ import (
 // signal is the time limit for everything that should happen immediately.
 const signal = 5 * time.Second
 
-// watches counts open subscriptions and reports each one that ends.
-type watches struct {
+// countingLedger counts open subscriptions and reports each one that ends.
+type countingLedger struct {
 	*orderingsql.Ledger
 
 	open  atomic.Int64
 	ended chan string
 }
 
-func (w *watches) Subscribe(order string) (<-chan struct{}, func()) {
+func (w *countingLedger) Subscribe(order string) (<-chan struct{}, func()) {
 	wake, end := w.Ledger.Subscribe(order)
 	w.open.Add(1)
 	return wake, func() {
@@ -51,7 +51,7 @@ func (w *watches) Subscribe(order string) (<-chan struct{}, func()) {
 }
 
 // wantEnded waits until the subscription to an order has ended and checks that none is left.
-func (w *watches) wantEnded(t *testing.T, order string) {
+func (w *countingLedger) wantEnded(t *testing.T, order string) {
 	t.Helper()
 	select {
 	case id := <-w.ended:
@@ -80,9 +80,9 @@ func (v *visitors) ResolveForRead(ctx context.Context, token string) (visit.Gues
 type streamServer struct {
 	*boardServer
 
-	watches *watches
-	guests  *visitors
-	streams map[string]string // order ids by owner, "guest" or "member"
+	countingLedger *countingLedger
+	guests         *visitors
+	streams        map[string]string // order ids by owner, "guest" or "member"
 }
 
 func openStreamServer(t *testing.T, db *sqldb.DB) *streamServer {
@@ -95,7 +95,7 @@ func openStreamServer(t *testing.T, db *sqldb.DB) *streamServer {
 		boardServer: &boardServer{Restaurant: r, ledger: l, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
 			"member": {Kind: authz.Account, UserID: 7, Session: "s"},
 		}}},
-		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
+		countingLedger: &countingLedger{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
 	}
 	orders := &ordering.Service{
 		Settings: func() ordering.Settings {
@@ -104,7 +104,7 @@ func openStreamServer(t *testing.T, db *sqldb.DB) *streamServer {
 		Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t), Now: now,
 	}
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
-	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
+	orderinghttp.Register(s.API(), orders, o.guests, nil, o.countingLedger)
 	s.SetAuthenticator(authzhttp.Authenticator{Tokens: o.fakeAuth, Routes: o.fakeAuth})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -133,8 +133,8 @@ func eachStream(t *testing.T, test func(t *testing.T, o *streamServer, path, ord
 	})
 }
 
-// look opens a stream and waits for its first event.
-func (o *streamServer) look(t *testing.T, path string) (events *bufio.Scanner, leave func()) {
+// openStream opens a stream and waits for its first event.
+func (o *streamServer) openStream(t *testing.T, path string) (events *bufio.Scanner, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*signal)
 	t.Cleanup(cancel)
@@ -144,14 +144,14 @@ func (o *streamServer) look(t *testing.T, path string) (events *bufio.Scanner, l
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	events = bufio.NewScanner(res.Body)
-	if !data(events) {
+	if !nextData(events) {
 		t.Fatalf("%d, and the stream has no event: %v", res.StatusCode, events.Err())
 	}
 	return events, cancel
 }
 
-// data reads up to the data line of the next event. It returns false if the stream has ended.
-func data(events *bufio.Scanner) bool {
+// nextData reads up to the data line of the next event. It returns false if the stream has ended.
+func nextData(events *bufio.Scanner) bool {
 	for events.Scan() {
 		if strings.HasPrefix(events.Text(), "data: ") {
 			return true
@@ -164,16 +164,16 @@ func data(events *bufio.Scanner) bool {
 // request leaves none open.
 func TestEvents_watchEndsWithTheClient(t *testing.T) {
 	eachStream(t, func(t *testing.T, o *streamServer, path, order string, _ func()) {
-		_, leave := o.look(t, path)
-		if n := o.watches.open.Load(); n != 1 {
+		_, leave := o.openStream(t, path)
+		if n := o.countingLedger.open.Load(); n != 1 {
 			t.Errorf("%d watches for one stream", n)
 		}
 		leave()
-		o.watches.wantEnded(t, order)
+		o.countingLedger.wantEnded(t, order)
 
 		missing := strings.Replace(path, order, "none", 1)
 		o.ask(t, "member", http.MethodGet, missing, "").want(t, http.StatusNotFound, "order_not_found")
-		o.watches.wantEnded(t, "none")
+		o.countingLedger.wantEnded(t, "none")
 	})
 }
 
@@ -181,27 +181,27 @@ func TestEvents_watchEndsWithTheClient(t *testing.T) {
 // visit has ended.
 func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
 	eachStream(t, func(t *testing.T, o *streamServer, path, order string, leave func()) {
-		events, _ := o.look(t, path)
+		events, _ := o.openStream(t, path)
 		leave()
 		o.do(t, orderingtest.Pay(order, o.now())) // this change wakes the stream
-		if data(events) {
+		if nextData(events) {
 			t.Errorf("the stream goes on with %s", events.Text())
 		}
 		if err := events.Err(); err != nil {
 			t.Errorf("the stream does not end: %v", err)
 		}
-		o.watches.wantEnded(t, order)
+		o.countingLedger.wantEnded(t, order)
 	})
 }
 
 // TestEvents_endWithoutAChange checks that a stream also ends if its order does not change any more.
 func TestEvents_endWithoutAChange(t *testing.T) {
 	eachStream(t, func(t *testing.T, o *streamServer, path, order string, leave func()) {
-		events, _ := o.look(t, path)
+		events, _ := o.openStream(t, path)
 		leave()
-		if data(events) || events.Err() != nil {
+		if nextData(events) || events.Err() != nil {
 			t.Errorf("the stream goes on with %q, %v", events.Text(), events.Err())
 		}
-		o.watches.wantEnded(t, order)
+		o.countingLedger.wantEnded(t, order)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// bring sends a request with headers of the form "name: value" to a gateway's route.
-func (h *testServer) bring(address string, headers ...string) {
+// sendWithHeaders sends a request with headers of the form "name: value" to a gateway's route.
+func (h *testServer) sendWithHeaders(address string, headers ...string) {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody))(h.t)
 	for _, header := range headers {
@@ -42,22 +42,22 @@ func TestGateways_headers(t *testing.T) {
 		o := h.order(payment.VNPay)
 		ipn := "/payment/vnpay/ipn?"
 		brought := append([]string{"User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"}, secrets...)
-		h.bring(ipn+h.notice(h.ref(o.ID)), brought...)
+		h.sendWithHeaders(ipn+h.notice(h.ref(o.ID)), brought...)
 		h.wantHeaders("PAID", here, "User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2")
-		h.bring(ipn+h.notice("06gvsv4adlo01am6obvdlo01to"), "User-Agent: VNPay/3")
+		h.sendWithHeaders(ipn+h.notice("06gvsv4adlo01am6obvdlo01to"), "User-Agent: VNPay/3")
 		h.wantHeaders("UNKNOWN_REF", here, "User-Agent: VNPay/3")
-		h.bring(ipn+h.notice(h.ref(o.ID), "vnp_TmnCode", "OTHER123"), "User-Agent: VNPay/4")
+		h.sendWithHeaders(ipn+h.notice(h.ref(o.ID), "vnp_TmnCode", "OTHER123"), "User-Agent: VNPay/4")
 		h.wantHeaders("FOREIGN", here, "User-Agent: VNPay/4")
-		h.bring(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
+		h.sendWithHeaders(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
 		h.wantHeaders("FORGED", here, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
 	})
 	in(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		confirm := "/payment/linepay/confirm?orderId=" + h.ref(o.ID) + "&transactionId="
 		h.press(o.Payment.RedirectURL, "leave")
-		h.bring(confirm+"2026112100000000001", append(secrets, "User-Agent: a stranger's")...)
+		h.sendWithHeaders(confirm+"2026112100000000001", append(secrets, "User-Agent: a stranger's")...)
 		h.wantHeaders("FORGED", here, "User-Agent: a stranger's")
-		h.bring(confirm+h.line.Payments()[0].TransactionID, append(secrets, "User-Agent: Line/14", "X-LINE-Nonce: 7", "X-LINE-ChannelId: 1")...)
+		h.sendWithHeaders(confirm+h.line.Payments()[0].TransactionID, append(secrets, "User-Agent: Line/14", "X-LINE-Nonce: 7", "X-LINE-ChannelId: 1")...)
 		h.wantHeaders("PAID", here, "User-Agent: Line/14", "X-Line-Channelid: 1", "X-Line-Nonce: 7")
 	})
 }
@@ -70,7 +70,7 @@ func TestGateways_headersAreBounded(t *testing.T) {
 		for i := range 100 {
 			many = append(many, "X-Line-"+strings.Repeat("a", 200)+string(rune('0'+i/10))+string(rune('0'+i%10))+": "+strings.Repeat("é", 100))
 		}
-		h.bring("/payment/vnpay/ipn?forged", many...)
+		h.sendWithHeaders("/payment/vnpay/ipn?forged", many...)
 		kept := h.read("SELECT headers FROM payment_event")
 		if len(kept) != 1 || len(kept[0]) > 16*257 || strings.Count(kept[0], "\n") != 15 || !strings.HasPrefix(kept[0], here) {
 			h.t.Errorf("kept are %q", kept)

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// named requests an order or a list of orders and returns the name of its only item.
-func (s *shop) named(t *testing.T, path, language string) string {
+// itemName requests an order or a list of orders and returns the name of its only item.
+func (s *shop) itemName(t *testing.T, path, language string) string {
 	t.Helper()
 	w := testenv.Serve(t, s.server, http.MethodGet, path, "",
 		"X-Customer-Token", "phone", "Authorization", "Bearer 7", "Accept-Language", language)
@@ -44,8 +44,8 @@ func (s *shop) named(t *testing.T, path, language string) string {
 	return one.Items[0].Name
 }
 
-// streamed returns the first event of an order's stream.
-func (s *shop) streamed(t *testing.T, path, language string) string {
+// firstEvent returns the first event of an order's stream.
+func (s *shop) firstEvent(t *testing.T, path, language string) string {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
@@ -94,19 +94,19 @@ func TestOrder_language(t *testing.T) {
 			"ja": "Phở bò", // the branch does not offer this language, so its menu has no such name
 		} {
 			for _, path := range paths {
-				if got := s.named(t, path, language); got != want {
+				if got := s.itemName(t, path, language); got != want {
 					t.Errorf("%s in %q: %q, want %q", path, language, got, want)
 				}
 			}
 		}
 		for _, path := range paths {
 			locale := map[bool]string{true: "&locale=en", false: "?locale=en"}[strings.Contains(path, "?")]
-			if got := s.named(t, path+locale, "vi"); got != "Beef pho" {
+			if got := s.itemName(t, path+locale, "vi"); got != "Beef pho" {
 				t.Errorf("%s in the locale that is named: %q", path, got)
 			}
 		}
 		for _, path := range []string{"/cis/order/" + guest + "/events", "/orders/" + member + "/events"} {
-			if got := s.streamed(t, path, "en"); !strings.Contains(got, "Beef pho") || strings.Contains(got, "Phở") {
+			if got := s.firstEvent(t, path, "en"); !strings.Contains(got, "Beef pho") || strings.Contains(got, "Phở") {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
@@ -114,7 +114,7 @@ func TestOrder_language(t *testing.T) {
 		// An order placed before names were stored shows the branch's default language.
 		forget := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_item SET names = ''")}}).Must("it")
 		testenv.Must(s.DB.Exec(t.Context(), forget))(t)
-		if got := s.named(t, paths[0], "en"); got != "Phở bò" {
+		if got := s.itemName(t, paths[0], "en"); got != "Phở bò" {
 			t.Errorf("an old order: %q", got)
 		}
 	}, 10)

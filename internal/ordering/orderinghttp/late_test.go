@@ -16,8 +16,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// takes records a cashier's payment for an order and returns the status and a rejection's code.
-func (g *boardServer) takes(t *testing.T, id string, amount int64, late bool) (status int, code string) {
+// payAtCounter records a cashier's payment for an order and returns the status and a rejection's code.
+func (g *boardServer) payAtCounter(t *testing.T, id string, amount int64, late bool) (status int, code string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"method":"COUNTER","amount":%d,"late":%t}`, amount, late)
 	res, err := http.DefaultClient.Do(g.request(t, "cook", http.MethodPost, "/api/orders/"+id+"/payments", body))
@@ -44,17 +44,17 @@ func TestOrders_acceptExpired(t *testing.T) {
 			c.Advance(2 * time.Minute)
 			return g.do(t, orderingtest.End(o.ID, ordering.Expired))
 		}
-		wants := func(o ordering.Order, late bool, status int, code string) {
+		wantRows := func(o ordering.Order, late bool, status int, code string) {
 			t.Helper()
-			if s, got := g.takes(t, o.ID, o.Total, late); s != status || got != code {
+			if s, got := g.payAtCounter(t, o.ID, o.Total, late); s != status || got != code {
 				t.Errorf("%s: %d %s, want %d %s", o.ClientTxnID, s, got, status, code)
 			}
 		}
 		first, second := expired("first"), expired("second")
-		wants(first, false, http.StatusConflict, "not_payable")
-		wants(first, true, http.StatusCreated, "")
-		wants(first, true, http.StatusConflict, "already_paid")
-		wants(second, true, http.StatusConflict, "sold_out") // 1 of 3 is left
+		wantRows(first, false, http.StatusConflict, "not_payable")
+		wantRows(first, true, http.StatusCreated, "")
+		wantRows(first, true, http.StatusConflict, "already_paid")
+		wantRows(second, true, http.StatusConflict, "sold_out") // 1 of 3 is left
 		if n := g.Counts(t)[0]; n.Used != 2 || n.Held != 0 {
 			t.Errorf("counted %+v", n)
 		}
@@ -62,6 +62,6 @@ func TestOrders_acceptExpired(t *testing.T) {
 		c.Advance(2 * time.Minute)
 		g.do(t, orderingtest.End(third.ID, ordering.Expired))
 		g.NextVisit(t)
-		wants(third, true, http.StatusGone, "visit_closed")
+		wantRows(third, true, http.StatusGone, "visit_closed")
 	})
 }

@@ -17,14 +17,14 @@ import (
 // paidByLINEPay is the result of paymentRows for an order paid once through LINE Pay.
 var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
-// lost returns a fault that loses a confirmation: its response if moves, after LINE Pay has captured the payment, else
-// the request itself.
-func lost(moves bool) linepaysim.Fault {
+// lostConfirmation returns a fault of one confirmation. If moves, LINE Pay captures the payment and its response is
+// lost; otherwise the request is lost.
+func lostConfirmation(moves bool) linepaysim.Fault {
 	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 }
 
-// unheard is the result of paymentRows while the outcome of a LINE Pay confirmation is unknown.
-var unheard = []string{"order PLACED/CONFIRMING refunded 0", "attempt LINEPAY UNKNOWN", "report CALLBACK UNKNOWN"}
+// outcomeUnknown is the result of paymentRows while the outcome of a LINE Pay confirmation is unknown.
+var outcomeUnknown = []string{"order PLACED/CONFIRMING refunded 0", "attempt LINEPAY UNKNOWN", "report CALLBACK UNKNOWN"}
 
 // TestLINEPay checks that a LINE Pay payment ends in the expected state for each of the guest's actions and each fault.
 func TestLINEPay(t *testing.T) {
@@ -42,10 +42,10 @@ func TestLINEPay(t *testing.T) {
 		{"approved and left", nil, "leave", "", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
 		{"cancelled", nil, "cancel", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
 		{"declined", nil, "decline", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
-		{"answer lost", []linepaysim.Fault{lost(true)}, "pay", "Checking", 1, unheard},
-		{"never arrived", []linepaysim.Fault{lost(false)}, "pay", "Checking", 1, unheard},
-		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, unheard},
-		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, unheard},
+		{"answer lost", []linepaysim.Fault{lostConfirmation(true)}, "pay", "Checking", 1, outcomeUnknown},
+		{"never arrived", []linepaysim.Fault{lostConfirmation(false)}, "pay", "Checking", 1, outcomeUnknown},
+		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, outcomeUnknown},
+		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, outcomeUnknown},
 		{
 			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "go through", 1,
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CALLBACK FAILED"},
@@ -70,7 +70,7 @@ func TestLINEPay(t *testing.T) {
 				if got := h.calls.count("confirm"); got != c.confirms {
 					h.t.Errorf("LINE Pay was told to take the money %d times", got)
 				}
-				h.wants(c.books...)
+				h.wantRows(c.books...)
 			})
 		}
 	})
@@ -91,33 +91,33 @@ func TestLINEPay_asked(t *testing.T) {
 		books  []string
 	}
 	stories := []story{
-		{"it was taken: 0123", []linepaysim.Fault{lost(true)}, []time.Duration{5 * time.Second}, paidNow},
-		{"it was not: 0110", []linepaysim.Fault{lost(false)}, []time.Duration{5 * time.Second}, paidAgain},
+		{"it was taken: 0123", []linepaysim.Fault{lostConfirmation(true)}, []time.Duration{5 * time.Second}, paidNow},
+		{"it was not: 0110", []linepaysim.Fault{lostConfirmation(false)}, []time.Duration{5 * time.Second}, paidAgain},
 		{
-			"twice not", []linepaysim.Fault{lost(false), lost(false)}, []time.Duration{5 * time.Second, 5 * time.Second},
+			"twice not", []linepaysim.Fault{lostConfirmation(false), lostConfirmation(false)}, []time.Duration{5 * time.Second, 5 * time.Second},
 			append(slices.Clone(paidAgain), "report CALLBACK UNKNOWN"),
 		},
 		{
-			"nothing is known: 0000", []linepaysim.Fault{lost(true), check("0000")}, []time.Duration{5 * time.Second},
+			"nothing is known: 0000", []linepaysim.Fault{lostConfirmation(true), check("0000")}, []time.Duration{5 * time.Second},
 			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED", "report CHECK REDIRECTED"),
 		},
 		{
-			"nothing is known, and then it is", []linepaysim.Fault{lost(true), check("0000")},
+			"nothing is known, and then it is", []linepaysim.Fault{lostConfirmation(true), check("0000")},
 			[]time.Duration{5 * time.Second, 2 * time.Minute}, append(slices.Clone(paidNow), "report CHECK REDIRECTED"),
 		},
 		{
-			"ended: 0121", []linepaysim.Fault{lost(false), check("0121")}, []time.Duration{5 * time.Second},
+			"ended: 0121", []linepaysim.Fault{lostConfirmation(false), check("0121")}, []time.Duration{5 * time.Second},
 			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
 		},
 		{
-			"failed: 0122", []linepaysim.Fault{lost(false), check("0122")}, []time.Duration{5 * time.Second},
+			"failed: 0122", []linepaysim.Fault{lostConfirmation(false), check("0122")}, []time.Duration{5 * time.Second},
 			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
 		},
 		{
-			"not answered, and then it is", []linepaysim.Fault{lost(true), {Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost}},
+			"not answered, and then it is", []linepaysim.Fault{lostConfirmation(true), {Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost}},
 			[]time.Duration{5 * time.Second, 5 * time.Second}, paidNow,
 		},
-		{"too early", []linepaysim.Fault{lost(true)}, []time.Duration{4 * time.Second}, unheard},
+		{"too early", []linepaysim.Fault{lostConfirmation(true)}, []time.Duration{4 * time.Second}, outcomeUnknown},
 	}
 	in(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
@@ -127,7 +127,7 @@ func TestLINEPay_asked(t *testing.T) {
 				for _, d := range c.after {
 					h.reconcile(d)
 				}
-				h.wants(c.books...)
+				h.wantRows(c.books...)
 			})
 		}
 	})
@@ -152,7 +152,7 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 		if n := h.calls.count("confirm"); n != 1 {
 			h.t.Errorf("LINE Pay was told to take the money %d times", n)
 		}
-		h.wants("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
+		h.wantRows("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
 	})
 }
 
@@ -162,9 +162,9 @@ func TestLINEPay_leftAfterApproval(t *testing.T) {
 	in(t, money.TWD, func(h *testServer) {
 		h.press(h.order(payment.LINEPay).Payment.RedirectURL, "leave")
 		h.reconcile(2 * time.Minute)
-		h.wants(paidByLINEPay...)
+		h.wantRows(paidByLINEPay...)
 		h.reconcile(time.Hour)
-		h.wants(paidByLINEPay...)
+		h.wantRows(paidByLINEPay...)
 	})
 }
 
@@ -187,10 +187,10 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 		if n := h.calls.count("confirm"); n != 1 {
 			h.t.Errorf("LINE Pay was told to take the money %d times", n)
 		}
-		h.wants(paidByLINEPay...)
+		h.wantRows(paidByLINEPay...)
 		second := h.order(payment.LINEPay)
 		h.press(second.Payment.RedirectURL, "twice") // the simulator sends a second browser at the same time
-		h.awaitBooks("order PLACED/PAID refunded 0")
+		h.awaitRow("order PLACED/PAID refunded 0")
 		h.await(func() bool { return len(h.read("SELECT id FROM order_info WHERE payment_status = 'PAID'")) == 2 })
 		if n := h.calls.count("confirm"); n != 2 {
 			h.t.Errorf("LINE Pay was told to take the money of two orders %d times", n)
@@ -248,7 +248,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	})
 }
 
-// containsAll reports whether got contains all lines of want. Of LINE Pay attempts, any state matches.
+// containsAll reports whether got contains all lines of want. Lines about a LINE Pay attempt match in any state.
 func containsAll(got, want []string) bool {
 	attempts := 0
 	for _, w := range want {
@@ -287,14 +287,14 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 	in(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
-				h.lineFaults(lost(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
+				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
 				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
 				h.reconcile(5 * time.Second)
 				h.Advance(15 * time.Minute)
 				h.expire()
 				c.meantime(h)
 				h.reconcile(time.Minute)
-				h.wants(append(c.want, "attempt LINEPAY PAID", "report CALLBACK UNKNOWN", "report CHECK PAID", "event order.canceled")...)
+				h.wantRows(append(c.want, "attempt LINEPAY PAID", "report CALLBACK UNKNOWN", "report CHECK PAID", "event order.canceled")...)
 			})
 		}
 	})
@@ -304,7 +304,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 // captured, and possible afterwards.
 func TestLINEPay_whileConfirming(t *testing.T) {
 	in(t, money.TWD, func(h *testServer) {
-		h.lineFaults(lost(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
+		h.lineFaults(lostConfirmation(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
 		path := "/cis/order/" + o.ID
@@ -312,11 +312,11 @@ func TestLINEPay_whileConfirming(t *testing.T) {
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/cancel", nil, http.StatusConflict, nil)
 		h.ask(http.MethodPost, path+"/pay", map[string]string{"method": "LINEPAY"}, http.StatusConflict, nil)
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusConflict, nil)
-		h.wants(unheard...)
+		h.wantRows(outcomeUnknown...)
 		h.reconcile(5 * time.Second)
 		second := h.again(o.ID, payment.LINEPay)
 		h.press(second.Payment.RedirectURL, "pay")
-		h.wants("order PLACED/PAID refunded 0", "attempt LINEPAY FAILED", "attempt LINEPAY PAID", "report CALLBACK UNKNOWN",
+		h.wantRows("order PLACED/PAID refunded 0", "attempt LINEPAY FAILED", "attempt LINEPAY PAID", "report CALLBACK UNKNOWN",
 			"report CHECK FAILED", "report CALLBACK PAID", "event order.paid")
 	})
 }
@@ -343,14 +343,14 @@ func TestLINEPay_badReturns(t *testing.T) {
 				h.t.Errorf("%s is answered %d %s", c.query, status, text)
 			}
 		}
-		h.wants("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
+		h.wantRows("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
 		if h.calls.count("confirm") != 0 {
 			h.t.Error("LINE Pay was told to take money")
 		}
 	})
 }
 
-// TestLINEPay_notThere checks that an order stays placed if LINE Pay is unavailable, and that a later request creates
+// TestLINEPay_notThere checks that an order remains placed if LINE Pay is unavailable, and that a later request creates
 // the payment page.
 func TestLINEPay_notThere(t *testing.T) {
 	in(t, money.TWD, func(h *testServer) {
@@ -362,11 +362,11 @@ func TestLINEPay_notThere(t *testing.T) {
 		if o.Payment.RedirectURL != "" {
 			h.t.Fatalf("%+v", o)
 		}
-		h.wants("order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED")
+		h.wantRows("order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED")
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{
 			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
 		}, http.StatusOK, &o)
 		h.press(o.Payment.RedirectURL, "pay")
-		h.wants(paidByLINEPay...)
+		h.wantRows(paidByLINEPay...)
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// byPortal refunds an amount in the gateway's portal and returns the portal's reference.
-func (h *testServer) byPortal(m payment.Method, amount int64) string {
+// refundInPortal refunds an amount in the gateway's portal and returns the portal's reference.
+func (h *testServer) refundInPortal(m payment.Method, amount int64) string {
 	h.t.Helper()
 	if m == payment.VNPay {
 		if number := h.vnpay.RefundInPortal(h.vnpay.Payments()[0].TxnRef, amount); number != "" {
@@ -25,8 +25,8 @@ func (h *testServer) byPortal(m payment.Method, amount int64) string {
 	return ""
 }
 
-// note records a refund that was made in the portal. Amount 0 refunds the rest.
-func (h *testServer) note(order string, amount int64, reference string, want int) {
+// recordManualRefund records a refund that was made in the portal. Amount 0 refunds the rest.
+func (h *testServer) recordManualRefund(order string, amount int64, reference string, want int) {
 	h.t.Helper()
 	body := map[string]any{"reason": "the guest called", "byHand": true, "reference": reference}
 	if amount != 0 {
@@ -38,17 +38,17 @@ func (h *testServer) note(order string, amount int64, reference string, want int
 // TestRefund_notedByHand checks that a refund that the staff made in the portal is recorded once and never sent, and
 // that a later refund is distinguished from it.
 func TestRefund_notedByHand(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
-		number := h.byPortal(m, 3000)
-		h.note(o.ID, 3000, number, http.StatusCreated)
-		h.note(o.ID, 3000, " "+number+" ", http.StatusCreated) // a repeated request
-		h.note(o.ID, 0, number, http.StatusCreated)
-		h.note(o.ID, 2000, number, http.StatusConflict)
+		number := h.refundInPortal(m, 3000)
+		h.recordManualRefund(o.ID, 3000, number, http.StatusCreated)
+		h.recordManualRefund(o.ID, 3000, " "+number+" ", http.StatusCreated) // a repeated request
+		h.recordManualRefund(o.ID, 0, number, http.StatusCreated)
+		h.recordManualRefund(o.ID, 2000, number, http.StatusConflict)
 		h.refunds(time.Hour)
 		h.wantBack(m, "3000", 1)
 		h.wantExceptions()
-		h.wantsMore(paid, "order PLACED/PAID refunded 3000", "refund STAFF 3000 DONE", "event order.refunded")
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 3000", "refund STAFF 3000 DONE", "event order.refunded")
 		audited := h.read("SELECT after FROM audit_log WHERE action = 'refund_decided'")
 		if len(audited) != 1 || !strings.Contains(audited[0], `"portalReference":"`+number+`"`) ||
 			!strings.Contains(audited[0], `"number":"A-001"`) {
@@ -62,11 +62,11 @@ func TestRefund_notedByHand(t *testing.T) {
 		if len(sent) != 1 {
 			h.t.Fatalf("the gateway's names are %v", sent)
 		}
-		h.note(o.ID, 3000, sent[0], http.StatusCreated) // the reference of the refund that this system sent itself
-		h.note(o.ID, 4001, "another", http.StatusConflict)
-		h.note(o.ID, 4000, h.byPortal(m, 4000), http.StatusCreated)
+		h.recordManualRefund(o.ID, 3000, sent[0], http.StatusCreated) // the reference of the refund that this system sent itself
+		h.recordManualRefund(o.ID, 4001, "another", http.StatusConflict)
+		h.recordManualRefund(o.ID, 4000, h.refundInPortal(m, 4000), http.StatusCreated)
 		h.wantBack(m, "10000", 3)
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 3000 DONE "+codes[m],
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 3000 DONE "+codes[m],
 			"refund STAFF 4000 DONE", "3 event order.refunded")
 	})
 }
@@ -74,14 +74,14 @@ func TestRefund_notedByHand(t *testing.T) {
 // TestRefund_notedByHandMisread checks that a mistyped portal reference blocks nothing: the amount identifies the
 // refund.
 func TestRefund_notedByHandMisread(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
-		h.byPortal(m, 3000)
-		h.note(o.ID, 3000, "2026112100000000009", http.StatusCreated)
+		h.refundInPortal(m, 3000)
+		h.recordManualRefund(o.ID, 3000, "2026112100000000009", http.StatusCreated)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.refunds(time.Second)
 		h.wantBack(m, "10000", 2)
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 7000 DONE "+codes[m],
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 7000 DONE "+codes[m],
 			"2 event order.refunded")
 	})
 }
@@ -92,15 +92,15 @@ func TestRefund_notedByHandRefused(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		for _, reference := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
-			h.note(o.ID, 1000, reference, http.StatusUnprocessableEntity)
+			h.recordManualRefund(o.ID, 1000, reference, http.StatusUnprocessableEntity)
 		}
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds", map[string]any{"reason": "cold", "reference": "14000009"},
 			http.StatusUnprocessableEntity, nil)
-		h.note(o.ID, 10_001, "14000009", http.StatusConflict)
+		h.recordManualRefund(o.ID, 10_001, "14000009", http.StatusConflict)
 		atCounter := h.orderOf(payment.VNPay, 5)
-		h.note(atCounter.ID, 1000, "14000009", http.StatusConflict) // not paid yet
+		h.recordManualRefund(atCounter.ID, 1000, "14000009", http.StatusConflict) // not paid yet
 		h.ask(http.MethodPost, "/api/orders/"+atCounter.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 5000}, http.StatusCreated, nil)
-		h.note(atCounter.ID, 1000, "14000009", http.StatusUnprocessableEntity)
+		h.recordManualRefund(atCounter.ID, 1000, "14000009", http.StatusUnprocessableEntity)
 		if all := h.read("SELECT id FROM refund"); len(all) != 0 {
 			h.t.Errorf("refunds were noted: %v", all)
 		}

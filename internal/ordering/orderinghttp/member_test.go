@@ -163,7 +163,7 @@ func TestMember_checkout(t *testing.T) {
 		if cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); cart.body["id"] != nil {
 			t.Errorf("the cart is still there: %s", cart.text)
 		}
-		s.listed(t, id)
+		s.wantListed(t, id)
 		for _, path := range []string{"/orders/" + id, "/orders/" + id + "/cancel", "/orders/06gvsv4adlo01am6obvdlo01to"} {
 			method := map[bool]string{true: "POST", false: "GET"}[strings.HasSuffix(path, "cancel")]
 			s.ask(t, "8", method, path, "").want(t, 404, "order_not_found")
@@ -178,8 +178,8 @@ func TestMember_checkout(t *testing.T) {
 	}, 10)
 }
 
-// listed checks a member's only order, in the list and alone.
-func (s *shop) listed(t *testing.T, id string) {
+// wantListed checks a member's only order, in the list and alone.
+func (s *shop) wantListed(t *testing.T, id string) {
 	t.Helper()
 	list := s.ask(t, "7", "GET", "/orders", "").want(t, 200, "")
 	one := s.ask(t, "7", "GET", "/orders/"+id, "").want(t, 200, "")
@@ -291,7 +291,7 @@ func TestMember_checkout_storm(t *testing.T) {
 			s.ask(t, strconv.Itoa(i+1), "POST", "/cart/add-dish", `{"dishId":"101","quantity":1}`).want(t, 201, "")
 			carts[i] = s.cart(t, i+1)
 		}
-		if err := s.syncer.Rebuild(t.Context(), today); err != nil { // until now, only the ledger decided
+		if err := s.syncer.Rebuild(t.Context(), today); err != nil { // the admission cache was empty before
 			t.Fatal(err)
 		}
 		won := make([]bool, members)
@@ -318,7 +318,7 @@ func TestMember_checkout_storm(t *testing.T) {
 			t.Errorf("%d orders: %+v", orders.Load(), rows)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.Counts(t))
-		s.even(t, today, quota)
+		s.wantEqualCounters(t, today, quota)
 	}, quota)
 }
 
@@ -331,7 +331,7 @@ func (s *shop) today(t *testing.T) stock.Scope {
 	return stock.Scope{Branch: 1, Date: b.Calendar().BizDate(s.Clock.Now())}
 }
 
-// cart returns a member's cart without what other members' orders change: the available quantity.
+// cart returns a member's cart without the available quantities, which other members' orders change.
 func (s *shop) cart(t *testing.T, who int) string {
 	t.Helper()
 	a := s.ask(t, strconv.Itoa(who), "GET", "/cart", "").want(t, 200, "")
@@ -346,8 +346,8 @@ func (s *shop) cart(t *testing.T, who int) string {
 	return string(text)
 }
 
-// even waits until the admission cache and the ledger have equal counters.
-func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
+// wantEqualCounters waits until the admission cache and the ledger have equal counters.
+func (s *shop) wantEqualCounters(t *testing.T, today stock.Scope, held int64) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {
 		testenv.NoError(t, s.syncer.ReplayAll(t.Context()))

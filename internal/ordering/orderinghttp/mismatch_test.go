@@ -56,13 +56,13 @@ func (h *testServer) cleared(text string) int {
 	return n
 }
 
-// tally counts how often each combination of labels was reported.
-type tally struct {
+// counterByLabels counts how often each combination of labels was reported.
+type counterByLabels struct {
 	mu sync.Mutex
 	n  map[string]int
 }
 
-func (c *tally) Count(labels ...string) {
+func (c *counterByLabels) Count(labels ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
@@ -75,8 +75,8 @@ func (c *tally) Count(labels ...string) {
 // staff's list until cleared, once per amount despite repeated reports.
 func TestPayment_mismatch(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
-		var told tally
-		h.orders.Metrics = &ordering.Metrics{Created: &tally{}, Transition: &tally{}, Callback: &told}
+		var told counterByLabels
+		h.orders.Metrics = &ordering.Metrics{Created: &counterByLabels{}, Transition: &counterByLabels{}, Callback: &told}
 		o := h.order(payment.VNPay)
 		ref := h.ref(o.ID)
 		h.wantIPN(h.notice(ref, "vnp_Amount", "900000", "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), "04")
@@ -104,7 +104,7 @@ func TestPayment_mismatch(t *testing.T) {
 		if told.n["VNPAY amount_mismatch"] != 6 {
 			h.t.Errorf("the figures say %v", told.n)
 		}
-		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "6 report CALLBACK AMOUNT_MISMATCH", "report CALLBACK REVIEW",
+		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "6 report CALLBACK AMOUNT_MISMATCH", "report CALLBACK REVIEW",
 			"report CALLBACK PAID", "event order.paid")
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// TestGateways_result checks that a browser that stores the order's visit or a member's login continues to the order,
-// and that the links lead all others there.
+// TestGateways_result checks that the result page leads a browser that stores the order's visit or a member's login to
+// the order, and that it has links for other browsers.
 func TestGateways_result(t *testing.T) {
 	pages := Gateways{OrderPage: "/app/orders/", MemberPage: "/shop/orders/"}
 	const gateway = "https://gateway.example/7"

@@ -41,8 +41,8 @@ func (h *testServer) paid(m payment.Method) placed {
 	return o
 }
 
-// back returns the amount that the gateway has refunded, and in how many parts.
-func (h *testServer) back(m payment.Method) (amount string, pieces int) {
+// refundedBy returns the amount that the gateway has refunded, and in how many parts.
+func (h *testServer) refundedBy(m payment.Method) (amount string, pieces int) {
 	if m == payment.VNPay {
 		p := h.vnpay.Payments()[0]
 		return formatted(p.Refunded), p.Refunds
@@ -61,13 +61,13 @@ func formatted(n int64) string {
 
 func (h *testServer) wantBack(m payment.Method, amount string, pieces int) {
 	h.t.Helper()
-	if got, n := h.back(m); got != amount || n != pieces {
+	if got, n := h.refundedBy(m); got != amount || n != pieces {
 		h.t.Errorf("%s has given back %s in %d pieces, want %s in %d", m, got, n, amount, pieces)
 	}
 }
 
-// refunding runs a test with a testServer of each gateway, and with the result of paymentRows for a paid order.
-func refunding(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
+// eachGateway runs a test with a testServer of each gateway, and with the result of paymentRows for a paid order.
+func eachGateway(t *testing.T, test func(h *testServer, m payment.Method, paid []string)) {
 	t.Helper()
 	for _, c := range []struct {
 		method   payment.Method
@@ -86,7 +86,7 @@ var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "000
 
 // TestRefund_parts checks that partial refunds add up, and that a refund beyond the rest is rejected.
 func TestRefund_parts(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		for _, amount := range []any{0, -1, "3000", 0.5} { // the rest is requested by omitting the field
 			body := map[string]any{"amount": amount, "reason": "cold"}
@@ -95,7 +95,7 @@ func TestRefund_parts(t *testing.T) {
 		h.refund(o.ID, 3000, http.StatusCreated)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		h.refund(o.ID, 5001, http.StatusConflict)
-		h.wantsMore(paid, "order PLACED/PAID refunded 5000", "refund STAFF 3000 SENDING", "refund STAFF 2000 SENDING")
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 5000", "refund STAFF 3000 SENDING", "refund STAFF 2000 SENDING")
 		h.refunds(time.Second) // one after the other
 		h.wantBack(m, "3000", 1)
 		h.refunds(time.Second)
@@ -103,19 +103,19 @@ func TestRefund_parts(t *testing.T) {
 		h.refund(o.ID, 5001, http.StatusConflict)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.refund(o.ID, 1, http.StatusConflict)
-		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 5000 SENDING",
+		h.wantRowsAnd(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 5000 SENDING",
 			"refund STAFF 3000 DONE "+codes[m], "refund STAFF 2000 DONE "+codes[m], "2 event order.refunded")
 		h.refunds(time.Second)
 		h.refunds(time.Hour)
 		h.wantBack(m, "10000", 3)
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 5000 DONE "+codes[m],
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 5000 DONE "+codes[m],
 			"refund STAFF 3000 DONE "+codes[m], "refund STAFF 2000 DONE "+codes[m], "3 event order.refunded")
 	})
 }
 
 // TestRefund_again checks that a partial refund requested again after a lost response is sent once.
 func TestRefund_again(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		ask := func(key string, amount int64, want int) (got struct{ ID, State string }) {
 			h.t.Helper()
@@ -143,13 +143,13 @@ func TestRefund_again(t *testing.T) {
 		ask("b", 3000, http.StatusCreated)
 		h.refunds(time.Second)
 		h.wantBack(m, "6000", 2)
-		h.wantsMore(paid, "order PLACED/PAID refunded 6000", "2 refund STAFF 3000 DONE "+codes[m], "2 event order.refunded")
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 6000", "2 refund STAFF 3000 DONE "+codes[m], "2 event order.refunded")
 	})
 }
 
 // TestRefund_note checks that only the staff see the note of a refund.
 func TestRefund_note(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, _ []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, _ []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		type shown struct {
@@ -179,13 +179,13 @@ func (h *testServer) breakRefunds(m payment.Method, times int, moves bool) {
 
 // TestRefund_sentAgain checks that a refund with a lost response is sent again and refunded once.
 func TestRefund_sentAgain(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 3, true)
 		h.refunds(0)
 		h.wantBack(m, "10000", 1)
-		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 SENDING")
+		h.wantRowsAnd(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 SENDING")
 		h.refunds(59 * time.Second) // before the next retry is due
 		h.finish(o.ID, payment.RefundSending, http.StatusOK)
 		for range 5 {
@@ -196,14 +196,14 @@ func TestRefund_sentAgain(t *testing.T) {
 		if m == payment.VNPay {
 			code = "94" // VNPay is still processing the refund
 		}
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE "+code,
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE "+code,
 			"event order.refunded")
 	})
 }
 
 // TestRefund_refused checks that a rejected refund can be sent again or recorded as made by hand.
 func TestRefund_refused(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		refuse := func(code string) {
 			h.t.Helper()
 			h.vnpayFaults(vnpaysim.Faults{RefundCode: code})
@@ -214,12 +214,12 @@ func TestRefund_refused(t *testing.T) {
 		h.refund(o.ID, 4000, http.StatusCreated)
 		refuse("99")
 		h.refunds(0)
-		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
 		h.refunds(24 * time.Hour) // a rejected refund is never retried automatically
-		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
 		h.finish(o.ID, payment.RefundDone, http.StatusOK)
 		h.finish(o.ID, payment.RefundSending, http.StatusOK) // no effect on a completed refund
-		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 DONE", "event order.refunded")
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 DONE", "event order.refunded")
 		h.wantBack(m, "0", 0)
 
 		h.refund(o.ID, 0, http.StatusCreated)
@@ -229,14 +229,14 @@ func TestRefund_refused(t *testing.T) {
 		h.finish(o.ID, payment.RefundSending, http.StatusOK)
 		h.refunds(0)
 		h.wantBack(m, "6000", 1)
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 4000 DONE",
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 4000 DONE",
 			"refund STAFF 6000 DONE "+codes[m], "2 event order.refunded")
 	})
 }
 
 // TestRefund_givenUp checks that a refund is given up after days without its gateway and can then be made by hand.
 func TestRefund_givenUp(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		if m == payment.VNPay {
@@ -247,9 +247,9 @@ func TestRefund_givenUp(t *testing.T) {
 		for range 42 {
 			h.refunds(2 * time.Hour)
 		}
-		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 REFUSED UNREACHABLE")
+		h.wantRowsAnd(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 REFUSED UNREACHABLE")
 		h.finish(o.ID, payment.RefundDone, http.StatusOK)
-		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE", "event order.refunded")
+		h.wantRowsAnd(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE", "event order.refunded")
 	})
 }
 
@@ -281,16 +281,16 @@ func (h *testServer) wantExceptions(want ...string) {
 // TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
 // have checked it.
 func TestRefund_neverHeard(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.breakRefunds(m, 100, false)
 		for range 42 {
 			h.refunds(2 * time.Hour)
 		}
-		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 UNKNOWN UNREACHABLE")
+		h.wantRowsAnd(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 UNKNOWN UNREACHABLE")
 		h.wantExceptions("10000 UNKNOWN UNREACHABLE")
-		amount, pieces := h.back(m)
+		amount, pieces := h.refundedBy(m)
 		h.vnpayFaults(vnpaysim.Faults{})
 		h.lineFaults()
 		h.refunds(24 * time.Hour)
@@ -309,7 +309,7 @@ func TestRefund_neverHeard(t *testing.T) {
 // TestRefund_killedAtTheLastTry checks that a refund whose process was killed during the last try is found and closed,
 // and that the refunds behind it are sent.
 func TestRefund_killedAtTheLastTry(t *testing.T) {
-	refunding(t, func(h *testServer, m payment.Method, paid []string) {
+	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refund(o.ID, 3000, http.StatusCreated)
@@ -321,8 +321,8 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 				h.t.Fatalf("%+v, %v", due, err) // then the process is killed
 			}
 		}
-		amount, pieces := h.back(m)
-		h.wantsMore(paid, "order PLACED/PAID refunded 7000", "refund STAFF 4000 SENDING", "refund STAFF 3000 SENDING")
+		amount, pieces := h.refundedBy(m)
+		h.wantRowsAnd(paid, "order PLACED/PAID refunded 7000", "refund STAFF 4000 SENDING", "refund STAFF 3000 SENDING")
 		h.refunds(2 * time.Hour)
 		h.wantBack(m, amount, pieces)
 		h.wantExceptions("3000 SENDING ", "4000 UNKNOWN UNREACHABLE")
@@ -352,7 +352,7 @@ func TestRefund_partUnheard(t *testing.T) {
 		h.wantBack(payment.VNPay, "8000", 2)
 		h.wantExceptions("4000 UNKNOWN ANOTHER_DAY")
 		h.finish(o.ID, payment.RefundDone, http.StatusOK) // the staff have seen it in the portal
-		h.wantsMore(paidByVNPay[1:], "order PLACED/PAID refunded 8000", "refund STAFF 4000 DONE 00", "refund STAFF 4000 DONE",
+		h.wantRowsAnd(paidByVNPay[1:], "order PLACED/PAID refunded 8000", "refund STAFF 4000 DONE 00", "refund STAFF 4000 DONE",
 			"2 event order.refunded")
 	})
 }
@@ -360,18 +360,18 @@ func TestRefund_partUnheard(t *testing.T) {
 // TestRefund_byHandInThePortal checks that a part that LINE Pay rejected and the staff refunded in the portal is not
 // mistaken for a later part of the same amount, even if responses are lost.
 func TestRefund_byHandInThePortal(t *testing.T) {
-	lost := func(moves bool) linepaysim.Fault {
+	lostConfirmation := func(moves bool) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
 	in(t, money.TWD, func(h *testServer) {
-		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lost(true)}, "not sent": {lost(false)}} {
+		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lostConfirmation(true)}, "not sent": {lostConfirmation(false)}} {
 			h.run(name, func() {
 				o := h.paid(payment.LINEPay)
 				h.refund(o.ID, 3000, http.StatusCreated)
 				h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
 				h.refunds(time.Second)
 				h.wantExceptions("3000 REFUSED 1163")
-				h.byPortal(payment.LINEPay, 3000)
+				h.refundInPortal(payment.LINEPay, 3000)
 				h.finish(o.ID, payment.RefundDone, http.StatusOK)
 				h.refund(o.ID, 3000, http.StatusCreated)
 				h.lineFaults(faults...)
@@ -381,7 +381,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 				h.refund(o.ID, 3000, http.StatusCreated)
 				h.refunds(time.Second)
 				h.wantBack(payment.LINEPay, "9000", 3)
-				h.wantsMore(paidByLINEPay[1:], "order PLACED/PAID refunded 9000", "refund STAFF 3000 DONE",
+				h.wantRowsAnd(paidByLINEPay[1:], "order PLACED/PAID refunded 9000", "refund STAFF 3000 DONE",
 					"2 refund STAFF 3000 DONE 0000", "3 event order.refunded")
 				if refs := h.read("SELECT DISTINCT gateway_ref FROM refund WHERE gateway_ref <> ''"); len(refs) != 2 {
 					h.t.Errorf("LINE Pay's names of refunds are kept as %v", refs)
@@ -396,7 +396,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 func TestRefund_portalNotNoted(t *testing.T) {
 	in(t, money.TWD, func(h *testServer) {
 		o := h.paid(payment.LINEPay)
-		h.byPortal(payment.LINEPay, 3000)
+		h.refundInPortal(payment.LINEPay, 3000)
 		h.refund(o.ID, 3000, http.StatusCreated)
 		h.refunds(time.Second)
 		h.wantBack(payment.LINEPay, "3000", 1)
@@ -421,10 +421,10 @@ func TestRefund_counter(t *testing.T) {
 		h.finish(o.ID, payment.RefundSending, http.StatusUnprocessableEntity)
 		h.refund(o.ID, 0, http.StatusCreated)
 		h.refunds(time.Minute)
-		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY REDIRECTED", "attempt COUNTER PAID", "report STAFF PAID",
+		h.wantRows("order PLACED/REFUNDED refunded 10000", "attempt VNPAY REDIRECTED", "attempt COUNTER PAID", "report STAFF PAID",
 			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "event order.paid", "2 event order.refunded")
 		h.press(o.Payment.RedirectURL, "pay") // then the guest also pays online
-		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY PAID", "attempt COUNTER PAID", "report STAFF PAID",
+		h.wantRows("order PLACED/REFUNDED refunded 10000", "attempt VNPAY PAID", "attempt COUNTER PAID", "report STAFF PAID",
 			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "refund PAID_TWICE 10000 DUE", "report CALLBACK PAID",
 			"event order.paid", "2 event order.refunded", "event order.refund_due")
 	})
@@ -436,12 +436,12 @@ func TestPayment_judged(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "07"), "00")
-		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
+		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
 		path := "/api/orders/" + o.ID + "/payments/" + h.ref(o.ID)
 		h.ask(http.MethodPost, path, map[string]string{"state": "PAID"}, http.StatusUnprocessableEntity, nil)
 		h.ask(http.MethodPost, path, map[string]string{"state": "PAID", "reason": "seen"}, http.StatusOK, nil)
 		h.ask(http.MethodPost, path, map[string]string{"state": "FAILED", "reason": "no"}, http.StatusOK, nil)
-		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK REVIEW", "report STAFF PAID",
+		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK REVIEW", "report STAFF PAID",
 			"report STAFF REPEATED", "event order.paid")
 	})
 }
@@ -457,6 +457,6 @@ func TestPayment_askedNow(t *testing.T) {
 		if d.PaymentStatus != "PAID" {
 			h.t.Errorf("%+v", d)
 		}
-		h.wants(slices.Concat(paidByVNPay[:2], []string{"report CHECK PAID", "event order.paid"})...)
+		h.wantRows(slices.Concat(paidByVNPay[:2], []string{"report CHECK PAID", "event order.paid"})...)
 	})
 }

@@ -36,20 +36,20 @@ var (
 )
 
 const (
-	together = 100 // stories of one cohort, which run concurrently
-	rounds   = 12  // number of rounds in a story
-	abreast  = 16  // number of stories that act at the same time
+	cohortSize  = 100 // stories of one cohort, which run concurrently
+	rounds      = 12  // number of rounds in a story
+	concurrency = 16  // number of stories that act at the same time
 )
 
 // TestMoneyBalances checks I6 under random actions of guests, staff and gateways and random faults of networks and the
 // database: in the end the database agrees with the gateways, and every capture belongs to one order or one refund.
 func TestMoneyBalances(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		v := newVillage(t, db, (*stories+together-1)/together)
-		for cohort := range (*stories + together - 1) / together {
-			v.live(cohort)
+		v := newSoak(t, db, (*stories+cohortSize-1)/cohortSize)
+		for cohort := range (*stories + cohortSize - 1) / cohortSize {
+			v.runCohort(cohort)
 		}
-		v.quiet()
+		v.settleAll()
 		v.audit()
 	})
 }
@@ -74,20 +74,22 @@ func (k kitchens) Version(ctx context.Context, branch, version int64) (*catalog.
 	return k[branch].Version(ctx, branch, version)
 }
 
-// parties resolves guests by a branch's id as the token.
-type parties map[string]visit.Guest
+// guestsByBranch resolves guests by a branch's id as the token.
+type guestsByBranch map[string]visit.Guest
 
-func (p parties) Resolve(_ context.Context, token string) (visit.Guest, error) { return p[token], nil }
+func (p guestsByBranch) Resolve(_ context.Context, token string) (visit.Guest, error) {
+	return p[token], nil
+}
 
-func (p parties) ResolveForRead(ctx context.Context, token string) (visit.Guest, error) {
+func (p guestsByBranch) ResolveForRead(ctx context.Context, token string) (visit.Guest, error) {
 	return p.Resolve(ctx, token)
 }
 
-func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
+func newSoak(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	t.Helper()
 	// Some orders find the item sold out, some only when a late payment restores them.
-	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts)
-	k, p := kitchens{}, parties{}
+	quotas := slices.Repeat([]int64{cohortSize / 2 * 7 / 2}, cohorts)
+	k, p := kitchens{}, guestsByBranch{}
 	for branch, c := range map[int64]money.Currency{1: money.VND, 2: money.TWD} {
 		r := orderingtest.Open(t, db, branch, quotas...)
 		r.Currency = c
@@ -100,7 +102,7 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *soak {
 	return v
 }
 
-// orderStory is one order with its guest's view of it.
+// orderStory is one order and the payment pages that its guest has opened.
 type orderStory struct {
 	v      *soak
 	random *rand.Rand
@@ -111,32 +113,32 @@ type orderStory struct {
 	pages  []string
 }
 
-// live runs one cohort of stories in rounds. Time passes between the rounds.
-func (v *soak) live(cohort int) {
+// runCohort runs one cohort of stories in rounds. Time passes between the rounds.
+func (v *soak) runCohort(cohort int) {
 	v.t.Helper()
-	some := make([]*orderStory, together)
+	some := make([]*orderStory, cohortSize)
 	for i := range some {
 		branch := int64(i%2 + 1)
 		some[i] = &orderStory{
-			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*together+i+1))), branch: branch,
+			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*cohortSize+i+1))), branch: branch,
 			item: branch*100 + int64(cohort) + 1, method: []payment.Method{payment.VNPay, payment.LINEPay}[i%2],
 		}
 	}
 	v.placed = append(v.placed, some...)
 	for range rounds {
-		v.trouble()
-		v.all(some)
-		v.mend()
+		v.injectFaults()
+		v.actAll(some)
+		v.repairDatabase()
 		v.Advance(time.Duration(v.random.IntN(150)) * time.Second)
-		v.turn()
+		v.runJobs()
 	}
 }
 
-// all runs one action of every story, up to abreast at the same time.
-func (v *soak) all(some []*orderStory) {
+// actAll runs one action of every story, up to concurrency at the same time.
+func (v *soak) actAll(some []*orderStory) {
 	work := make(chan *orderStory)
 	var hands sync.WaitGroup
-	for range abreast {
+	for range concurrency {
 		hands.Go(func() {
 			for s := range work {
 				s.act()
@@ -150,27 +152,27 @@ func (v *soak) all(some []*orderStory) {
 	hands.Wait()
 }
 
-// turn runs the background jobs of two processes concurrently.
-func (v *soak) turn() {
+// runJobs runs the background jobs of two processes concurrently.
+func (v *soak) runJobs() {
 	var all sync.WaitGroup
 	for range 2 {
 		for range 2 { // one round processes at most 64
-			all.Go(func() { v.noted(v.orders.CheckPayments(v.t.Context())) })
-			all.Go(func() { v.noted(v.orders.SendRefunds(v.t.Context())) })
+			all.Go(func() { v.check(v.orders.CheckPayments(v.t.Context())) })
+			all.Go(func() { v.check(v.orders.SendRefunds(v.t.Context())) })
 		}
-		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.noted(err) })
+		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.check(err) })
 	}
 	all.Wait()
 }
 
-func (v *soak) noted(err error) {
+func (v *soak) check(err error) {
 	if err != nil && !v.broken {
 		v.t.Error(err)
 	}
 }
 
-// trouble selects the faults of the next round.
-func (v *soak) trouble() {
+// injectFaults selects the faults of the next round.
+func (v *soak) injectFaults() {
 	v.t.Helper()
 	f := vnpaysim.Faults{
 		ReturnFirst: v.random.IntN(4) == 0, AtOnce: v.random.IntN(2) == 0, Repeat: v.random.IntN(3),
@@ -182,7 +184,7 @@ func (v *soak) trouble() {
 	v.vnpayFaults(f)
 	var line []linepaysim.Fault
 	for range v.random.IntN(12) {
-		line = append(line, linePayTrouble(v.random))
+		line = append(line, linePayFaults(v.random))
 	}
 	v.lineFaults(line...)
 	if v.broken = v.random.IntN(8) == 0; v.broken {
@@ -192,7 +194,7 @@ func (v *soak) trouble() {
 
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
-func linePayTrouble(r *rand.Rand) linepaysim.Fault {
+func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	f := linepaysim.Fault{Times: 1 + r.IntN(3), Moves: r.IntN(2) == 0}
 	f.Call = pick(r, linepaysim.Request, linepaysim.Check, linepaysim.Confirm, linepaysim.Confirm, linepaysim.Refund, linepaysim.Details)
 	f.Spoil = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
@@ -216,7 +218,7 @@ func linePayTrouble(r *rand.Rand) linepaysim.Fault {
 	return f
 }
 
-func (v *soak) mend() {
+func (v *soak) repairDatabase() {
 	v.t.Helper()
 	if v.broken {
 		v.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
@@ -246,7 +248,7 @@ func (s *orderStory) act() {
 	case n == 17:
 		s.portalFirst()
 	case n == 16:
-		s.stray()
+		s.replayAndForge()
 	}
 }
 
@@ -256,11 +258,11 @@ func (s *orderStory) place() {
 		"paymentMethod": string(s.method), "clientTxnId": fmt.Sprint(s.item, "-", s.random.Uint64()), "menuVersionId": fmt.Sprint(s.branch),
 	}
 	if s.v.try(http.MethodPost, "/cis/order/create", fmt.Sprint(s.branch), body, &s.order) == http.StatusCreated {
-		s.keep(s.order)
+		s.addPage(s.order)
 	}
 }
 
-func (s *orderStory) keep(p placed) {
+func (s *orderStory) addPage(p placed) {
 	if p.Payment.RedirectURL != "" {
 		s.pages = append(s.pages, p.Payment.RedirectURL)
 	}
@@ -287,7 +289,7 @@ func (s *orderStory) again() {
 	var p placed
 	if s.v.try(http.MethodPost, "/cis/order/"+s.order.ID+"/pay", fmt.Sprint(s.branch), map[string]string{"method": string(s.method)}, &p) ==
 		http.StatusOK {
-		s.keep(p)
+		s.addPage(p)
 	}
 }
 
@@ -312,11 +314,11 @@ func (s *orderStory) refund() {
 // sendDue sends the refunds that are due or were rejected, as the staff do.
 func (s *orderStory) sendDue() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	for _, r := range d.Refunds {
 		switch {
 		case !r.Method.Remote() || r.State != payment.RefundDue && r.State != payment.RefundRefused:
-		case r.State == payment.RefundRefused && s.portal(d, r):
+		case r.State == payment.RefundRefused && s.sometimesRefundInPortal(d, r):
 			s.finish(r, payment.RefundDone, "portal")
 		default:
 			s.finish(r, payment.RefundSending, "due")
@@ -324,16 +326,16 @@ func (s *orderStory) sendDue() {
 	}
 }
 
-// portal sometimes refunds in LINE Pay's portal and reports whether it did.
-func (s *orderStory) portal(d ordering.Detail, r payment.Refund) bool {
+// sometimesRefundInPortal refunds in LINE Pay's portal at random and reports whether it did.
+func (s *orderStory) sometimesRefundInPortal(d ordering.Detail, r payment.Refund) bool {
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.ID == r.AttemptID })
 	return r.Method == payment.LINEPay && s.random.IntN(2) == 0 &&
-		s.giveBack(d.Attempts[i], r.Amount) != ""
+		s.refundInPortal(d.Attempts[i], r.Amount) != ""
 }
 
-// giveBack refunds an amount in a gateway's portal. It returns the portal's reference, or "" if the payment has too
-// little left.
-func (s *orderStory) giveBack(a payment.Attempt, amount int64) string {
+// refundInPortal refunds an amount in a gateway's portal. It returns the portal's reference, or "" if the rest of the
+// payment is too small.
+func (s *orderStory) refundInPortal(a payment.Attempt, amount int64) string {
 	if a.Method == payment.VNPay {
 		return s.v.vnpay.RefundInPortal(a.ID, amount)
 	}
@@ -344,13 +346,13 @@ func (s *orderStory) giveBack(a payment.Attempt, amount int64) string {
 // progress, because two refunds of the same amount could not be told apart.
 func (s *orderStory) portalFirst() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
-	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !owed(d, a) })
+	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !refundDue(d, a) })
 	if s.v.broken || open || i < 0 || !d.Attempts[i].Method.Remote() || d.PaymentStatus != ordering.Paid || d.Refunded+500 > d.Total {
 		return
 	}
-	number := s.giveBack(d.Attempts[i], 500)
+	number := s.refundInPortal(d.Attempts[i], 500)
 	for range 2 {
 		body := map[string]any{"amount": 500, "reason": "portal", "byHand": true, "reference": number}
 		if n := s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds", "", body, nil); n != http.StatusCreated {
@@ -359,10 +361,10 @@ func (s *orderStory) portalFirst() {
 	}
 }
 
-// stray replays requests of old browsers and sends forged ones.
-func (s *orderStory) stray() {
+// replayAndForge replays requests of old browsers and sends forged ones.
+func (s *orderStory) replayAndForge() {
 	d, err := s.v.orders.Order(s.v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-	s.v.noted(err)
+	s.v.check(err)
 	for _, a := range d.Attempts {
 		if a.Method == payment.LINEPay {
 			s.v.get(s.v.url + "/payment/linepay/confirm?transactionId=" + a.GatewayRef + "&orderId=" + a.ID)
@@ -383,21 +385,21 @@ func (v *soak) try(method, path, token string, body, into any) int {
 	return status
 }
 
-// quiet removes all faults and lets the background jobs and the staff settle everything that is open.
-func (v *soak) quiet() {
+// settleAll removes all faults and lets the background jobs and the staff settle everything that is open.
+func (v *soak) settleAll() {
 	v.t.Helper()
 	v.vnpayFaults(vnpaysim.Faults{})
 	v.lineFaults()
 	for range 30 {
 		v.Advance(6 * time.Minute)
 		for range 1 + *stories/256 {
-			v.turn()
+			v.runJobs()
 		}
 	}
 	for range 8 {
 		v.staff()
 		for range 4 + *stories/64 {
-			v.turn()
+			v.runJobs()
 		}
 		v.Advance(4 * time.Hour) // refunds in progress succeed, or are given up, within days
 	}
@@ -411,7 +413,7 @@ func (v *soak) staff() {
 			continue
 		}
 		d, err := v.orders.Order(v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
-		v.noted(err)
+		v.check(err)
 		given := seenInConsole(d, back)
 		for _, r := range d.Refunds {
 			switch {
@@ -466,13 +468,13 @@ func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 	return found
 }
 
-// owed reports whether an attempt's payment is due back as a whole, such as a second or late payment.
-func owed(d ordering.Detail, a payment.Attempt) bool {
+// refundDue reports whether an attempt's payment must be refunded as a whole, such as a second or late payment.
+func refundDue(d ordering.Detail, a payment.Attempt) bool {
 	return slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.AttemptID == a.ID && r.Reason != payment.RefundedByStaff })
 }
 
-// table returns the rows of a query for a text and a number.
-func (v *soak) table(query string) map[string]int64 {
+// amountsByKey returns the rows of a query for a text and a number.
+func (v *soak) amountsByKey(query string) map[string]int64 {
 	v.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
 	all := map[string]int64{}

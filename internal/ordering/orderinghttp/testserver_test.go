@@ -114,7 +114,7 @@ func openTestServer(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orde
 	}
 	h.settings.Limits = ordering.Limits{}
 	h.orders = &ordering.Service{
-		Settings: func() ordering.Settings { return h.settings }, Ledger: ledger, Admission: open{},
+		Settings: func() ordering.Settings { return h.settings }, Ledger: ledger, Admission: admitAll{},
 		Reader: orderingsql.NewOrders(db), Catalog: kitchen, Payments: ledger,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.Now,
 	}
@@ -153,45 +153,45 @@ func (h *testServer) routes(v *vnpay.Merchant, ledger *orderingsql.Ledger, g ord
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, ledger)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
-		VNPay:     func() (orderinghttp.VNPay, bool) { return calling{v}, true },
-		LINEPay:   func() (orderinghttp.LINEPay, bool) { return returning{}, true },
+		VNPay:     func() (orderinghttp.VNPay, bool) { return vnpayAdapter{v}, true },
+		LINEPay:   func() (orderinghttp.LINEPay, bool) { return linePayAdapter{}, true },
 		OrderPage: "/app/orders/", MemberPage: "/shop/orders/",
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		server.ServeHTTP(&watched{w, h}, r)
+		server.ServeHTTP(&observedWriter{w, h}, r)
 	})
 }
 
-// watched calls testServer.watch before the response's first byte.
-type watched struct {
+// observedWriter calls testServer.watch before the response's first byte.
+type observedWriter struct {
 	http.ResponseWriter
 
 	h *testServer
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+func (w *observedWriter) Write(b []byte) (int, error) {
 	if w.h.watch != nil {
 		w.h.watch()
 	}
 	return w.ResponseWriter.Write(b)
 }
 
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *observedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *watched) WriteHeader(status int) {
+func (w *observedWriter) WriteHeader(status int) {
 	if w.h.watch != nil {
 		w.h.watch()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// open is an admission cache that admits every hold, so that only the ledger decides.
-type open struct{}
+// admitAll is an admission cache that admits every hold, so that only the ledger decides.
+type admitAll struct{}
 
-func (open) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
+func (admitAll) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
 	return stock.AdmissionResult{Status: stock.Admitted}
 }
-func (open) DropProvisional(stock.Hold) {}
+func (admitAll) DropProvisional(stock.Hold) {}
 
 // guests resolves every token to a guest of one visit.
 type guests struct{ visit string }
@@ -204,19 +204,19 @@ func (g guests) ResolveForRead(ctx context.Context, token string) (visit.Guest, 
 	return g.Resolve(ctx, token)
 }
 
-// calling adapts vnpay.Merchant to orderinghttp.VNPay.
-type calling struct{ m *vnpay.Merchant }
+// vnpayAdapter adapts vnpay.Merchant to orderinghttp.VNPay.
+type vnpayAdapter struct{ m *vnpay.Merchant }
 
-func (c calling) Read(rawQuery string) (string, payment.Report, error) {
+func (c vnpayAdapter) Read(rawQuery string) (string, payment.Report, error) {
 	n, err := c.m.Read(rawQuery)
 	return n.AttemptID, n.Report, err
 }
 
-func (calling) Message(code string) string { return vnpay.ReplyFor(code).Message }
+func (vnpayAdapter) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
-type returning struct{}
+type linePayAdapter struct{}
 
-func (returning) Read(rawQuery string) (ref, transaction string, err error) {
+func (linePayAdapter) Read(rawQuery string) (ref, transaction string, err error) {
 	r, err := linepay.Read(rawQuery)
 	return r.AttemptID, r.TransactionID, err
 }
@@ -306,7 +306,8 @@ func (h *testServer) ask(method, path string, body any, want int, into any) {
 	}
 }
 
-// post is ask for goroutines beside the test: it checks no status. It decodes only a successful response into into.
+// post sends JSON like ask, but may run in any goroutine, because it checks no status. It decodes only a successful
+// response into into.
 func (h *testServer) post(method, path, token string, body, into any) (status int, answer string) {
 	h.t.Helper()
 	text, err := json.Marshal(body)
@@ -332,7 +333,7 @@ func (h *testServer) post(method, path, token string, body, into any) (status in
 	return status, answer
 }
 
-// send never ends the test, so goroutines beside the test may call it.
+// send sends a request. It never ends the test, so any goroutine may call it.
 func (h *testServer) send(r *http.Request) (status int, text string) {
 	h.t.Helper()
 	resp, err := h.net.client().Do(r)
@@ -402,9 +403,9 @@ func (h *testServer) change(statement string) {
 	testenv.Must(h.db.Exec(h.t.Context(), stmt))(h.t)
 }
 
-// wants compares the result of paymentRows, without order.placed events, with the expected lines. A line may begin with a
-// count: "3 report CALLBACK REPEATED". It also checks that Drift finds no difference.
-func (h *testServer) wants(lines ...string) {
+// wantRows compares the result of paymentRows, without order.placed events, with the expected lines. A line may begin
+// with a count: "3 report CALLBACK REPEATED". It also checks that Drift finds no difference.
+func (h *testServer) wantRows(lines ...string) {
 	h.t.Helper()
 	var want []string
 	for _, l := range lines {
@@ -426,10 +427,10 @@ func (h *testServer) wants(lines ...string) {
 	h.balanced()
 }
 
-// wantsMore is wants with lines that several tests share.
-func (h *testServer) wantsMore(some []string, lines ...string) {
+// wantRowsAnd compares like wantRows, with additional lines that several tests share.
+func (h *testServer) wantRowsAnd(some []string, lines ...string) {
 	h.t.Helper()
-	h.wants(slices.Concat(some, lines)...)
+	h.wantRows(slices.Concat(some, lines)...)
 }
 
 func (h *testServer) balanced() {

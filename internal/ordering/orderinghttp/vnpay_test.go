@@ -119,7 +119,7 @@ func TestVNPay(t *testing.T) {
 				if got := h.press(o.Payment.RedirectURL, c.action); !strings.Contains(got, c.page) {
 					h.t.Errorf("the guest reads %s", got)
 				}
-				h.wants(c.books...)
+				h.wantRows(c.books...)
 			})
 		}
 	})
@@ -191,8 +191,8 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 		}
 		h.await(func() bool { return h.Timers() > 0 }) // the notification comes two seconds after the browser
 		h.Advance(3 * time.Second)
-		h.awaitBooks("order PLACED/PAID refunded 0")
-		h.wants(paidByVNPay...)
+		h.awaitRow("order PLACED/PAID refunded 0")
+		h.wantRows(paidByVNPay...)
 	})
 }
 
@@ -206,13 +206,13 @@ func TestVNPay_onlyAsked(t *testing.T) {
 		h.press(declined.Payment.RedirectURL, "decline")
 		h.press(left.Payment.RedirectURL, "close")
 		h.reconcile(time.Minute) // too early to query
-		h.wants("3 order PLACED/UNPAID refunded 0", "3 attempt VNPAY REDIRECTED")
+		h.wantRows("3 order PLACED/UNPAID refunded 0", "3 attempt VNPAY REDIRECTED")
 		h.reconcile(time.Minute)
-		h.wants("order PLACED/PAID refunded 0", "2 order PLACED/UNPAID refunded 0", "attempt VNPAY PAID", "attempt VNPAY FAILED",
+		h.wantRows("order PLACED/PAID refunded 0", "2 order PLACED/UNPAID refunded 0", "attempt VNPAY PAID", "attempt VNPAY FAILED",
 			"attempt VNPAY REDIRECTED", "report CHECK PAID", "report CHECK FAILED", "event order.paid")
 		h.expire()
 		h.reconcile(5 * time.Minute)
-		h.wants("order PLACED/PAID refunded 0", "2 order CANCELED/CANCELED refunded 0", "attempt VNPAY PAID", "2 attempt VNPAY FAILED",
+		h.wantRows("order PLACED/PAID refunded 0", "2 order CANCELED/CANCELED refunded 0", "attempt VNPAY PAID", "2 attempt VNPAY FAILED",
 			"report CHECK PAID", "2 report CHECK FAILED", "event order.paid", "2 event order.canceled")
 	})
 }
@@ -228,20 +228,20 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 		h.expire()
 		nothing := []string{"order CANCELED/CANCELED refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED", "event order.canceled"}
 		h.reconcile(42 * time.Minute)
-		h.wants(nothing...)
-		h.vnpayFaults(vnpaysim.Faults{Lose: 100, LoseAnswers: 1}) // the connection is down for longer than VNPay retries
+		h.wantRows(nothing...)
+		h.vnpayFaults(vnpaysim.Faults{Lose: 100, LoseAnswers: 1}) // the connection is down longer than VNPay retries
 		h.reconcile(time.Minute)
-		h.wants(nothing...)
+		h.wantRows(nothing...)
 		h.reconcile(59 * time.Minute)
-		h.wants(nothing...)
+		h.wantRows(nothing...)
 		h.reconcile(2 * time.Minute)
-		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK FAILED", "report CHECK PAID", "event order.paid",
+		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK FAILED", "report CHECK PAID", "event order.paid",
 			"event order.canceled")
 	})
 }
 
-// awaitBooks waits until the result of paymentRows contains a line.
-func (h *testServer) awaitBooks(line string) {
+// awaitRow waits until the result of paymentRows contains a line.
+func (h *testServer) awaitRow(line string) {
 	h.t.Helper()
 	h.await(func() bool { return slices.Contains(h.read(paymentRows), line) })
 }
@@ -271,14 +271,14 @@ func TestVNPay_badNotices(t *testing.T) {
 				h.t.Fatalf("after %s", c.name)
 			}
 		}
-		h.wants(want...)
+		h.wantRows(want...)
 		h.wantIPN(good, "00") // the invalid ones have blocked nothing
-		h.wants(slices.Concat(want[2:], paidByVNPay)...)
+		h.wantRows(slices.Concat(want[2:], paidByVNPay)...)
 		h.wantIPN(good, "02") // replayed, also a day later
 		h.Advance(24 * time.Hour)
 		h.wantIPN(good, "02")
 		h.wantIPN(h.notice(ref, "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), "02")
-		h.wants(slices.Concat(want[2:], paidByVNPay, []string{"3 report CALLBACK REPEATED"})...)
+		h.wantRows(slices.Concat(want[2:], paidByVNPay, []string{"3 report CALLBACK REPEATED"})...)
 	})
 }
 
@@ -295,7 +295,7 @@ func TestVNPay_callback(t *testing.T) {
 				h.t.Errorf("%.30q is answered %d %s, want %s", c.body, status, text, c.answer)
 			}
 		}
-		h.wants(slices.Concat(paidByVNPay, []string{"report CALLBACK FORGED", "report CALLBACK REPEATED"})...)
+		h.wantRows(slices.Concat(paidByVNPay, []string{"report CALLBACK FORGED", "report CALLBACK REPEATED"})...)
 	})
 }
 
@@ -312,11 +312,11 @@ func TestVNPay_databaseDown(t *testing.T) {
 		}
 		h.wantFailures(h.ref(o.ID), `""`)
 		h.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
-		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED")
+		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED")
 		h.await(func() bool { return h.Timers() > 0 })
 		h.Advance(5 * time.Minute)
-		h.awaitBooks("order PLACED/PAID refunded 0")
-		h.wants(paidByVNPay...)
+		h.awaitRow("order PLACED/PAID refunded 0")
+		h.wantRows(paidByVNPay...)
 	})
 }
 
@@ -384,12 +384,12 @@ func TestVNPay_late(t *testing.T) {
 				} else {
 					h.expire()
 				}
-				h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
 				h.Advance(time.Second)
 				c.meantime(h)
 				h.wantIPN(h.notice(h.ref(o.ID)), "00")
 				h.wantIPN(h.notice(h.ref(o.ID)), "02")
-				h.wants(slices.Concat(c.books, []string{
+				h.wantRows(slices.Concat(c.books, []string{
 					"attempt VNPAY PAID", "event order.canceled", "report CALLBACK PAID", "report CALLBACK REPEATED",
 				})...)
 				if got := h.timeline(o.ID); got != c.timeline {
@@ -427,13 +427,13 @@ func TestVNPay_paidTwice(t *testing.T) {
 		}
 		h.press(o.Payment.RedirectURL, "pay")
 		h.press(second.Payment.RedirectURL, "twice")
-		h.wants("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
+		h.wantRows("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
 			"refund PAID_TWICE 10000 DUE", "event order.paid", "event order.refund_due")
 		due := h.read("SELECT id FROM refund")[0]
 		h.ask(http.MethodPost, fmt.Sprintf("/api/orders/%s/refunds/%s", o.ID, due), map[string]string{"state": "SENDING", "reason": "twice"},
 			http.StatusOK, nil)
 		h.refunds(0)
-		h.wants("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
+		h.wantRows("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
 			"refund PAID_TWICE 10000 DONE 00", "event order.paid", "event order.refund_due", "event order.refunded")
 		back := map[int64]int64{} // refunds by captured amount
 		for _, p := range h.vnpay.Payments() {

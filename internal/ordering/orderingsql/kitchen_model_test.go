@@ -30,11 +30,11 @@ type kitchen struct {
 	svc        *ordering.Service
 	boards     *ordering.BoardHub
 	clock      clock
-	orders     []*cooked
+	orders     []*orderModel
 }
 
-// cooked is the model of one order.
-type cooked struct {
+// orderModel is the model of one order.
+type orderModel struct {
 	id      string
 	counter bool // paid at the counter
 	status  ordering.Status
@@ -48,9 +48,9 @@ type cooked struct {
 	stepped time.Time
 }
 
-// leads has the resulting status of each step of a paid order. A missing entry means that the step is rejected, "="
-// that it changes nothing.
-var leads = map[ordering.Status]map[ordering.StepKind]ordering.Status{
+// nextStatus has the resulting status of each step of a paid order. A missing entry means that the step is rejected,
+// "=" that it changes nothing.
+var nextStatus = map[ordering.Status]map[ordering.StepKind]ordering.Status{
 	"PLACED":    {"ACCEPT": "ACCEPTED", "START": "PREPARING"},
 	"ACCEPTED":  {"ACCEPT": "=", "START": "PREPARING", "RECALL": "PLACED"},
 	"PREPARING": {"ACCEPT": "=", "START": "=", "READY": "READY", "RECALL": "ACCEPTED"},
@@ -81,7 +81,7 @@ func TestKitchenModel(t *testing.T) {
 	})
 }
 
-func (m *kitchen) pick(t *rapid.T) *cooked {
+func (m *kitchen) pick(t *rapid.T) *orderModel {
 	if len(m.orders) == 0 {
 		t.Skip("no orders yet")
 	}
@@ -99,7 +99,7 @@ func (m *kitchen) place(t *rapid.T) {
 		c.Order.Method = payment.Counter
 	}
 	r := testenv.Must(m.ledger.Do(context.Background(), c))(t)
-	m.orders = append(m.orders, &cooked{
+	m.orders = append(m.orders, &orderModel{
 		id: r.Order.ID, counter: counter, status: ordering.Placed, money: ordering.Unpaid, left: r.Order.Total, version: 1,
 	})
 }
@@ -152,7 +152,7 @@ func (m *kitchen) cancel(t *rapid.T) {
 func (m *kitchen) refund(t *rapid.T) {
 	o := m.pick(t)
 	amount := rapid.SampledFrom([]int64{0, 1, o.left}).Draw(t, "amount")
-	f, err := m.svc.Refund(context.Background(), anybody, ordering.Refund{OrderID: o.id, Amount: amount, Note: "cold"})
+	f, err := m.svc.Refund(context.Background(), service, ordering.Refund{OrderID: o.id, Amount: amount, Note: "cold"})
 	if o.money != ordering.Paid {
 		if !errors.Is(err, ordering.ErrNotRefundable) {
 			t.Fatal(err)
@@ -168,26 +168,26 @@ func (m *kitchen) refund(t *rapid.T) {
 	}
 }
 
-// anybody is an actor with all permissions.
-var anybody = authz.Actor{Kind: authz.Service, AllBranches: true}
+// service is an actor with all permissions.
+var service = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 func (m *kitchen) step(t *rapid.T) {
 	kinds := []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}
-	m.take(t, m.pick(t), rapid.SampledFrom(kinds).Draw(t, "kind"))
+	m.tryStep(t, m.pick(t), rapid.SampledFrom(kinds).Draw(t, "kind"))
 }
 
 // bump performs an order's next regular step, so that many orders reach the end.
 func (m *kitchen) bump(t *rapid.T) {
 	o := m.pick(t)
-	m.take(t, o, map[ordering.Status]ordering.StepKind{"PREPARING": ordering.Done, "READY": ordering.Serve}[o.status])
+	m.tryStep(t, o, map[ordering.Status]ordering.StepKind{"PREPARING": ordering.Done, "READY": ordering.Serve}[o.status])
 }
 
-func (m *kitchen) take(t *rapid.T, o *cooked, kind ordering.StepKind) {
+func (m *kitchen) tryStep(t *rapid.T, o *orderModel, kind ordering.StepKind) {
 	if kind == "" {
 		kind = ordering.Start
 	}
 	seen := rapid.SampledFrom([]int64{0, o.version, max(0, o.version-1)}).Draw(t, "seen")
-	got, err := m.svc.Step(context.Background(), anybody, ordering.Step{OrderID: o.id, Kind: kind, Version: seen})
+	got, err := m.svc.Step(context.Background(), service, ordering.Step{OrderID: o.id, Kind: kind, Version: seen})
 	to, code := m.expect(o, kind, seen)
 	switch {
 	case code != "":
@@ -213,16 +213,16 @@ func (m *kitchen) take(t *rapid.T, o *cooked, kind ordering.StepKind) {
 	}
 }
 
-func (o *cooked) went(now time.Time, through ...ordering.Status) {
+func (o *orderModel) went(now time.Time, through ...ordering.Status) {
 	o.steps, o.version, o.stepped = append(o.steps, through...), o.version+int64(len(through)), now
 }
 
 // expect returns the expected result of a step: the new status, or the code of the rejection.
-func (m *kitchen) expect(o *cooked, kind ordering.StepKind, seen int64) (to ordering.Status, code string) {
+func (m *kitchen) expect(o *orderModel, kind ordering.StepKind, seen int64) (to ordering.Status, code string) {
 	stale := seen != 0 && seen != o.version
 	voided := o.money == ordering.Refunded
 	finished := o.status == ordering.Served || o.cleared
-	to = leads[o.status][kind]
+	to = nextStatus[o.status][kind]
 	ago := m.clock.now().Sub(o.stepped)
 	switch {
 	case o.status == ordering.Canceled:
@@ -263,7 +263,7 @@ func (m *kitchen) today() string {
 func (m *kitchen) mark(t *rapid.T) {
 	o := m.pick(t)
 	i, done := rapid.IntRange(0, 1).Draw(t, "line"), rapid.Bool().Draw(t, "done")
-	got, err := m.svc.MarkItem(context.Background(), anybody, ordering.MarkItem{OrderID: o.id, Index: i, Done: done})
+	got, err := m.svc.MarkItem(context.Background(), service, ordering.MarkItem{OrderID: o.id, Index: i, Done: done})
 	if o.money != ordering.Paid || o.status == ordering.Served {
 		if fault.KindOf(err) != fault.Conflict {
 			t.Fatalf("%+v, %v", got, err)
@@ -283,8 +283,8 @@ func (m *kitchen) pass(t *rapid.T) {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Minute, 31 * time.Minute, 4 * time.Hour}).Draw(t, "time"))
 }
 
-// check compares every order with the model, and the board with what it must show: no unpaid order, no order twice, all
-// of today's open orders and those finished recently.
+// check compares every order with the model. The board must show all of today's open orders and those finished
+// recently, no unpaid order, and no order twice.
 func (m *kitchen) check(t *rapid.T) {
 	lists := map[string]string{}
 	portions := int64(0)
@@ -312,7 +312,7 @@ func (m *kitchen) check(t *rapid.T) {
 			delete(lists, o.id)
 		}
 	}
-	b := testenv.Must(m.boards.Get(context.Background(), anybody, m.restaurant.Branch))(t)
+	b := testenv.Must(m.boards.Get(context.Background(), service, m.restaurant.Branch))(t)
 	shown := map[string]string{}
 	for name, list := range map[string][]ordering.Ticket{"tickets": b.Tickets, "served": b.Served, "awaiting": b.Awaiting} {
 		for _, tk := range list {
@@ -330,7 +330,7 @@ func (m *kitchen) check(t *rapid.T) {
 	}
 }
 
-func (m *kitchen) listOf(o *cooked) string {
+func (m *kitchen) listOf(o *orderModel) string {
 	finished := o.status == ordering.Served || o.cleared
 	switch today := m.today() == "2026-02-26"; {
 	case finished && m.clock.now().Sub(o.stepped) <= 30*time.Minute:
@@ -353,7 +353,7 @@ func (m *kitchen) sinceDay() time.Duration {
 	return m.clock.now().Sub(b.Calendar().At(m.clock.now()).Start)
 }
 
-func (m *kitchen) paidLately(o *cooked) bool {
+func (m *kitchen) paidLately(o *orderModel) bool {
 	d, _, err := m.svc.Reader.Order(context.Background(), o.id)
 	return err == nil && m.clock.now().Sub(d.PaidAt) <= 4*time.Hour
 }

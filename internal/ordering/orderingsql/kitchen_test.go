@@ -37,8 +37,8 @@ func mark(order string, index int, done bool) ordering.Command {
 	return &ordering.MarkItem{OrderID: order, Index: index, Done: done}
 }
 
-// giveBack builds a full refund of an order.
-func giveBack(order string, now time.Time) ordering.Command {
+// refundInFull builds a full refund of an order.
+func refundInFull(order string, now time.Time) ordering.Command {
 	return &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}
 }
 
@@ -95,11 +95,11 @@ func TestLedger_kitchen(t *testing.T) {
 		do(orderingtest.End(canceled, ordering.UserCanceled))
 		do(step(cooking, ordering.Start, 0), mark(cooking, 1, true), mark(cooking, 0, true), mark(cooking, 0, false))
 		do(step(served, ordering.Accept, 0), step(served, ordering.Start, 0), step(served, ordering.Done, 0), step(served, ordering.Serve, 0))
-		o := do(step(voided, ordering.Start, 0), giveBack(voided, now))
+		o := do(step(voided, ordering.Start, 0), refundInFull(voided, now))
 		if !o.Voided() {
 			t.Fatalf("%+v", o)
 		}
-		o = do(giveBack(cleared, now))
+		o = do(refundInFull(cleared, now))
 		do(step(cleared, ordering.Start, o.Version))
 		if _, err := l.Do(t.Context(), step(unpaid, ordering.Start, 0)); !errors.Is(err, ordering.ErrNotPaid) {
 			t.Error(err)
@@ -130,7 +130,8 @@ func TestLedger_kitchen(t *testing.T) {
 			t.Errorf("later there are still %v, %v", none, err)
 		}
 
-		// Only the served order was ready. A recall does not remove that, and being served is not being ready.
+		// Only the served order was ready. A recall keeps the time at which an order was ready, and serving does not
+		// set it.
 		took, err := reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 30)
 		if err != nil || len(took) != 1 || took[0] < 0 || took[0] > time.Minute {
 			t.Errorf("ready after %v, %v", took, err)
@@ -322,7 +323,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 			var bump error
 			var wg sync.WaitGroup
 			wg.Go(func() { _, bump = other.Do(t.Context(), step(id, ordering.Start, paid.Version*int64(i%2))) })
-			wg.Go(func() { do(giveBack(id, now)) })
+			wg.Go(func() { do(refundInFull(id, now)) })
 			wg.Wait()
 			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
 			if err != nil || !d.Voided() || d.VoidSeen {

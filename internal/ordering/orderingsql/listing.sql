@@ -45,7 +45,7 @@ WITH found AS (
 )
 
 -- fragment: attempt_matches
--- An order without rows has its first attempt, see attempt_select.
+-- An order without rows in payment_attempt counts as its first attempt, see attempt_select in package paymentsql.
 FROM order_info o
 LEFT JOIN payment_attempt a ON a.order_id = o.id
 WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3

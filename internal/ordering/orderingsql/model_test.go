@@ -119,8 +119,8 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 				}
 			}
 		}}
-		// The clock of the database never goes back: entries that a failed check left behind would not be due again, and
-		// every later check would fail for them alone.
+		// The database's clock never goes back, so each run starts on a later day. Otherwise, outbox entries of a
+		// failed run would never become due, and all later runs would fail.
 		m.clock.ms.Store(noon.UnixMilli())
 		defer func() { noon = m.clock.now().Truncate(24 * time.Hour).Add(36 * time.Hour) }()
 		m.open(t, branch)
@@ -130,7 +130,7 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 			"moreTime": m.moreTime, "expire": m.expire, "flush": m.empty, "restart": m.restart, "rotate": m.rotate,
 			"setCap": m.setCap, "nextDay": m.nextDay, "": m.check,
 		})
-		m.quiet(t)
+		m.settleAll(t)
 	})
 }
 
@@ -146,7 +146,7 @@ func (m *machine) open(t *rapid.T, branch int64) {
 
 // start starts the process's components.
 func (m *machine) start(t rapid.TB) {
-	// Claims of rebuilds need a clock that moves, and one that does not go back when the process is started again.
+	// Rebuild claims need a clock that advances and does not go back when the process restarts.
 	ticking := func() time.Time { return m.clock.now().Add(time.Since(m.begun)) }
 	kitchen := m.restaurant.Catalog(t)
 	m.keep = stock.NewSyncer(stock.SyncerConfig{
@@ -157,7 +157,8 @@ func (m *machine) start(t rapid.TB) {
 			// Redis expires keys by its own clock, for which the model's dates are in the past.
 			return day.End.Add(10 * 365 * 24 * time.Hour), err
 		},
-		// No minimum between rebuilds: the one that converge waits for may follow another at once.
+		// There is no minimum interval between rebuilds, because the rebuild that converge waits for may follow another
+		// at once.
 		RebuildInterval: -1, Now: ticking, Log: slog.New(slog.DiscardHandler),
 	})
 	m.ledger = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
@@ -445,8 +446,8 @@ func remaining(n int64, what string) string {
 	return fmt.Sprint(n, " ", what)
 }
 
-// eventually calls inTheWay until it returns "", for at most a minute: a call of the cache may take its whole timeout, and
-// a rebuild starts again when its lease of five seconds has ended, on a machine that runs other tests.
+// eventually calls inTheWay until it returns "", for at most a minute. A call of the cache may take its whole time-out,
+// a rebuild restarts only after its claim of five seconds, and the machine may be busy.
 func (m *machine) eventually(t rapid.TB, inTheWay func() string) {
 	for deadline := time.Now().Add(time.Minute); ; {
 		what := inTheWay()
@@ -478,9 +479,9 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// quiet advances the clock beyond the last deadline and expects that nothing is held (I3) and that the admission cache
-// equals the ledger (I9).
-func (m *machine) quiet(t *rapid.T) {
+// settleAll advances the clock beyond the last deadline and expects that nothing is held (I3) and that the admission
+// cache equals the ledger (I9).
+func (m *machine) settleAll(t *rapid.T) {
 	m.clock.advance(window + grace + 2*5*time.Minute)
 	testenv.Must(m.svc.ExpireOverdue(context.Background()))(t)
 	for _, c := range m.restaurant.Counts(t) {
@@ -510,7 +511,7 @@ func (m *machine) converge(t *rapid.T) {
 	})
 }
 
-// fatal is a TB for calls that cannot fail, because their input was checked before.
+// fatal is a rapid.TB for calls that cannot fail, because their input was checked before.
 type fatal struct{}
 
 func (fatal) Helper()        {}

@@ -111,7 +111,7 @@ var filled = sqldb.Load(fstest.MapFS{
 	"analyze.sql": {Data: []byte(`ANALYZE`)},
 })
 
-// planOf returns how an engine reads what a statement asks for. Row sets are given as the engine receives them.
+// planOf returns an engine's query plan for a statement. Row sets are passed as the engine receives them.
 func planOf(t *testing.T, db *sqldb.DB, name string, args ...any) string {
 	t.Helper()
 	explain, text := "EXPLAIN ", orderingsql.Statements.Must(name).Text(db.Engine())
@@ -184,7 +184,7 @@ func TestOverdue_isFound(t *testing.T) {
 	})
 }
 
-// Labels match in any case and without accents on both engines, though lower of SQLite changes A to Z only.
+// Labels match in any case and without accents on both engines, although SQLite's lower converts only A to Z.
 func TestOrders_Listed_label(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, stock.Unlimited)

@@ -109,7 +109,7 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 		}
 		c.wantLines("binh-2")
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t))
-		// What is sold out stays in the cart.
+		// A sold-out item stays in the cart.
 		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
 		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
 			t.Errorf("sold out: %v", err)
@@ -150,8 +150,8 @@ func TestLedger_shared_cart_in_one_batch(t *testing.T) {
 	})
 }
 
-// C6: guests of two processes add, change and remove lines and order what they see, all at once. Each line is in at most
-// one order, and what was neither ordered nor removed is still there.
+// C6: guests of two processes concurrently add, change and remove lines and order the lines that they see. Each line is
+// in at most one order, and no other line is lost.
 func TestLedger_shared_cart_race(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := openTableCart(t, db, stock.Unlimited)
@@ -227,8 +227,8 @@ func TestLedger_shared_cart_race(t *testing.T) {
 	})
 }
 
-// A phone keeps its guest number from the cart to the bill. Numbers follow the first line or order, also if the line
-// is gone.
+// A phone keeps its guest number from the cart to the bill. Numbers follow each phone's first line or order, even if
+// that line is gone.
 func TestOrders_phones_of_the_shared_cart(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := openTableCart(t, db, 10)

@@ -23,7 +23,7 @@ func confirmText(transactionID, orderID string, amounts ...string) string {
 		orderID, transactionID, strings.Join(parts, ","))
 }
 
-// paymentsText is an answer of the details, with more members of the payment and its refunds.
+// paymentsText returns a response with payment details, with more members of the payment and its refunds.
 func paymentsText(more, refunds string) string {
 	return `{"returnCode":"0000","info":[{"transactionId":` + ref + `,"orderId":"` + attemptID + `","transactionType":"PAYMENT",` +
 		`"payStatus":"CAPTURE","currency":"TWD","payInfo":[{"method":"BALANCE","amount":300},{"method":"POINT","amount":60}]` +
@@ -40,7 +40,7 @@ func TestMerchant_Confirm_codes(t *testing.T) {
 	} {
 		for code := range strings.FieldsSeq(codes) {
 			text := `{"returnCode":"` + code + `","returnMessage":"說明"}`
-			r, err := merchantOf(t, says(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
+			r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
 			if state == rejected {
 				if !errors.Is(err, payment.ErrGateway) || !strings.Contains(err.Error(), code) {
 					t.Errorf("%s: %+v, %v", code, r, err)
@@ -73,7 +73,7 @@ func TestMerchant_Confirm_money(t *testing.T) {
 		"no info":           {`{"returnCode":"0000"}`, payment.Review, 0},
 		"another info":      {`{"returnCode":"0000","info":[1]}`, payment.Review, 0},
 	} {
-		r, err := merchantOf(t, says(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
+		r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
 		if err != nil || r.State != c.state || r.Amount != c.amount || r.Ref != ref || r.Code != codeOK || r.Raw != c.text {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -87,7 +87,7 @@ func TestMerchant_Confirm_body(t *testing.T) {
 	for currency, want := range map[money.Currency]string{
 		"TWD": `{"amount":1250,"currency":"TWD"}`, "THB": `{"amount":12.50,"currency":"THB"}`, "USD": `{"amount":12.50,"currency":"USD"}`,
 	} {
-		l := fails(200, "", nil)
+		l := failingLINEPay(200, "", nil)
 		a := attempt()
 		a.Amount, a.Currency = 1250, currency
 		if _, err := merchantOf(t, l).Confirm(t.Context(), a); err != nil || l.bodies[0] != want {
@@ -99,18 +99,18 @@ func TestMerchant_Confirm_body(t *testing.T) {
 // An invalid response leaves the outcome unknown.
 func TestMerchant_Confirm_unclear(t *testing.T) {
 	good := confirmText(ref, attemptID, "360")
-	for name, l := range map[string]*line{
-		"HTML":         fails(200, "<html>\x00\xff", nil),
-		"empty":        fails(200, "", nil),
-		"half":         fails(200, good[:40], nil),
-		"no code":      fails(200, `{"info":{}}`, nil),
-		"odd code":     fails(200, `{"returnCode":"0000 "}`, nil),
-		"number":       fails(200, `{"returnCode":0}`, nil),
-		"status 500":   fails(500, good, nil),
-		"status 429":   fails(429, `{"returnCode":"1101"}`, nil),
-		"status 302":   fails(302, good, nil),
-		"too long":     fails(200, good+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
-		"out of reach": fails(0, "", http.ErrHandlerTimeout),
+	for name, l := range map[string]*fakeServer{
+		"HTML":         failingLINEPay(200, "<html>\x00\xff", nil),
+		"empty":        failingLINEPay(200, "", nil),
+		"half":         failingLINEPay(200, good[:40], nil),
+		"no code":      failingLINEPay(200, `{"info":{}}`, nil),
+		"odd code":     failingLINEPay(200, `{"returnCode":"0000 "}`, nil),
+		"number":       failingLINEPay(200, `{"returnCode":0}`, nil),
+		"status 500":   failingLINEPay(500, good, nil),
+		"status 429":   failingLINEPay(429, `{"returnCode":"1101"}`, nil),
+		"status 302":   failingLINEPay(302, good, nil),
+		"too long":     failingLINEPay(200, good+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
+		"out of reach": failingLINEPay(0, "", http.ErrHandlerTimeout),
 	} {
 		r, err := merchantOf(t, l).Confirm(t.Context(), attempt())
 		if err != nil || r.State != payment.Unknown || r.Ref != ref || r.Code != "" || r.Amount != 0 {
@@ -126,7 +126,7 @@ func TestMerchant_Confirm_unclear(t *testing.T) {
 }
 
 func TestMerchant_Confirm_refuses(t *testing.T) {
-	l := fails(200, "", nil)
+	l := failingLINEPay(200, "", nil)
 	a := attempt()
 	for _, odd := range []string{"", "123", ref + "0", "20261121098765432a1", "../../v4/x"} {
 		a.GatewayRef = odd
@@ -166,7 +166,7 @@ func TestMerchant_Check(t *testing.T) {
 		"in process":        {`{"returnCode":"1145"}`, gone, "", 0},
 		"HTML":              {`<html>`, gone, "", 0},
 	} {
-		m := merchantOf(t, says(map[string]string{"check": c.check, "payments": c.details}))
+		m := merchantOf(t, fakeLINEPay(map[string]string{"check": c.check, "payments": c.details}))
 		r, err := m.Check(t.Context(), attempt())
 		if c.want == "" {
 			if !errors.Is(err, payment.ErrGateway) || r != (payment.Report{}) {
@@ -183,21 +183,21 @@ func TestMerchant_Check(t *testing.T) {
 	}
 }
 
-// Without a transaction an attempt is looked up by its own id; its refunds are not taken for it.
+// Without a transaction, an attempt is looked up by its own id. Refunds in the response do not count as the attempt.
 func TestMerchant_Check_unstarted(t *testing.T) {
 	a := attempt()
 	a.GatewayRef = ""
 	back := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
-	l := says(map[string]string{"payments": back})
+	l := fakeLINEPay(map[string]string{"payments": back})
 	r, err := merchantOf(t, l).Check(t.Context(), a)
 	if err != nil || r.State != payment.Paid || r.Ref != ref || r.Amount != 360 || l.requests[0].URL.RawQuery != "orderId="+attemptID {
 		t.Errorf("%+v, %v, %s", r, err, l.requests[0].URL)
 	}
-	r, err = merchantOf(t, says(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
+	r, err = merchantOf(t, fakeLINEPay(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
 	if err != nil || r.State != payment.Redirected || r.Ref != "" || r.Code != "1150" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err = merchantOf(t, fails(500, "", nil)).Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
+	if _, err = merchantOf(t, failingLINEPay(500, "", nil)).Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 		t.Error(err)
 	}
 }
@@ -208,7 +208,7 @@ func FuzzMerchant_Confirm(f *testing.F) {
 	f.Add(`{"returnCode":"1169","returnMessage":"x"}`)
 	f.Add(`{"returnCode":"0000","info":{"orderId":null,"transactionId":` + ref + `,"payInfo":[{}]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := merchantOf(t, fails(http.StatusOK, text, nil)).Confirm(t.Context(), attempt())
+		r, err := merchantOf(t, failingLINEPay(http.StatusOK, text, nil)).Confirm(t.Context(), attempt())
 		if err != nil && !errors.Is(err, payment.ErrGateway) {
 			t.Error(err)
 		}

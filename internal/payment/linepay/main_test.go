@@ -20,14 +20,14 @@ const (
 	attemptID = "06g5s3p1q8n7q0a1b2c3d4e5f6"
 )
 
-// line is a fake LINE Pay with the responses of a test, call by call.
-type line struct {
+// fakeServer is a fake LINE Pay with the responses of a test, call by call.
+type fakeServer struct {
 	requests []*http.Request
 	bodies   []string
 	answer   func(r *http.Request, body string) (status int, text string, err error)
 }
 
-func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *fakeServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := ""
 	if r.Body != nil {
 		b, err := io.ReadAll(r.Body)
@@ -45,22 +45,23 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(text)), Header: h, Request: r}, nil
 }
 
-// says makes a LINE Pay that answers each call by the last word of its path: request, check, confirm, refund, payments.
-func says(texts map[string]string) *line {
-	return &line{answer: func(r *http.Request, _ string) (int, string, error) {
+// fakeLINEPay returns a LINE Pay that answers each call by the last word of its path: request, check, confirm, refund,
+// payments.
+func fakeLINEPay(texts map[string]string) *fakeServer {
+	return &fakeServer{answer: func(r *http.Request, _ string) (int, string, error) {
 		return http.StatusOK, texts[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]], nil
 	}}
 }
 
-func fails(status int, text string, err error) *line {
-	return &line{answer: func(*http.Request, string) (int, string, error) { return status, text, err }}
+func failingLINEPay(status int, text string, err error) *fakeServer {
+	return &fakeServer{answer: func(*http.Request, string) (int, string, error) { return status, text, err }}
 }
 
 func testConfig() Config {
 	return Config{ChannelID: "1656000001", ChannelSecret: "a917ab6a2367b536f8e5a6e2977e06f4"}
 }
 
-func merchantOf(t testing.TB, l *line) *Merchant {
+func merchantOf(t testing.TB, l *fakeServer) *Merchant {
 	t.Helper()
 	return testenv.Must(New(testConfig(), &http.Client{Transport: l}, Nonce))(t)
 }

@@ -45,7 +45,7 @@ type model struct {
 	now     time.Time
 	attempt payment.Attempt
 	page    string
-	back    int64 // given back
+	back    int64 // refunded
 	books   []payment.Refund
 }
 
@@ -88,8 +88,8 @@ func (l *model) press(t *rapid.T, action string) {
 	}
 }
 
-// holds compares a report with the true state.
-func (l *model) holds(t *rapid.T, r payment.Report, err error) {
+// wantTrue compares a report with the true state.
+func (l *model) wantTrue(t *rapid.T, r payment.Report, err error) {
 	switch {
 	case err != nil && !errors.Is(err, payment.ErrGateway):
 		t.Errorf("%v", err)
@@ -105,14 +105,14 @@ func (l *model) holds(t *rapid.T, r payment.Report, err error) {
 func (l *model) settle(t *rapid.T) {
 	testenv.NoError(t, l.sim.SetFaults())
 	r, err := l.m.Check(t.Context(), l.attempt)
-	l.holds(t, r, err)
+	l.wantTrue(t, r, err)
 	if err != nil || (r.State == payment.Paid) != l.paid() {
 		t.Errorf("at last %+v, %v", r, err)
 	}
 }
 
-// giveBack sends one refund until it gets a response.
-func (l *model) giveBack(t *rapid.T) {
+// refund sends one refund until it gets a response.
+func (l *model) refund(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{l.attempt.Amount, max(1, l.attempt.Amount/4), rapid.Int64Range(1, l.attempt.Amount).Draw(t, "any")}).Draw(t, "refund")
 	r := payment.RefundRequest{
 		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.back == 0 && amount == l.attempt.Amount,
@@ -125,7 +125,7 @@ func (l *model) giveBack(t *rapid.T) {
 		t.Fatalf("%+v: %+v, %v", r, out, err)
 	}
 	r.PriorRefunds = before
-	for range 3 { // at most two calls of one attempt are spoilt
+	for range 3 { // at most two calls of one attempt fail
 		got, err := l.m.Refund(t.Context(), r)
 		r.Sent = true
 		switch {
@@ -146,8 +146,8 @@ func (l *model) giveBack(t *rapid.T) {
 	t.Error("a refund is never answered")
 }
 
-// portal refunds a part in the portal and records it.
-func (l *model) portal(t *rapid.T) {
+// refundInPortal refunds a part in the portal and records it.
+func (l *model) refundInPortal(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{max(1, l.attempt.Amount/4), 1}).Draw(t, "by hand")
 	if l.sim.RefundInPortal(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
 		l.back += amount
@@ -162,7 +162,7 @@ func (l *model) same(t *rapid.T) {
 	}
 }
 
-// trimmed writes an amount as the simulator does.
+// trimmed formats an amount as the simulator does.
 func trimmed(amount int64) string {
 	return strings.TrimSuffix(strings.TrimRight(money.THB.Format(amount), "0"), ".")
 }
@@ -183,17 +183,17 @@ func TestModel(t *testing.T) {
 			"spoil": l.spoil,
 			"confirm": func(t *rapid.T) {
 				r, err := l.m.Confirm(t.Context(), l.attempt)
-				l.holds(t, r, err)
+				l.wantTrue(t, r, err)
 				if err != nil {
 					t.Errorf("%v", err)
 				}
 			},
 			"check": func(t *rapid.T) {
 				r, err := l.m.Check(t.Context(), l.attempt)
-				l.holds(t, r, err)
+				l.wantTrue(t, r, err)
 			},
-			"refund": l.giveBack,
-			"portal": l.portal,
+			"refund": l.refund,
+			"portal": l.refundInPortal,
 			"settle": l.settle,
 		})
 	})

@@ -70,11 +70,11 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkMerchant_Confirm(b *testing.B) {
-	l := &line{}
+	l := &fakeServer{}
 	m := merchantOf(b, l)
 	text := confirmText(ref, attemptID, "300", "60")
 	for b.Loop() {
-		*l = *fails(200, text, nil)
+		*l = *failingLINEPay(200, text, nil)
 		if r, err := m.Confirm(b.Context(), attempt()); err != nil || r.Amount != 360 {
 			b.Fatal(r, err)
 		}

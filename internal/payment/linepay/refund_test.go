@@ -16,7 +16,7 @@ func TestMerchant_Refund_codes(t *testing.T) {
 		"":                    "1104 1105 1106 1124 1145 1152 1172 1198 1199 1900 1999 2101 2102 9000 8888",
 	} {
 		for code := range strings.FieldsSeq(codes) {
-			l := says(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"` + code + `"}`})
+			l := fakeLINEPay(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"` + code + `"}`})
 			got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 			if got.State != state || state != "" && (got.Code != code || err != nil) || state == "" && !errors.Is(err, payment.ErrGateway) {
 				t.Errorf("%s: %+v, %v", code, got, err)
@@ -30,7 +30,7 @@ func TestMerchant_Refund_lookups(t *testing.T) {
 	for text, want := range map[string]payment.RefundState{
 		`{"returnCode":"1150"}`: payment.RefundRefused, `{"returnCode":"1106"}`: "", `<html>`: "",
 	} {
-		l := says(map[string]string{"payments": text, "refund": `{"returnCode":"0000"}`})
+		l := fakeLINEPay(map[string]string{"payments": text, "refund": `{"returnCode":"0000"}`})
 		got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if got.State != want || (err == nil) != (want != "") || len(l.requests) != 1 {
 			t.Errorf("%s: %+v, %v, %d calls", text, got, err, len(l.requests))
@@ -38,11 +38,11 @@ func TestMerchant_Refund_lookups(t *testing.T) {
 	}
 }
 
-// A refusal because of an earlier refund is looked up: it may have been this very refund.
+// After a refusal because of an earlier refund, that refund is looked up: it may be this very one.
 func TestMerchant_Refund_refused_for_itself(t *testing.T) {
 	for _, code := range []string{"1164", "1165"} {
 		looked := false
-		l := &line{answer: func(r *http.Request, _ string) (int, string, error) {
+		l := &fakeServer{answer: func(r *http.Request, _ string) (int, string, error) {
 			if strings.HasSuffix(r.URL.Path, "/refund") {
 				return http.StatusOK, `{"returnCode":"` + code + `"}`, nil
 			}
@@ -69,7 +69,7 @@ func TestMerchant_Refund_body(t *testing.T) {
 		{payment.RefundRequest{Attempt: attempt(), Amount: 360}, `{"refundAmount":360}`},
 		{payment.RefundRequest{Attempt: attempt(), Amount: 1}, `{"refundAmount":1}`},
 	} {
-		l := says(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"0000"}`})
+		l := fakeLINEPay(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"0000"}`})
 		if _, err := merchantOf(t, l).Refund(t.Context(), c.r); err != nil || l.bodies[1] != c.want {
 			t.Errorf("%v, %v", l.bodies, err)
 		}
@@ -77,7 +77,7 @@ func TestMerchant_Refund_body(t *testing.T) {
 }
 
 func TestMerchant_Refund_refuses(t *testing.T) {
-	l := fails(200, "", nil)
+	l := failingLINEPay(200, "", nil)
 	foreign := attempt()
 	foreign.Currency = "VND"
 	for name, r := range map[string]payment.RefundRequest{

@@ -16,7 +16,7 @@ const (
 	thirdRef  = "2026112100000000005"
 )
 
-// listOf writes a list of refunds as "id amount" pairs.
+// listOf formats a list of refunds from "id amount" pairs.
 func listOf(pairs ...string) string {
 	var all []string
 	for _, pair := range pairs {
@@ -34,12 +34,12 @@ func byHand(amount int64) payment.Refund {
 	return payment.Refund{State: payment.RefundDone, Amount: amount}
 }
 
-// inPortal is a refund made in the portal and recorded with the portal's reference.
+// inPortal returns a refund made in the portal and recorded with the portal's reference.
 func inPortal(ref string, amount int64) payment.Refund {
 	return payment.Refund{State: payment.RefundDone, Amount: amount, PortalRef: ref}
 }
 
-// A refund of 60 beside others, by what LINE Pay lists: it is sent, found, or left to the staff.
+// A refund of 60, with other refunds in LINE Pay's list: it is sent, found in the list, or left to the staff.
 func TestMerchant_Refund_looks_up_first(t *testing.T) {
 	const none, done, refused, unknown = payment.RefundState(""), payment.RefundDone, payment.RefundRefused, payment.RefundUnknown
 	unheard := payment.Refund{State: payment.RefundUnknown, Amount: 60, Sent: true}
@@ -49,10 +49,10 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		name   string
 		list   []string
 		others []payment.Refund
-		sent   bool     // before
-		before []string // listed then
+		sent   bool     // whether it was sent before
+		before []string // listed when it was sent before
 		state  payment.RefundState
-		calls  int // two if it is sent
+		calls  int // number of calls; two if it is sent
 	}{
 		{"first", nil, nil, false, nil, done, 2},
 		{"second", list(firstRef + " -60"), others(named(firstRef, 60)), false, list(firstRef), done, 2},
@@ -89,7 +89,7 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		{"again, one like none", list(firstRef + " -360"), nil, true, nil, unknown, 1},
 		{"again, the list is behind", nil, nil, true, list(firstRef), none, 1},
 	} {
-		l := says(map[string]string{
+		l := fakeLINEPay(map[string]string{
 			"payments": paymentsText("", listOf(c.list...)), "refund": `{"returnCode":"0000","info":{"refundTransactionId":` + thirdRef + `}}`,
 		})
 		r := payment.RefundRequest{ID: "r", Attempt: attempt(), Amount: 60, OtherRefunds: c.others, Sent: c.sent, PriorRefunds: c.before}
@@ -123,7 +123,7 @@ func TestMerchant_Prepare(t *testing.T) {
 		{"checked by staff", two, nil, RefundedElsewhere, []string{firstRef, secondRef}, "", ""},
 		{"no such payment", `{"returnCode":"1150"}`, nil, "", nil, payment.RefundRefused, "1150"},
 	} {
-		l := says(map[string]string{"payments": c.text})
+		l := fakeLINEPay(map[string]string{"payments": c.text})
 		r := payment.RefundRequest{ID: "r", Attempt: attempt(), Amount: 60, OtherRefunds: c.others, Code: c.code}
 		before, out, err := merchantOf(t, l).Prepare(t.Context(), r)
 		if !slices.Equal(before, c.before) || out.State != c.state || out.Code != c.said || err != nil || len(l.requests) != 1 {
@@ -131,7 +131,7 @@ func TestMerchant_Prepare(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`{"returnCode":"1106"}`, `<html>`, paymentsText("", `{"refundAmount":-60}`)} {
-		_, out, err := merchantOf(t, says(map[string]string{"payments": text})).Prepare(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
+		_, out, err := merchantOf(t, fakeLINEPay(map[string]string{"payments": text})).Prepare(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if !errors.Is(err, payment.ErrGateway) || out.State != "" {
 			t.Errorf("%s: %+v, %v", text, out, err)
 		}

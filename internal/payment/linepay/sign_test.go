@@ -35,7 +35,7 @@ func TestSign_published(t *testing.T) {
 
 // The signature covers the bytes as received: the path without host, and the query without question mark.
 func TestMerchant_signs_the_bytes_sent(t *testing.T) {
-	l := says(map[string]string{
+	l := fakeLINEPay(map[string]string{
 		"request":  `{"returnCode":"0000","info":{"transactionId":` + ref + `,"paymentUrl":{"web":"https://pay.example/x"}}}`,
 		"check":    `{"returnCode":"0123"}`,
 		"payments": paymentsText("", ""),

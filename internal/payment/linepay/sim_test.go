@@ -42,13 +42,13 @@ func newFixture(t *testing.T, prefix string) *fixture {
 	t.Cleanup(l.sim.Close)
 	// Without idle connections no call is sent a second time by the client itself.
 	transport := &http.Transport{DisableKeepAlives: true}
-	l.client = &http.Client{Transport: transport, CheckRedirect: stay}
+	l.client = &http.Client{Transport: transport, CheckRedirect: noRedirect}
 	conf := linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: server.URL, Prefix: prefix}
 	l.Merchant = testenv.Must(linepay.New(conf, &http.Client{Transport: transport}, linepay.Nonce))(t)
 	return l
 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // start starts an attempt and returns it with its page.
 func (l *fixture) start(amount int64, c money.Currency) (payment.Attempt, string) {
@@ -177,7 +177,7 @@ func TestSimulated_guestLeaves(t *testing.T) {
 	}
 }
 
-// A guest who pays after the order has ended has only approved; without a confirmation no money moves.
+// A guest who pays after the order has ended only approves the payment. Without a confirmation no money moves.
 func TestSimulated_late(t *testing.T) {
 	l := newFixture(t, "/v4")
 	a, page := l.start(360, "TWD")
@@ -203,7 +203,7 @@ func TestSimulated_late(t *testing.T) {
 	l.confirms(a, payment.Paid, "0000")
 }
 
-// A confirmation whose response is lost or spoilt is settled by checking, whether or not the money has moved.
+// A confirmation with a lost or broken response is settled by a check, whether or not the money has moved.
 func TestSimulated_confirm_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
@@ -255,7 +255,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 	l.confirms(a, payment.Paid, "0000")
 }
 
-// The address of the confirmation opened twice at once: one captures, and no response reports a failure.
+// The confirmation URL is opened twice concurrently: one call captures, and no response reports a failure.
 func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 	l := newFixture(t, "/v4")
 	a := l.approved(360, "TWD")
@@ -327,7 +327,7 @@ func TestSimulated_twoAttempts(t *testing.T) {
 	}
 }
 
-// A start whose answer was lost leaves nothing that could be paid.
+// If the response to a start is lost, no payment page exists that could be paid.
 func TestSimulated_start_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
@@ -382,8 +382,8 @@ func (b *knownRefunds) refund(amount int64) payment.RefundOutcome {
 	return payment.RefundOutcome{}
 }
 
-// portal refunds in the portal and records it.
-func (b *knownRefunds) portal(amount int64) {
+// refundInPortal refunds in the portal and records it.
+func (b *knownRefunds) refundInPortal(amount int64) {
 	b.t.Helper()
 	if b.sim.RefundInPortal(b.a.GatewayRef, json.Number(b.a.Currency.Format(amount))) == "" {
 		b.t.Fatalf("%d cannot be given back by hand", amount)
@@ -398,7 +398,7 @@ func (b *knownRefunds) want(amount int64, pieces int) {
 	}
 }
 
-func newBooks(t *testing.T) *knownRefunds {
+func newKnownRefunds(t *testing.T) *knownRefunds {
 	t.Helper()
 	l := newFixture(t, "/v4")
 	a := l.approved(1250, "THB")
@@ -407,7 +407,7 @@ func newBooks(t *testing.T) *knownRefunds {
 }
 
 func TestSimulated_refund_parts(t *testing.T) {
-	b := newBooks(t)
+	b := newKnownRefunds(t)
 	for _, c := range []struct {
 		amount int64
 		state  payment.RefundState
@@ -423,19 +423,20 @@ func TestSimulated_refund_parts(t *testing.T) {
 	b.want(1250, 3)
 }
 
-// Parts of one amount, some sent and some given back by hand in the portal: each goes back once, whatever is lost.
+// Parts of equal amounts, some sent and some refunded by hand in the portal: each is refunded once, whichever responses
+// are lost.
 func TestSimulated_refund_partsByHand(t *testing.T) {
 	lost := func(moves bool) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
 	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
-		b := newBooks(t)
+		b := newKnownRefunds(t)
 		b.faults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
 		if got := b.refund(200); got.State != payment.RefundRefused {
 			t.Fatalf("%+v", got)
 		}
-		b.all = nil // the same row: it is noted as given back by hand
-		b.portal(200)
+		b.all = nil // the same row, now recorded as refunded by hand
+		b.refundInPortal(200)
 		for pieces := int64(2); pieces <= 3; pieces++ {
 			b.faults(fault)
 			if got := b.refund(200); got.State != payment.RefundDone || got.Ref == "" {
@@ -443,7 +444,7 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 			}
 			b.want(200*pieces, int(pieces))
 		}
-		b.portal(200)
+		b.refundInPortal(200)
 		b.faults(fault)
 		if got := b.refund(450); got.State != payment.RefundDone {
 			t.Errorf("%+v: %+v", fault, got)
@@ -454,8 +455,8 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 
 // A refund made in the portal and not recorded here stops every later refund.
 func TestSimulated_refund_notNoted(t *testing.T) {
-	b := newBooks(t)
-	b.portal(200)
+	b := newKnownRefunds(t)
+	b.refundInPortal(200)
 	b.all = nil
 	for _, amount := range []int64{200, 300} {
 		if got := b.refund(amount); got.State != payment.RefundRefused || got.Code != linepay.RefundedElsewhere {
@@ -465,7 +466,7 @@ func TestSimulated_refund_notNoted(t *testing.T) {
 	b.want(200, 1)
 }
 
-// Whatever is lost on its way, a refund that is tried until it is answered is paid once.
+// A refund that is retried until it is answered is paid once, whichever messages are lost.
 func TestSimulated_refund_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	for _, whole := range []bool{true, false} {

@@ -16,7 +16,7 @@ const started = `{"returnCode":"0000","returnMessage":"Success.","info":{"paymen
 	`"transactionId":` + ref + `,"paymentAccessToken":"187568751124"}}`
 
 func TestMerchant_Start(t *testing.T) {
-	l := says(map[string]string{"request": started})
+	l := fakeLINEPay(map[string]string{"request": started})
 	page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
 	if err != nil || page != (payment.Page{URL: "https://pay.example/p", Ref: ref}) {
 		t.Fatalf("%+v, %v", page, err)
@@ -51,7 +51,7 @@ func TestMerchant_Start_words(t *testing.T) {
 }
 
 func TestMerchant_Start_refuses(t *testing.T) {
-	l := says(map[string]string{"request": started})
+	l := fakeLINEPay(map[string]string{"request": started})
 	m := merchantOf(t, l)
 	for _, c := range []struct {
 		amount   int64
@@ -74,19 +74,19 @@ func TestMerchant_Start_refuses(t *testing.T) {
 }
 
 func TestMerchant_Start_answers(t *testing.T) {
-	for name, l := range map[string]*line{
-		"signature":    says(map[string]string{"request": `{"returnCode":"1106","returnMessage":"Header information error."}`}),
-		"repeated":     says(map[string]string{"request": `{"returnCode":"1172"}`}),
-		"no info":      says(map[string]string{"request": `{"returnCode":"0000"}`}),
-		"short id":     says(map[string]string{"request": strings.Replace(started, ref, "123", 1)}),
-		"a float":      says(map[string]string{"request": strings.Replace(started, ref, "2.0261121098765433e18", 1)}),
-		"script":       says(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "javascript:alert(1)", 1)}),
-		"no page":      says(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "", 1)}),
-		"HTML":         fails(200, "<html>", nil),
-		"error":        fails(500, started, nil),
-		"redirect":     fails(302, started, nil),
-		"too long":     fails(200, started+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
-		"out of reach": fails(0, "", http.ErrHandlerTimeout),
+	for name, l := range map[string]*fakeServer{
+		"signature":    fakeLINEPay(map[string]string{"request": `{"returnCode":"1106","returnMessage":"Header information error."}`}),
+		"repeated":     fakeLINEPay(map[string]string{"request": `{"returnCode":"1172"}`}),
+		"no info":      fakeLINEPay(map[string]string{"request": `{"returnCode":"0000"}`}),
+		"short id":     fakeLINEPay(map[string]string{"request": strings.Replace(started, ref, "123", 1)}),
+		"a float":      fakeLINEPay(map[string]string{"request": strings.Replace(started, ref, "2.0261121098765433e18", 1)}),
+		"script":       fakeLINEPay(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "javascript:alert(1)", 1)}),
+		"no page":      fakeLINEPay(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "", 1)}),
+		"HTML":         failingLINEPay(200, "<html>", nil),
+		"error":        failingLINEPay(500, started, nil),
+		"redirect":     failingLINEPay(302, started, nil),
+		"too long":     failingLINEPay(200, started+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
+		"out of reach": failingLINEPay(0, "", http.ErrHandlerTimeout),
 	} {
 		page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
 		if !errors.Is(err, payment.ErrGateway) || page != (payment.Page{}) {

@@ -50,7 +50,7 @@ SET state = excluded.state, gateway_ref = excluded.gateway_ref, redirect_url = e
 WHERE payment_attempt.state <> 'PAID'
 
 -- name: attempt_select
--- An order without rows has its first attempt, of which the order has all.
+-- An order without rows in payment_attempt has only its first attempt, whose columns are those of the order.
 SELECT @attempt_columns
 FROM payment_attempt a
 JOIN @rows($1: id text) AS r ON a.order_id = r.id

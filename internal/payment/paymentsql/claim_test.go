@@ -59,7 +59,7 @@ func TestClaimChecks(t *testing.T) {
 	})
 }
 
-// Concurrent processes share what is due, and no row is claimed twice.
+// Concurrent processes share the due rows, and no row is claimed twice.
 func TestClaims_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 200
@@ -144,7 +144,8 @@ func TestClaimRefunds(t *testing.T) {
 	})
 }
 
-// A refund is claimed again after its last attempt, even if its process was killed, and does not block others forever.
+// A refund is claimed once more after its last attempt, even if its process was killed, and does not block others
+// forever.
 func TestClaimRefunds_until_finished(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := payment.Refund{

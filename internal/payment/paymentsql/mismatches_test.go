@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Repeated reports of one amount and currency are one mismatch, which stays cleared.
+// Repeated reports of one amount and currency are one mismatch, which remains cleared once it is.
 func TestMismatches(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		report := func(amount int64, later time.Duration) payment.AmountMismatch {

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// api returns one text for every request and records the requests.
+// api is a server that returns one text for every request and records the requests.
 type api struct {
 	status int
 	answer string
@@ -52,12 +52,12 @@ func merchantAt(t *testing.T, a *api) *Merchant {
 	return testMerchant(t, s.Client(), s.URL+"/merchant_webapi/api/transaction")
 }
 
-// queried is a signed answer to querydr; the texts are written as VNPay may write them, numbers without quotes.
+// queried returns a signed response to querydr. Its texts vary as VNPay's may: numbers have no quotes.
 func queried(code, status, amount, number string) string {
 	return queriedOf("01", code, status, amount, number)
 }
 
-// queriedOf is queried with a type of transaction.
+// queriedOf returns a response like queried, with a type of transaction.
 func queriedOf(kind, code, status, amount, number string) string {
 	text := strings.Join([]string{
 		"r1", "querydr", code, "QueryDR Success", "COMANDA1", testID, strings.Replace(amount, "null", "", 1), "NCB",
@@ -104,7 +104,7 @@ func TestMerchant_Check(t *testing.T) {
 func TestMerchant_Check_answers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
-		state  payment.State // empty is ErrGateway
+		state  payment.State // empty for ErrGateway
 		ref    string
 	}{
 		"pending":               {queried("00", "01", "15000000", "0"), payment.Redirected, ""},
@@ -199,7 +199,7 @@ func testRepayment() payment.RefundRequest {
 	}
 }
 
-// refunded is a signed answer to refund.
+// refunded returns a signed response to refund.
 func refunded(code, status string) string {
 	text := "r2|refund|" + code + "|m|COMANDA1|" + testID + "|15000000|NCB|20261122013000|14422575|02|" + status + "|Hoan tien"
 	return fmt.Sprintf(`{"vnp_ResponseId":"r2","vnp_Command":"refund","vnp_ResponseCode":%q,"vnp_Message":"m","vnp_TmnCode":"COMANDA1",
@@ -241,8 +241,8 @@ func TestMerchant_Refund_answers(t *testing.T) {
 	const done, refused, unknown = payment.RefundDone, payment.RefundRefused, payment.RefundUnknown
 	for _, c := range []struct {
 		answer string
-		first  payment.RefundState // empty is ErrGateway
-		again  payment.RefundState // of one that was sent before
+		first  payment.RefundState // empty for ErrGateway
+		again  payment.RefundState // result of a refund that was sent before
 		code   string
 	}{
 		{refunded("00", "05"), done, done, "00"},
@@ -294,7 +294,7 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 	}
 }
 
-// VNPay recognizes a repetition on the same day of its own, which starts at 17:00 UTC. A first request is not a
+// VNPay recognizes a repetition within one day of UTC+7, which starts at 17:00 UTC. A first request is not a
 // repetition.
 func TestMerchant_Refund_anotherDay(t *testing.T) {
 	for _, c := range []struct {

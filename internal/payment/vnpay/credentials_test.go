@@ -45,7 +45,7 @@ func TestMerchant_TestCredentials(t *testing.T) {
 	}
 }
 
-// Only a signed response proves the credentials, and only refusals are believed without a signature.
+// Only a signed response proves the credentials. Refusals count without a signature.
 func TestMerchant_TestCredentials_unproven(t *testing.T) {
 	for _, answer := range []string{
 		`{"vnp_ResponseCode":"91","vnp_Message":"Transaction not found"}`, `{"vnp_ResponseCode":"00"}`, `{}`, `<html>`,

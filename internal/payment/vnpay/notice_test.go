@@ -35,14 +35,14 @@ func testMerchant(t testing.TB, client *http.Client, api string) *Merchant {
 	return testenv.Must(New(conf, client, func() time.Time { return testNow }))(t)
 }
 
-// mac signs as the manual says, independently of the code under test.
+// mac signs as the manual requires, independently of the code under test.
 func mac(text string) string {
 	h := hmac.New(sha512.New, []byte(testSecret))
 	_, _ = fmt.Fprint(h, text)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// signedQuery is url.Values as VNPay would send them.
+// signedQuery returns values in the form in which VNPay sends them.
 func signedQuery(v url.Values) string {
 	text := v.Encode() // sorts, and encodes everything but ~ as VNPay does
 	return text + "&vnp_SecureHash=" + mac(text)
@@ -93,7 +93,7 @@ func TestMerchant_Read(t *testing.T) {
 	}
 }
 
-// Unsigned parameters of other parties must not keep a report from being stored.
+// Unsigned parameters of other parties do not prevent a report from being stored.
 func TestMerchant_Read_keepsText(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	raw := signedQuery(success())
@@ -204,7 +204,7 @@ func TestReplyFor(t *testing.T) {
 	}
 }
 
-// php encodes as PHP's urlencode does, which VNPay's samples use: byte by byte.
+// php encodes like PHP's urlencode, which VNPay's samples use: byte by byte.
 func php(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -236,7 +236,8 @@ func TestEscape(t *testing.T) {
 	})
 }
 
-// Any text that VNPay reports, encoded by it or by a proxy, is read if it was signed and refused if one byte differs.
+// Every text that VNPay reports, encoded by VNPay or by a proxy, is accepted if it was signed, and refused if one byte
+// differs.
 func TestRead_texts(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	rapid.Check(t, func(t *rapid.T) {
@@ -264,8 +265,8 @@ func TestRead_texts(t *testing.T) {
 	})
 }
 
-// genuine reports by the manual, independently of the code under test, whether a query is VNPay's: its hash covers the
-// pieces as received, or the decoded values encoded again.
+// genuine reports whether a query is VNPay's, as the manual requires and independently of the code under test: its hash
+// covers the pieces as received, or the decoded values encoded again.
 func genuine(raw string) bool {
 	pieces, again := map[string]string{}, map[string]string{}
 	hash, seen := "", map[string]int{}

@@ -127,8 +127,8 @@ func TestASCIIText(t *testing.T) {
 	})
 }
 
-// For any text of an order the pay URL is signed and complete, and has no characters on whose encoding
-// implementations differ.
+// For any text of an order, the pay URL is signed and complete. Its characters are only those that all implementations
+// encode in the same way.
 func TestStart_texts(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	rapid.Check(t, func(t *rapid.T) {

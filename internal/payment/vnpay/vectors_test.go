@@ -38,7 +38,8 @@ func vectors(t testing.TB) []vector {
 	return file.Vectors
 }
 
-// The examples' site codes and secrets are not in the form that Config asks for, so the merchant is put together by hand.
+// The examples' site codes and secrets do not have the form that Config requires, so merchantOf builds the merchant
+// directly.
 func merchantOf(v vector) *Merchant {
 	return &Merchant{Config{TmnCode: v.Params["vnp_TmnCode"], HashSecret: v.Secret}, gatewayhttp.NewClient(http.DefaultClient), time.Now}
 }

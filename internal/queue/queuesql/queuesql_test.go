@@ -33,7 +33,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // start is the time at which the tests insert rows.
 var start = time.UnixMilli(1_772_000_000_000)
 
-// row is a claimed row: its id and its attempts, the claim included.
+// row is a claimed row: its id and the number of its attempts, including this claim.
 type row struct {
 	id       string
 	attempts int
@@ -45,7 +45,7 @@ type subject struct {
 	deletes func(ctx context.Context, ids []string) error
 	fail    func(ctx context.Context, now time.Time, failures ...queue.Failure) error
 	backlog func(ctx context.Context, now time.Time) (queue.Backlog, error)
-	insert  *sqldb.Stmt // takes the id and start
+	insert  *sqldb.Stmt // has the parameters id and start
 	dead    bool        // the table has dead letters
 	dueAge  bool        // ages count from the due time instead of the creation
 }
@@ -137,7 +137,7 @@ func TestClaim_one_worker_gets_a_row(t *testing.T) {
 						t.Errorf("%d rows, %v", len(claimed), err)
 					}
 					if len(claimed) == 0 {
-						return // what is left is another's
+						return // another worker has claimed the rest
 					}
 					mu.Lock()
 					for _, r := range claimed {
@@ -184,13 +184,13 @@ type model map[string]*modelRow
 type modelRow struct {
 	due      time.Time
 	attempts int
-	dead     time.Time // zero while it is none
+	dead     time.Time // zero for a row that is not dead
 }
 
 var policy = queue.Policy{Policy: backoff.Policy{First: time.Second, Factor: 3, Max: time.Minute}, MaxAttempts: 3}
 
-// A table behaves like a map of rows, whatever is claimed, failed, released and deleted in whatever order, by workers
-// whose claims have ended or not.
+// A table behaves like a map of rows under any order of claims, failures, releases and deletions, by workers whose
+// claims have expired or not.
 func TestQueue_model(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, name string) {
 		rapid.Check(t, func(r *rapid.T) {
@@ -213,7 +213,7 @@ type modelRun struct {
 	s    subject
 	now  time.Time
 	rows model
-	held []row // of any worker, those of ended claims included
+	held []row // rows claimed by any worker, including expired claims
 }
 
 func (m *modelRun) step(ctx context.Context, r *rapid.T) {
@@ -286,7 +286,7 @@ func (m *modelRun) compare(ctx context.Context, r *rapid.T) {
 	}
 	got, err := m.s.backlog(ctx, m.now)
 	if m.s.dueAge {
-		want.DeadAge = got.DeadAge // the mail table does not store when a message died
+		want.DeadAge = got.DeadAge // the mail table does not store the time of death
 	}
 	if err != nil || got != want {
 		r.Fatalf("backlog %+v, want %+v, %v", got, want, err)

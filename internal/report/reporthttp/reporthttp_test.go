@@ -51,8 +51,8 @@ var stmts = sqldb.Load(fstest.MapFS{
 		       ($1, 12, $4, 'READY', 'SERVED', 'user:1')`)},
 })
 
-// reportServer serves the reports of a branch in which four orders were placed at noon: one was paid and cooked, one of
-// its two dishes given back; one was left at a gateway's page and expired; one was cancelled; one is open.
+// reportServer serves the reports of a branch with four orders, all placed at noon. One was paid and cooked, and one of
+// its two dishes was refunded. One expired at a gateway's page, one was cancelled, and one is open.
 type reportServer struct {
 	t   *testing.T
 	url string
@@ -62,7 +62,7 @@ func open(t *testing.T) *reportServer {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
 	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited)
-	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // of Hồ Chí Minh City
+	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // in Hồ Chí Minh City
 	now := noon
 	ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return now })
 	t.Cleanup(ledger.Stop)
@@ -283,14 +283,14 @@ func TestReports_refuses(t *testing.T) {
 	} {
 		res, text := h.get("sales-days" + query)
 		var p struct{ Code string }
-		_ = json.Unmarshal([]byte(text), &p) // what is no problem has no code
+		_ = json.Unmarshal([]byte(text), &p) // other responses have no code
 		if got := strconv.Itoa(res.StatusCode) + " " + p.Code; got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
 }
 
-// A failing query fails the report, and frees its place for the next one.
+// If a query fails, the report fails and its place is available for the next one.
 func TestReports_broken(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	kitchen := orderingtest.Open(t, db, 1, 1).Catalog(t)

@@ -24,8 +24,8 @@ var (
 	explain = flag.Bool("report.explain", false, "show how PostgreSQL goes about each report")
 )
 
-// year makes a year of one branch, and a tenth as many orders of another one: three lines each, every tenth order unpaid,
-// every fiftieth refunded, all that were paid cooked.
+// year has the statements that insert the orders of a year into one branch, and a tenth as many into another one. Each
+// order has three lines, every tenth is unpaid, every fiftieth is refunded, and all paid ones are cooked.
 //
 //nolint:dupword // columns
 var year = []string{

@@ -49,8 +49,8 @@ var stmts = sqldb.Load(fstest.MapFS{
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor) VALUES ($1, $2, $3, $4, $5, 'user:1')`)},
 })
 
-// The machine places, pays, loses and refunds orders in a branch through the ledger, over days on which the clock of New
-// York was set forward, and compares every report with what follows from the orders alone, one by one and in plain Go.
+// machine places, pays, expires and refunds orders in a branch through the ledger, over days on which the clock of New
+// York was set forward. It compares every report with sums computed from the orders alone, one by one and in plain Go.
 type machine struct {
 	db     *sqldb.DB
 	house  *orderingtest.Restaurant
@@ -59,10 +59,10 @@ type machine struct {
 	ms     atomic.Int64
 	ids    []string
 	made   int
-	steps  map[string]stepTimes // of orders that the kitchen has finished
+	steps  map[string]stepTimes // times of orders that the kitchen has finished
 }
 
-// stepTimes is when an order was taken, ready and served.
+// stepTimes has the times at which an order was accepted, ready and served.
 type stepTimes struct{ accepted, ready, served time.Time }
 
 var begin = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
@@ -100,7 +100,7 @@ func (m *machine) wait(t *rapid.T) {
 	m.ms.Add(rapid.Int64Range(1, 9*3600).Draw(t, "seconds") * 1000)
 }
 
-// today is a date in the span or the one after it.
+// today returns the business date, which is in the span or right after it.
 func (m *machine) today() string { return m.span.Branch.Calendar().BizDate(m.now()) }
 
 func (m *machine) place(t *rapid.T) {
@@ -146,7 +146,7 @@ func (m *machine) fail(t *rapid.T) {
 	m.do(t, m.report(m.pick(t), payment.Sandbox, payment.Failed, "vnp_ResponseCode=24"))
 }
 
-// payAgain captures a second time, in another way.
+// payAgain captures a second payment, with another method.
 func (m *machine) payAgain(t *rapid.T) {
 	m.do(t, m.report(m.pick(t), payment.Counter, payment.Paid, "{}"))
 }
@@ -181,7 +181,7 @@ func (m *machine) finish(t *rapid.T) {
 	}
 }
 
-// cook takes a paid order through the kitchen, with a recall that must not count.
+// cook performs the kitchen's steps of a paid order, with a recall that must not count.
 func (m *machine) cook(t *rapid.T) {
 	id := m.pick(t)
 	d := m.order(t, id)
@@ -245,7 +245,7 @@ func (m *machine) compare(t *rapid.T) {
 	slices.SortFunc(tickets, byPayment)
 	m.same(t, "tickets", err, m.ticketsOf(orders), tickets)
 
-	m.agree(t, days, cells, dishes, attempts, refunds, ended)
+	m.wantEqualReports(t, days, cells, dishes, attempts, refunds, ended)
 }
 
 func (m *machine) same(t *rapid.T, what string, err error, want, got any) {
@@ -255,8 +255,8 @@ func (m *machine) same(t *rapid.T, what string, err error, want, got any) {
 	}
 }
 
-// agree checks R1 to R4, and the daybook.
-func (m *machine) agree(
+// wantEqualReports checks R1 to R4, and the daybook.
+func (m *machine) wantEqualReports(
 	t *rapid.T, days []report.Day, cells []report.Cell, dishes []report.Dish, attempts []report.Attempts,
 	refunds []report.Refunds, ended []report.Ended,
 ) {
@@ -422,7 +422,7 @@ func endedOf(orders []ordering.Detail) []report.Ended {
 	})
 }
 
-// quotasOf takes the caps from the counters, and everything else from the orders.
+// quotasOf returns quotas with the caps of the counters. All other values come from the orders.
 func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota {
 	var all []report.Quota
 	for day := begin; m.span.Branch.Calendar().BizDate(day) <= m.span.To; day = day.AddDate(0, 0, 1) {
@@ -434,7 +434,7 @@ func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota 
 			q := report.Quota{Date: date, ItemID: c.Item, Names: catalog.Texts{catalog.English: "Dish"}, Cap: c.Cap}
 			for _, d := range orders {
 				if d.Scope.Date == date && d.Status != ordering.Canceled {
-					take(&q, d)
+					addUnits(&q, d)
 				}
 			}
 			all = append(all, q)
@@ -443,8 +443,8 @@ func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota 
 	return all
 }
 
-// take adds the units of one item in an order to a quota.
-func take(q *report.Quota, d ordering.Detail) {
+// addUnits adds the units of one item in an order to a quota.
+func addUnits(q *report.Quota, d ordering.Detail) {
 	for _, it := range d.Items {
 		if it.ItemID != q.ItemID {
 			continue

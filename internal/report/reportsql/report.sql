@@ -25,7 +25,7 @@ GROUP BY t.biz_date, t.reason
 ORDER BY t.biz_date, t.reason
 
 -- name: payment_attempts
--- An order without rows has the attempt that it was placed with.
+-- An order without rows in payment_attempt has only the attempt that it was placed with.
 SELECT coalesce(a.method, o.payment_method) AS method, coalesce(a.state, 'CREATED') AS state, count(*),
        CAST(sum(coalesce(a.amount, o.total_amount)) AS BIGINT)
 FROM order_info o

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
+func getPage(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 	t.Helper()
 	return testenv.Serve(t, s, http.MethodGet, page, "")
 }
@@ -20,8 +20,8 @@ func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
 // The page's policy allows its own style and nothing else, and its form leads to the merchant only.
 func TestPage_policy(t *testing.T) {
 	s := open(t, Options{})
-	_, page := begin(t, s, ordered())
-	w := look(t, s, page)
+	_, page := begin(t, s, paymentRequest())
+	w := getPage(t, s, page)
 	nonce := regexp.MustCompile(`<style nonce="([A-Z2-7]{26})">`).FindStringSubmatch(w.Body.String())
 	if nonce == nil {
 		t.Fatalf("the style of the page has no nonce: %s", w.Body)
@@ -48,8 +48,8 @@ func TestPage_policy(t *testing.T) {
 
 func TestPage_languages(t *testing.T) {
 	s := open(t, Options{})
-	_, chinese := begin(t, s, ordered())
-	_, english := begin(t, s, ordered("zh_TW", "th"))
+	_, chinese := begin(t, s, paymentRequest())
+	_, english := begin(t, s, paymentRequest("zh_TW", "th"))
 	for page, words := range map[string][]string{
 		chinese:                 {`<html lang="zh-TW">`, "LINE Pay 模擬器", "付款", "20 分鐘內付款", `href="?lang=en"`, "A &amp; B", "TWD 360"},
 		chinese + "?lang=en":    {`<html lang="en">`, "20 minutes left", `href="?lang=zh-TW"`},
@@ -57,7 +57,7 @@ func TestPage_languages(t *testing.T) {
 		english + "?lang=xx":    {`<html lang="en">`},
 		english + "?lang=zh-TW": {`<html lang="zh-TW">`},
 	} {
-		w := look(t, s, page)
+		w := getPage(t, s, page)
 		for _, word := range words {
 			if !strings.Contains(w.Body.String(), word) {
 				t.Errorf("%s has no %s", page, word)
@@ -82,9 +82,9 @@ func TestPage_decided(t *testing.T) {
 		"decline": {paymentPage.Texts("zh-TW")["DECLINED"], "http://other.example:8080/x?transactionId="},
 	} {
 		s := open(t, Options{})
-		_, page := begin(t, s, ordered())
+		_, page := begin(t, s, paymentRequest())
 		press(t, s, page, action)
-		body := look(t, s, page).Body.String()
+		body := getPage(t, s, page).Body.String()
 		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
 			t.Errorf("%s: %s", action, body)
 		}
@@ -94,7 +94,7 @@ func TestPage_decided(t *testing.T) {
 func TestPage_redirects(t *testing.T) {
 	now := noon
 	s := open(t, Options{Now: func() time.Time { return now }})
-	id, page := begin(t, s, ordered())
+	id, page := begin(t, s, paymentRequest())
 	want := "https://eat.example/c?a=1&transactionId=" + id + "&orderId=o1"
 	for range 2 { // approved in two windows
 		if w := press(t, s, page, "pay"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
@@ -104,7 +104,7 @@ func TestPage_redirects(t *testing.T) {
 	if w := press(t, s, page, "cancel"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "http://other.example:8080/x?transactionId="+id+"&orderId=o1" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
-	_, page = begin(t, s, ordered())
+	_, page = begin(t, s, paymentRequest())
 	for _, action := range []string{"", "close", "unheard"} {
 		if w := press(t, s, page, action); w.Code != http.StatusOK {
 			t.Errorf("%s: %d", action, w.Code)
@@ -123,12 +123,12 @@ func TestPage_redirects(t *testing.T) {
 	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
 		t.Errorf("late: %d", w.Code)
 	}
-	if w := look(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
+	if w := getPage(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
 		t.Errorf("an unknown page: %d", w.Code)
 	}
 }
 
-// Paying twice opens the confirm address from here as well as from the guest's browser, and Close waits for it.
+// Paying twice opens the confirm URL from the simulator as well as from the guest's browser, and Close waits for it.
 func TestPage_twice(t *testing.T) {
 	seen := make(chan *url.URL, 1)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +137,7 @@ func TestPage_twice(t *testing.T) {
 	}))
 	defer shop.Close()
 	s := open(t, Options{})
-	id, page := begin(t, s, ordered("https://eat.example", shop.URL))
+	id, page := begin(t, s, paymentRequest("https://eat.example", shop.URL))
 	w := press(t, s, page, "twice")
 	select {
 	case u := <-seen:

@@ -41,7 +41,7 @@ func open(t *testing.T, o Options) *Simulator {
 
 var counter int
 
-// signed makes a call of the API as the merchant does.
+// signed returns a request of the API, signed as the merchant does.
 func signed(t *testing.T, method, target, body string) *http.Request {
 	t.Helper()
 	counter++
@@ -81,8 +81,8 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	return a.ReturnCode
 }
 
-// ordered is a request of one product; its parts are replaced by pairs of old and new.
-func ordered(replace ...string) string {
+// paymentRequest returns a request for one product; its parts are replaced by pairs of old and new.
+func paymentRequest(replace ...string) string {
 	return strings.NewReplacer(replace...).Replace(`{"amount":360,"currency":"TWD","orderId":"o1","packages":[{"id":"p","amount":360,` +
 		`"name":"<b>小籠包</b>","products":[{"name":"A & B","quantity":2,"price":180}]}],"redirectUrls":{"confirmUrl":"https://eat.example/c?a=1",` +
 		`"cancelUrl":"http://other.example:8080/x"},"options":{"display":{"locale":"zh_TW"}}}`)
@@ -157,24 +157,24 @@ func TestSimulator_signatures(t *testing.T) {
 func TestSimulator_request(t *testing.T) {
 	s := open(t, Options{})
 	for body, want := range map[string]string{
-		ordered(): "0000",
-		ordered(`TWD`, `THB`, `:360`, `:360.5`, `180`, `180.25`):        "0000",
-		ordered(`"amount":360,"c`, `"amount":361,"c`):                   "2101",
-		ordered(`180`, `181`):                                           "2101",
-		ordered(`"quantity":2`, `"quantity":0`):                         "2101",
-		ordered(`:360`, `:0`, `180`, `0`):                               "1124",
-		ordered(`:360`, `:-360`, `180`, `-180`):                         "1124",
-		ordered(`:360`, `:360.5`, `180`, `180.25`):                      "1124",
-		ordered(`:360`, `:36e1`):                                        "1124",
-		ordered(`TWD`, `JPY`):                                           "1178",
-		ordered(`"o1"`, `""`):                                           "2101",
-		ordered(`"o1"`, `"`+strings.Repeat("x", 101)+`"`):               "2101",
-		ordered(`https://eat`, `javascript:`):                           "2101",
-		ordered(`other.example`, `a;script-src *`):                      "2101",
-		ordered(`{"display"`, `{"payment":{"capture":false},"display"`): "2101",
-		ordered(`"orderId"`, `"orderID2"`):                              "2102",
-		ordered() + "x":                                                 "2102",
-		"":                                                              "2102",
+		paymentRequest(): "0000",
+		paymentRequest(`TWD`, `THB`, `:360`, `:360.5`, `180`, `180.25`):        "0000",
+		paymentRequest(`"amount":360,"c`, `"amount":361,"c`):                   "2101",
+		paymentRequest(`180`, `181`):                                           "2101",
+		paymentRequest(`"quantity":2`, `"quantity":0`):                         "2101",
+		paymentRequest(`:360`, `:0`, `180`, `0`):                               "1124",
+		paymentRequest(`:360`, `:-360`, `180`, `-180`):                         "1124",
+		paymentRequest(`:360`, `:360.5`, `180`, `180.25`):                      "1124",
+		paymentRequest(`:360`, `:36e1`):                                        "1124",
+		paymentRequest(`TWD`, `JPY`):                                           "1178",
+		paymentRequest(`"o1"`, `""`):                                           "2101",
+		paymentRequest(`"o1"`, `"`+strings.Repeat("x", 101)+`"`):               "2101",
+		paymentRequest(`https://eat`, `javascript:`):                           "2101",
+		paymentRequest(`other.example`, `a;script-src *`):                      "2101",
+		paymentRequest(`{"display"`, `{"payment":{"capture":false},"display"`): "2101",
+		paymentRequest(`"orderId"`, `"orderID2"`):                              "2102",
+		paymentRequest() + "x":                                                 "2102",
+		"":                                                                     "2102",
 	} {
 		if got := code(t, s, http.MethodPost, "/v3/payments/request", body); got != want {
 			t.Errorf("%s for %s", got, body)
@@ -185,7 +185,7 @@ func TestSimulator_request(t *testing.T) {
 func TestSimulator_codes(t *testing.T) {
 	now := noon
 	s := open(t, Options{Now: func() time.Time { return now }})
-	id, page := begin(t, s, ordered())
+	id, page := begin(t, s, paymentRequest())
 	confirm, refund := "/v4/payments/"+id+"/confirm", "/v4/payments/"+id+"/refund"
 	for i, step := range []struct{ act, method, target, body, want string }{
 		{"", "GET", "/v4/payments/requests/1/check", "", "1150"},
@@ -235,7 +235,7 @@ func TestSimulator_codes(t *testing.T) {
 func TestSimulator_delay(t *testing.T) {
 	waits, over := make(chan time.Duration), make(chan time.Time)
 	s := open(t, Options{After: func(d time.Duration) <-chan time.Time { waits <- d; return over }})
-	id, page := begin(t, s, ordered())
+	id, page := begin(t, s, paymentRequest())
 	press(t, s, page, "pay")
 	testenv.NoError(t, s.SetFaults(Fault{Call: Confirm, Times: 1, DelayMS: 1500}))
 	first := signed(t, http.MethodPost, "/v4/payments/"+id+"/confirm", `{"amount":360,"currency":"TWD"}`)
@@ -253,7 +253,7 @@ func TestSimulator_delay(t *testing.T) {
 	}
 }
 
-// Close ends what hangs and what waits, and nothing is served afterwards.
+// Close ends hanging and waiting requests, and nothing is served afterwards.
 func TestSimulator_Close(t *testing.T) {
 	waiting := make(chan struct{}, 2)
 	s := open(t, Options{After: func(time.Duration) <-chan time.Time { waiting <- struct{}{}; return nil }})
@@ -284,9 +284,9 @@ func TestSimulator_Close(t *testing.T) {
 
 func TestSimulator_forgets_the_oldest(t *testing.T) {
 	s := open(t, Options{Keep: 2})
-	id, page := begin(t, s, ordered())
+	id, page := begin(t, s, paymentRequest())
 	for range 2 {
-		begin(t, s, ordered())
+		begin(t, s, paymentRequest())
 	}
 	if got := code(t, s, http.MethodGet, "/v4/payments/requests/"+id+"/check", ""); got != "1150" {
 		t.Errorf("the oldest is still there: %s", got)
@@ -322,7 +322,7 @@ func TestSimulator_control(t *testing.T) {
 	if w := put("text/plain", `{"faults":[]}`); w.Code != http.StatusUnsupportedMediaType {
 		t.Errorf("as text: %d", w.Code)
 	}
-	id, _ := begin(t, s, ordered())
+	id, _ := begin(t, s, paymentRequest())
 	put("application/json", `{"faults":[{"call":"confirm","times":2,"code":"1199"},{"call":"confirm","code":"9000"}]}`)
 	for _, want := range []string{"1199", "1199", "9000", "9000"} {
 		if got := code(t, s, http.MethodPost, "/v4/payments/"+id+"/confirm", `{"amount":360,"currency":"TWD"}`); got != want {

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// querydr in every state that a payment can have.
+// querydr in every state of a payment.
 func TestQuery(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -32,7 +32,7 @@ func TestQuery(t *testing.T) {
 		{"paid", func(h *merchant, page string) { h.act(page, "leave") }, payment.Paid, "00/00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newMerchant(t, func(o *vnpaysim.Options) { o.IPN = "" }) // nothing is heard but what is asked for
+			h := newMerchant(t, func(o *vnpaysim.Options) { o.IPN = "" }) // only queries have results
 			id, page := h.begin()
 			c.do(h, page)
 			for _, ask := range []func() (payment.Report, error){
@@ -52,7 +52,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// paid is a merchant with one attempt that was paid.
+// paid returns a merchant with one attempt that was paid.
 func paid(t *testing.T) (*merchant, payment.Attempt) {
 	t.Helper()
 	h := newMerchant(t)
@@ -61,8 +61,8 @@ func paid(t *testing.T) (*merchant, payment.Attempt) {
 	return h, h.attempt(id)
 }
 
-// repayment is a refund beside completed ones.
-func (h *merchant) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
+// refundRequest returns a refund beside completed ones.
+func (h *merchant) refundRequest(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
 	r := payment.RefundRequest{
 		ID: uid.New(h.Now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
 		DecidedAt: h.Now(),
@@ -73,7 +73,7 @@ func (h *merchant) repayment(a payment.Attempt, amount int64, others ...int64) p
 	return r
 }
 
-// again is the same refund, sent once more.
+// again returns the same refund, sent once more.
 func again(r payment.RefundRequest) payment.RefundRequest {
 	r.Sent = true
 	return r
@@ -97,27 +97,27 @@ func (h *merchant) refunded(amount int64, n int) {
 // The whole amount is refunded once, however often it is requested.
 func TestRefund_whole(t *testing.T) {
 	h, a := paid(t)
-	r := h.repayment(a, 150_000)
+	r := h.refundRequest(a, 150_000)
 	h.refund(r, payment.RefundDone, "00")
 	h.refund(again(r), payment.RefundDone, "94")
 	h.refunded(150_000, 1)
 	if got, err := h.m.Check(t.Context(), a); err != nil || got.State != payment.Review {
 		t.Errorf("afterwards it is %+v, %v", got, err)
 	}
-	h.refund(h.repayment(a, 1, 150_000), payment.RefundRefused, "99")
+	h.refund(h.refundRequest(a, 1, 150_000), payment.RefundRefused, "99")
 	h.refunded(150_000, 1)
 }
 
 func TestRefund_parts(t *testing.T) {
 	h, a := paid(t)
-	h.refund(h.repayment(a, 50_000), payment.RefundDone, "00")
-	r := h.repayment(a, 60_000, 50_000)
+	h.refund(h.refundRequest(a, 50_000), payment.RefundDone, "00")
+	r := h.refundRequest(a, 60_000, 50_000)
 	h.refund(r, payment.RefundDone, "00")
-	h.refund(again(r), "", "") // 94 may speak of the first part, so nothing is known
-	h.refund(h.repayment(a, 40_001, 50_000, 60_000), payment.RefundRefused, "99")
-	h.refund(h.repayment(a, 150_000, 50_000, 60_000), payment.RefundRefused, "99")
+	h.refund(again(r), "", "") // 94 may refer to the first part, so the outcome is unknown
+	h.refund(h.refundRequest(a, 40_001, 50_000, 60_000), payment.RefundRefused, "99")
+	h.refund(h.refundRequest(a, 150_000, 50_000, 60_000), payment.RefundRefused, "99")
 	h.refunded(110_000, 2)
-	h.refund(h.repayment(a, 40_000, 50_000, 60_000), payment.RefundDone, "00")
+	h.refund(h.refundRequest(a, 40_000, 50_000, 60_000), payment.RefundDone, "00")
 	h.refunded(150_000, 3)
 }
 
@@ -125,7 +125,7 @@ func TestRefund_parts(t *testing.T) {
 func TestRefund_answerLost(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r := h.repayment(a, 150_000)
+	r := h.refundRequest(a, 150_000)
 	h.refund(r, "", "")
 	h.refunded(150_000, 1)
 	h.pass(t, 0, time.Hour)
@@ -133,12 +133,12 @@ func TestRefund_answerLost(t *testing.T) {
 	h.refunded(150_000, 1)
 }
 
-// A part that is sent again on another day would be another refund to VNPay, so it is not sent; all of it cannot be given
-// back twice.
+// A partial refund that is sent again on another day would be another refund to VNPay, so it is not sent. A full refund
+// cannot be made twice.
 func TestRefund_anotherDay(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r := h.repayment(a, 50_000)
+	r := h.refundRequest(a, 50_000)
 	h.refund(r, "", "")
 	h.pass(t, 0, 24*time.Hour)
 	h.refund(again(r), payment.RefundUnknown, vnpay.AnotherDay)
@@ -146,7 +146,7 @@ func TestRefund_anotherDay(t *testing.T) {
 
 	h, a = paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r = h.repayment(a, 150_000)
+	r = h.refundRequest(a, 150_000)
 	h.refund(r, "", "")
 	h.pass(t, 0, 24*time.Hour)
 	h.refund(again(r), payment.RefundUnknown, "99")
@@ -155,18 +155,18 @@ func TestRefund_anotherDay(t *testing.T) {
 
 func TestRefund_refused(t *testing.T) {
 	h, a := paid(t)
-	h.faults(vnpaysim.Faults{RefundCode: "99"}) // as the sandbox does
-	h.refund(h.repayment(a, 150_000), payment.RefundRefused, "99")
+	h.faults(vnpaysim.Faults{RefundCode: "99"}) // the sandbox answers so
+	h.refund(h.refundRequest(a, 150_000), payment.RefundRefused, "99")
 	h.faults(vnpaysim.Faults{})
 	other := a
 	other.CreatedAt = a.CreatedAt.Add(time.Second)
-	h.refund(h.repayment(other, 150_000), payment.RefundRefused, "91")
+	h.refund(h.refundRequest(other, 150_000), payment.RefundRefused, "91")
 	other = a
 	other.GatewayRef = "1"
-	h.refund(h.repayment(other, 150_000), payment.RefundRefused, "99")
+	h.refund(h.refundRequest(other, 150_000), payment.RefundRefused, "99")
 	id, page := h.begin()
 	h.act(page, "decline")
-	h.refund(h.repayment(h.attempt(id), 150_000), payment.RefundRefused, "95")
+	h.refund(h.refundRequest(h.attempt(id), 150_000), payment.RefundRefused, "95")
 	h.refunded(0, 0)
 }
 
@@ -182,7 +182,7 @@ func TestAPI_strangers(t *testing.T) {
 		if got, err := m.Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		out, err := m.Refund(t.Context(), h.repayment(a, 150_000))
+		out, err := m.Refund(t.Context(), h.refundRequest(a, 150_000))
 		if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), string(conf.HashSecret)) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
@@ -238,7 +238,7 @@ func TestSimulator_GiveBack(t *testing.T) {
 			t.Errorf("of %s %d are given back as %q", c.ref, c.amount, number)
 		}
 	}
-	h.refund(h.repayment(a, 100_001, 50_000), payment.RefundRefused, "99")
-	h.refund(h.repayment(a, 100_000, 50_000), payment.RefundDone, "00")
+	h.refund(h.refundRequest(a, 100_001, 50_000), payment.RefundRefused, "99")
+	h.refund(h.refundRequest(a, 100_000, 50_000), payment.RefundDone, "00")
 	h.refunded(150_000, 2)
 }

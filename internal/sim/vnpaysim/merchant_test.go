@@ -40,10 +40,10 @@ type merchant struct {
 	url string
 
 	mu       sync.Mutex
-	down     bool // the database is
+	down     bool // whether the database is down
 	attempts map[string]*payment.Attempt
-	changes  int      // how often an attempt became something else
-	heard    []string // what came and what was made of it, in the order in which it came
+	changes  int      // number of changes of attempts
+	received []string // received messages with their results, in order
 }
 
 func newMerchant(t *testing.T, options ...func(*vnpaysim.Options)) *merchant {
@@ -78,19 +78,19 @@ func (h *merchant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.mu.Unlock()
 	switch r.URL.Path {
 	case "/ipn":
-		code := h.take(n, err)
-		h.heard = append(h.heard, "ipn "+code)
+		code := h.handleIPN(n, err)
+		h.received = append(h.received, "ipn "+code)
 		_ = json.NewEncoder(w).Encode(vnpay.ReplyFor(code))
 	case "/payment/vnpay/return":
-		h.heard = append(h.heard, "return "+n.Code)
+		h.received = append(h.received, "return "+n.Code)
 		_, _ = fmt.Fprintf(w, "back with %s, %v", n.Code, err)
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-// take is what an IPN does: signature, attempt, amount, state.
-func (h *merchant) take(n vnpay.Notice, err error) string {
+// handleIPN checks signature, attempt, amount and state, as an IPN handler does.
+func (h *merchant) handleIPN(n vnpay.Notice, err error) string {
 	a := h.attempts[n.AttemptID]
 	switch {
 	case err != nil && strings.Contains(err.Error(), vnpay.ErrSignature.Code):
@@ -144,10 +144,10 @@ func (h *merchant) attempt(id string) payment.Attempt {
 func (h *merchant) story() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return strings.Join(h.heard, ", ")
+	return strings.Join(h.received, ", ")
 }
 
-func (h *merchant) awaits(story string) {
+func (h *merchant) awaitStory(story string) {
 	h.t.Helper()
 	defer func() {
 		if h.t.Failed() {
@@ -157,18 +157,18 @@ func (h *merchant) awaits(story string) {
 	testenv.Eventually(h.t, 10*time.Second, func() bool { return h.story() == story })
 }
 
-// is checks an attempt's state and how often anything has changed.
-func (h *merchant) is(id string, state payment.State, changes int) {
+// wantAttempt checks an attempt's state and the number of changes so far.
+func (h *merchant) wantAttempt(id string, state payment.State, changes int) {
 	h.t.Helper()
 	a := h.attempt(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.State != state || h.changes != changes {
-		h.t.Errorf("the attempt is %s after %d changes, want %s after %d; received %s", a.State, h.changes, state, changes, h.heard)
+		h.t.Errorf("the attempt is %s after %d changes, want %s after %d; received %s", a.State, h.changes, state, changes, h.received)
 	}
 }
 
-// act is a guest who presses a button and follows where it leads.
+// act presses a button as the guest and follows the redirects.
 func (h *merchant) act(page, action string) (status int, text string) {
 	h.t.Helper()
 	return h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
@@ -186,7 +186,7 @@ func (h *merchant) get(page string) (status int, text string) {
 	return h.browse(http.MethodGet, page, "")
 }
 
-// browse may run beside the test, so it does not end it.
+// browse sends a request. It does not end the test, so any goroutine may call it.
 func (h *merchant) browse(method, page, form string) (status int, text string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), method, page, strings.NewReader(form))
@@ -208,7 +208,7 @@ func (h *merchant) browse(method, page, form string) (status int, text string) {
 	return resp.StatusCode, string(body)
 }
 
-// newClient leaves no connection behind.
+// newClient returns a client that leaves no connection open.
 func newClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
 }

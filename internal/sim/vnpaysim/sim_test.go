@@ -28,7 +28,7 @@ func TestNew_refuses(t *testing.T) {
 	}
 }
 
-// The page has a policy that allows its one style and its form, nothing else, and speaks the guest's language.
+// The page's policy allows only its one style and its form, and the page is in the guest's language.
 func TestPage(t *testing.T) {
 	h := newMerchant(t)
 	_, page := h.begin()
@@ -137,8 +137,8 @@ func TestClose(t *testing.T) {
 	h.breakDown(true)
 	_, page := h.begin()
 	_, late := h.begin()
-	h.act(page, "leave") // its second try waits for the time
-	h.awaits("ipn 99")
+	h.act(page, "leave") // the clock is not advanced, so the second try is pending
+	h.awaitStory("ipn 99")
 	h.act(late, "late")
 	h.sim.Close()
 	h.sim.Close()
@@ -173,5 +173,5 @@ func TestCrowd(t *testing.T) {
 		}
 		refs[a.GatewayRef] = true
 	}
-	h.is(ids[0], payment.Paid, 40)
+	h.wantAttempt(ids[0], payment.Paid, 40)
 }

@@ -41,7 +41,7 @@ func TestActions(t *testing.T) {
 			if got := h.story(); got != c.story {
 				t.Errorf("received %s, want %s", got, c.story)
 			}
-			h.is(id, c.state, c.changes)
+			h.wantAttempt(id, c.state, c.changes)
 			if got := h.sim.Payments(); len(got) != 1 || got[0].TransactionNo > 0 != c.money || got[0].Amount != 150_000 {
 				t.Errorf("the gateway has %+v", got)
 			}
@@ -52,14 +52,14 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A guest who presses twice pays once: both notifications are about the same transaction and cause one event.
+// A guest who presses twice pays once: both notifications are about the same transaction and change the attempt once.
 func TestTwice(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	if _, text := h.act(page, "twice"); !strings.Contains(text, "back with 00/00") {
 		t.Errorf("the browser ends at %s", text)
 	}
-	h.is(id, payment.Paid, 1)
+	h.wantAttempt(id, payment.Paid, 1)
 	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 1 {
 		t.Errorf("answered %v", codes)
 	}
@@ -77,10 +77,10 @@ func TestReturnFirst(t *testing.T) {
 	h.faults(vnpaysim.Faults{ReturnFirst: true})
 	id, page := h.begin()
 	h.act(page, "pay")
-	h.is(id, payment.Redirected, 0) // a return changes nothing
+	h.wantAttempt(id, payment.Redirected, 0) // a return changes nothing
 	h.pass(t, 1, 2*time.Second)
-	h.awaits("return 00/00, ipn 00")
-	h.is(id, payment.Paid, 1)
+	h.awaitStory("return 00/00, ipn 00")
+	h.wantAttempt(id, payment.Paid, 1)
 }
 
 func TestDelay(t *testing.T) {
@@ -94,7 +94,7 @@ func TestDelay(t *testing.T) {
 	}()
 	h.pass(t, 1, 89*time.Second)
 	h.pass(t, 1, 0)
-	h.is(id, payment.Redirected, 0)
+	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, time.Second)
 	<-back
 	if got := h.story(); got != "ipn 00, return 00/00" {
@@ -108,7 +108,7 @@ func TestTenAtOnce(t *testing.T) {
 	h.faults(vnpaysim.Faults{Repeat: 9, AtOnce: true})
 	id, page := h.begin()
 	h.act(page, "pay")
-	h.is(id, payment.Paid, 1)
+	h.wantAttempt(id, payment.Paid, 1)
 	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 9 {
 		t.Errorf("answered %v", codes)
 	}
@@ -119,7 +119,7 @@ func TestRepeated(t *testing.T) {
 	h.faults(vnpaysim.Faults{Repeat: 2})
 	id, page := h.begin()
 	h.act(page, "decline")
-	h.is(id, payment.Failed, 1)
+	h.wantAttempt(id, payment.Failed, 1)
 	if got := h.story(); got != "ipn 00, ipn 02, ipn 02, return 24/02" {
 		t.Errorf("received %s", got)
 	}
@@ -133,13 +133,13 @@ func TestLost(t *testing.T) {
 	h.act(page, "pay")
 	h.pass(t, 1, 5*time.Minute)
 	h.pass(t, 1, 0) // it waits again
-	h.is(id, payment.Redirected, 0)
+	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, 5*time.Minute)
-	h.awaits("return 00/00, ipn 00")
-	h.is(id, payment.Paid, 1)
+	h.awaitStory("return 00/00, ipn 00")
+	h.wantAttempt(id, payment.Paid, 1)
 }
 
-// The merchant has queried the result before any notification arrived: it answers 02, and VNPay stops.
+// The merchant has queried the result before any notification: it answers 02, and VNPay stops.
 func TestKnownBefore(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 1})
@@ -155,7 +155,7 @@ func TestKnownBefore(t *testing.T) {
 	if n := h.Timers(); n != 0 {
 		t.Errorf("%d notices wait to be sent again", n)
 	}
-	h.is(id, payment.Paid, 0)
+	h.wantAttempt(id, payment.Paid, 0)
 }
 
 // The merchant's database is unavailable: it answers 99, and five minutes later the same notification succeeds.
@@ -165,10 +165,10 @@ func TestDown(t *testing.T) {
 	id, page := h.begin()
 	h.act(page, "pay")
 	h.breakDown(false)
-	h.is(id, payment.Redirected, 0)
+	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, 5*time.Minute)
-	h.awaits("ipn 99, return 00/00, ipn 00")
-	h.is(id, payment.Paid, 1)
+	h.awaitStory("ipn 99, return 00/00, ipn 00")
+	h.wantAttempt(id, payment.Paid, 1)
 }
 
 // VNPay stops after ten attempts.
@@ -180,8 +180,8 @@ func TestTries(t *testing.T) {
 	for range 9 {
 		h.pass(t, 1, 5*time.Minute)
 	}
-	h.awaits(strings.TrimSuffix(strings.Repeat("ipn 99, ", 10), ", "))
-	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["99"] == 10 }) // the merchant has heard it before VNPay reads the answer
+	h.awaitStory(strings.TrimSuffix(strings.Repeat("ipn 99, ", 10), ", "))
+	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["99"] == 10 }) // VNPay has not read it yet
 	h.sim.Close()
 	if codes := h.sim.Answers(); codes["99"] != 10 || len(codes) != 1 {
 		t.Errorf("answered %v", codes)
@@ -206,18 +206,18 @@ func TestCorrupted(t *testing.T) {
 			h.act(page, "pay")
 			want := "ipn " + c.code + ", return 00/00"
 			if c.code != vnpay.Recorded {
-				h.is(id, payment.Redirected, 0)
+				h.wantAttempt(id, payment.Redirected, 0)
 				h.faults(vnpaysim.Faults{})
 				h.pass(t, 1, 5*time.Minute)
 				want += ", ipn 00"
 			}
-			h.awaits(want)
-			h.is(id, payment.Paid, 1)
+			h.awaitStory(want)
+			h.wantAttempt(id, payment.Paid, 1)
 		})
 	}
 }
 
-// A notice about a payment that this merchant has never begun.
+// A notification about a payment that this merchant has never begun is answered as unknown.
 func TestUnknownAttempt(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
@@ -230,7 +230,7 @@ func TestUnknownAttempt(t *testing.T) {
 	}
 }
 
-// The window is over: VNPay refuses, and says so with a code that its manual does not know. A late payment goes through.
+// After the payment window VNPay refuses with a code that its manual does not list. A late payment succeeds.
 func TestWindow(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
@@ -244,9 +244,9 @@ func TestWindow(t *testing.T) {
 		t.Errorf("after the window the page is %s", text)
 	}
 	h.act(page, "pay")
-	h.is(id, payment.Failed, 1)
+	h.wantAttempt(id, payment.Failed, 1)
 	h.act(latePage, "late")
-	h.is(late, payment.Paid, 2)
+	h.wantAttempt(late, payment.Paid, 2)
 	if got := h.story(); got != "ipn 00, return 15/02, ipn 00, return 00/00" {
 		t.Errorf("received %s", got)
 	}
@@ -256,17 +256,17 @@ func TestWindow(t *testing.T) {
 func TestLate(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
-	for range 2 { // pressed again, it is the same promise
+	for range 2 { // a second press changes nothing
 		h.act(page, "late")
 	}
 	h.pass(t, 1, 16*time.Minute)
-	h.is(id, payment.Redirected, 0)
+	h.wantAttempt(id, payment.Redirected, 0)
 	if n := h.Timers(); n != 1 {
 		t.Errorf("%d guests will pay", n)
 	}
 	h.pass(t, 1, time.Minute)
-	h.awaits("ipn 00")
-	h.is(id, payment.Paid, 1)
+	h.awaitStory("ipn 00")
+	h.wantAttempt(id, payment.Paid, 1)
 }
 
 // An invalid pay URL shows the error and creates no payment.
@@ -310,7 +310,7 @@ func TestPage_refuses(t *testing.T) {
 	}
 }
 
-// Every parameter must be in its form, also when it is signed.
+// Every parameter must have its documented form, even if it is signed.
 func TestPage_forms(t *testing.T) {
 	h := newMerchant(t)
 	_, page := h.begin()
@@ -320,7 +320,7 @@ func TestPage_forms(t *testing.T) {
 	signed := func(key, value string) string {
 		q := maps.Clone(ok)
 		q.Set(key, value)
-		text := strings.TrimSuffix(strings.ReplaceAll(q.Encode()+"&", key+"=&", ""), "&") // what is empty is not sent
+		text := strings.TrimSuffix(strings.ReplaceAll(q.Encode()+"&", key+"=&", ""), "&") // empty parameters are not sent
 		mac := hmac.New(sha512.New, []byte(secret))
 		mac.Write([]byte(text))
 		return h.api + vnpaysim.PayPath + "?" + text + "&vnp_SecureHash=" + fmt.Sprintf("%X", mac.Sum(nil))
@@ -348,7 +348,7 @@ func TestPage_forms(t *testing.T) {
 	}
 }
 
-// The same reference may come back on another day.
+// A reference may be reused on another day.
 func TestPage_anotherDay(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()

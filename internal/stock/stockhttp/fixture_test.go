@@ -66,7 +66,7 @@ type fixture struct {
 	gate   *stockredis.Cache
 	stores *stock.ReservationService
 	window *stock.SnapshotService
-	ahead  atomic.Int64 // of the house's clock
+	ahead  atomic.Int64 // how far the deciding clock is ahead
 }
 
 // each runs a test with a fixture on each engine.
@@ -105,7 +105,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *fixture {
 	return h
 }
 
-// applyCommitted applies what was committed to the cache.
+// applyCommitted applies all committed changes to the cache.
 func (h *fixture) applyCommitted() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -198,8 +198,8 @@ func (h *fixture) get(path string) answer {
 	return h.ask(service, http.MethodGet, path, "")
 }
 
-// is fails the test unless the answer has the status and is this JSON.
-func (a answer) is(status int, want string) {
+// wantJSON fails the test unless the answer has the status and is this JSON.
+func (a answer) wantJSON(status int, want string) {
 	a.t.Helper()
 	var body map[string]any
 	testenv.NoError(a.t, json.Unmarshal([]byte(want), &body))
@@ -208,8 +208,8 @@ func (a answer) is(status int, want string) {
 	}
 }
 
-// refused fails the test unless the answer has the status and the code.
-func (a answer) refused(status int, code string) answer {
+// wantRefused fails the test unless the answer has the status and the code.
+func (a answer) wantRefused(status int, code string) answer {
 	a.t.Helper()
 	if got, _ := a.body["code"].(string); a.status != status || got != code {
 		a.t.Errorf("%s: %d %v, want %d %s", a.what, a.status, a.body, status, code)
@@ -217,8 +217,8 @@ func (a answer) refused(status int, code string) answer {
 	return a
 }
 
-// ok fails the test unless the response has the status; it returns a field as text.
-func (a answer) ok(status int, field string) string {
+// wantOK fails the test unless the response has the status; it returns a field as text.
+func (a answer) wantOK(status int, field string) string {
 	a.t.Helper()
 	if a.status != status {
 		a.t.Fatalf("%s: %d %v, want %d", a.what, a.status, a.body, status)
@@ -239,11 +239,11 @@ func (a answer) list() (all []map[string]any) {
 	return all
 }
 
-// stocked sets the available units of items of branch 1.
-func (h *fixture) stocked(items map[string]int) {
+// setStock sets the available units of items of branch 1.
+func (h *fixture) setStock(items map[string]int) {
 	h.t.Helper()
 	for sku, n := range items {
-		h.put("/inventory/"+sku, fmt.Sprintf(`{"branchId":"1","available":%d}`, n)).ok(200, "")
+		h.put("/inventory/"+sku, fmt.Sprintf(`{"branchId":"1","available":%d}`, n)).wantOK(200, "")
 	}
 }
 
@@ -263,14 +263,14 @@ func (h *fixture) end(id, how string) answer {
 	return h.post("/inventory/reservations/"+id+"/"+how, "")
 }
 
-// holds fails the test unless an item of branch 1 has the given available, reserved and sold units, in SQL and soon in
-// the cache.
-func (h *fixture) holds(sku string, available, reserved, sold int64) {
+// wantLevel fails the test unless an item of branch 1 has the given available, reserved and sold units, in SQL and soon
+// in the cache.
+func (h *fixture) wantLevel(sku string, available, reserved, sold int64) {
 	h.t.Helper()
-	h.get("/inventory/"+sku+"?branchId=1").is(200,
+	h.get("/inventory/"+sku+"?branchId=1").wantJSON(200,
 		fmt.Sprintf(`{"itemId":%q,"branchId":"1","available":%d,"reserved":%d,"sold":%d}`, sku, available, reserved, sold))
 	want := stock.Count{Item: h.item(sku), Cap: available + reserved + sold, Held: reserved, Used: sold}
-	h.gateHas(stock.StockScope(1), want)
+	h.awaitCacheCount(stock.StockScope(1), want)
 }
 
 // item returns the number of an item of branch 1.
@@ -283,9 +283,9 @@ func (h *fixture) item(sku string) int64 {
 	return found[0].ID
 }
 
-// gateHas waits until the cache shows a counter. What was committed while the cache was being rebuilt is replayed by
-// recovery, whose loop does not run here.
-func (h *fixture) gateHas(s stock.Scope, want stock.Count) {
+// awaitCacheCount waits until the cache shows a counter. Entries committed during a rebuild of the cache are replayed
+// by recovery, whose loop does not run here.
+func (h *fixture) awaitCacheCount(s stock.Scope, want stock.Count) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, func() bool {
 		testenv.NoError(h.t, h.syncer.ReplayAll(h.t.Context()))
@@ -294,8 +294,8 @@ func (h *fixture) gateHas(s stock.Scope, want stock.Count) {
 	})
 }
 
-// balanced fails the test if counters and holds differ.
-func (h *fixture) balanced() {
+// wantBalanced fails the test if counters and holds differ.
+func (h *fixture) wantBalanced() {
 	h.t.Helper()
 	found := testenv.Must(stocksql.New(h.DB).Drift(h.t.Context(), "2000-01-01"))(h.t)
 	for _, d := range found {

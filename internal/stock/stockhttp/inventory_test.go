@@ -17,42 +17,42 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The level is set and read exactly; setting it creates the item.
+// The level is set and read exactly. Setting it creates the item.
 func TestInventory_level(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.get("/inventory/rice?branchId=1").refused(404, "item_not_found")
-		h.put("/inventory/rice", `{"branchId":"1","available":10}`).is(200,
+		h.get("/inventory/rice?branchId=1").wantRefused(404, "item_not_found")
+		h.put("/inventory/rice", `{"branchId":"1","available":10}`).wantJSON(200,
 			`{"itemId":"rice","branchId":"1","available":10,"reserved":0,"sold":0}`)
-		h.put("/inventory/rice", `{"branchId":"2","available":3}`).ok(200, "")
-		h.put("/inventory/none-yet", `{"branchId":"1","available":0}`).ok(200, "")
-		h.try("o1", "rice", 4).ok(201, "")
-		h.end("o1", "confirm").ok(200, "")
-		h.try("o2", "rice", 1).ok(201, "")
-		h.holds("rice", 5, 1, 4)
-		h.put("/inventory/rice", `{"branchId":"1","available":7}`).is(200,
+		h.put("/inventory/rice", `{"branchId":"2","available":3}`).wantOK(200, "")
+		h.put("/inventory/none-yet", `{"branchId":"1","available":0}`).wantOK(200, "")
+		h.try("o1", "rice", 4).wantOK(201, "")
+		h.end("o1", "confirm").wantOK(200, "")
+		h.try("o2", "rice", 1).wantOK(201, "")
+		h.wantLevel("rice", 5, 1, 4)
+		h.put("/inventory/rice", `{"branchId":"1","available":7}`).wantJSON(200,
 			`{"itemId":"rice","branchId":"1","available":7,"reserved":1,"sold":4}`)
-		h.holds("rice", 7, 1, 4)
-		h.ask("two", "GET", "/inventory/rice", "").is(200, // the only branch that they see
+		h.wantLevel("rice", 7, 1, 4)
+		h.ask("two", "GET", "/inventory/rice", "").wantJSON(200, // the only branch that they see
 			`{"itemId":"rice","branchId":"2","available":3,"reserved":0,"sold":0}`)
-		h.get("/inventory/rice").refused(422, "invalid")
-		h.ask("both", "GET", "/inventory/rice", "").refused(422, "invalid")
+		h.get("/inventory/rice").wantRefused(422, "invalid")
+		h.ask("both", "GET", "/inventory/rice", "").wantRefused(422, "invalid")
 		actions := h.read(`SELECT action || ' ' || subject FROM audit_log WHERE branch_id = 1 ORDER BY seq`)
 		want := []string{
 			"stock_adjusted stockItem:rice", "stock_item_edited stockItem:none-yet", "stock_adjusted stockItem:rice",
 		}
 		testenv.Equal(h.t, want, actions)
-		h.balanced()
+		h.wantBalanced()
 	})
 }
 
 // Try, Confirm, Cancel and Return, each sent twice.
 func TestInventory_lifecycle(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 2})
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
 		body := `{"orderId":"O-1.a_b","branchId":"1","items":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1},` +
 			`{"itemId":"rice","quantity":1}],"ttlSeconds":60}`
 		first := h.post("/inventory/reservations", body)
-		expires := first.ok(201, "expiresAt")
+		expires := first.wantOK(201, "expiresAt")
 		until, err := time.Parse(time.RFC3339, expires)
 		if left := until.Sub(h.now()); err != nil || left < 50*time.Second || left > time.Minute {
 			h.t.Errorf("expires in %v, %v", left, err)
@@ -61,125 +61,125 @@ func TestInventory_lifecycle(t *testing.T) {
 			return fmt.Sprintf(`{"orderId":"O-1.a_b","branchId":"1","status":%q,"expiresAt":%q,"items":[`+
 				`{"itemId":"beer","quantity":1},{"itemId":"rice","quantity":4}]}`, status, expires)
 		}
-		sorted := func(a answer) answer { // items come in the order in which they were made
+		sorted := func(a answer) answer { // items are in the order of creation
 			if items := a.list(); items[0]["itemId"] == "rice" {
 				a.body["items"] = []any{items[1], items[0]}
 			}
 			return a
 		}
-		sorted(first).is(201, reservation("RESERVED"))
-		sorted(h.post("/inventory/reservations", body)).is(200, reservation("RESERVED"))
-		sorted(h.get("/inventory/reservations/O-1.a_b")).is(200, reservation("RESERVED"))
-		h.holds("rice", 6, 4, 0)
-		h.holds("beer", 1, 1, 0)
-		h.end("O-1.a_b", "return").refused(409, "not_confirmed")
+		sorted(first).wantJSON(201, reservation("RESERVED"))
+		sorted(h.post("/inventory/reservations", body)).wantJSON(200, reservation("RESERVED"))
+		sorted(h.get("/inventory/reservations/O-1.a_b")).wantJSON(200, reservation("RESERVED"))
+		h.wantLevel("rice", 6, 4, 0)
+		h.wantLevel("beer", 1, 1, 0)
+		h.end("O-1.a_b", "return").wantRefused(409, "not_confirmed")
 		for range 2 {
-			h.end("O-1.a_b", "confirm").is(200, `{"orderId":"O-1.a_b","status":"CONFIRMED"}`)
+			h.end("O-1.a_b", "confirm").wantJSON(200, `{"orderId":"O-1.a_b","status":"CONFIRMED"}`)
 		}
-		h.holds("rice", 6, 0, 4)
-		sorted(h.post("/inventory/reservations", body)).is(200, reservation("CONFIRMED"))
-		h.end("O-1.a_b", "cancel").refused(409, "already_confirmed")
+		h.wantLevel("rice", 6, 0, 4)
+		sorted(h.post("/inventory/reservations", body)).wantJSON(200, reservation("CONFIRMED"))
+		h.end("O-1.a_b", "cancel").wantRefused(409, "already_confirmed")
 		for range 2 {
-			h.end("O-1.a_b", "return").is(200, `{"orderId":"O-1.a_b","status":"RETURNED"}`)
+			h.end("O-1.a_b", "return").wantJSON(200, `{"orderId":"O-1.a_b","status":"RETURNED"}`)
 		}
-		h.holds("rice", 10, 0, 0)
-		h.holds("beer", 2, 0, 0)
+		h.wantLevel("rice", 10, 0, 0)
+		h.wantLevel("beer", 2, 0, 0)
 		for _, how := range []string{"confirm", "cancel"} {
-			h.end("O-1.a_b", how).refused(409, "terminal")
+			h.end("O-1.a_b", how).wantRefused(409, "terminal")
 		}
-		h.post("/inventory/reservations", body).refused(409, "terminal")
+		h.post("/inventory/reservations", body).wantRefused(409, "terminal")
 
-		h.try("o2", "beer", 2).ok(201, "")
+		h.try("o2", "beer", 2).wantOK(201, "")
 		for range 2 {
-			h.end("o2", "cancel").is(200, `{"orderId":"o2","status":"CANCELLED"}`)
+			h.end("o2", "cancel").wantJSON(200, `{"orderId":"o2","status":"CANCELLED"}`)
 		}
-		h.holds("beer", 2, 0, 0)
-		h.try("o2", "beer", 2).refused(409, "terminal")
-		h.end("o2", "confirm").refused(409, "terminal")
-		h.end("o2", "return").refused(409, "terminal")
-		h.balanced()
+		h.wantLevel("beer", 2, 0, 0)
+		h.try("o2", "beer", 2).wantRefused(409, "terminal")
+		h.end("o2", "confirm").wantRefused(409, "terminal")
+		h.end("o2", "return").wantRefused(409, "terminal")
+		h.wantBalanced()
 	})
 }
 
-// A request that does not fit takes nothing, and its id stays refused when there is enough again (I12).
+// A reservation that exceeds the stock takes nothing, and its id is still refused when there is enough again (I12).
 func TestInventory_refused_stays_refused(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 2})
-		short := h.try("o1", "rice", 3, "beer", 3).refused(409, "insufficient_stock")
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
+		short := h.try("o1", "rice", 3, "beer", 3).wantRefused(409, "insufficient_stock")
 		testenv.Equal(h.t, []any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"])
-		h.holds("rice", 10, 0, 0)
-		h.holds("beer", 2, 0, 0)
-		h.stocked(map[string]int{"beer": 50})
-		h.try("o1", "rice", 3, "beer", 3).refused(409, "insufficient_stock")
-		h.end("o1", "confirm").refused(409, "terminal")
-		h.end("o1", "cancel").is(200, `{"orderId":"o1","status":"REFUSED"}`)
-		h.get("/inventory/reservations/o1").is(200,
+		h.wantLevel("rice", 10, 0, 0)
+		h.wantLevel("beer", 2, 0, 0)
+		h.setStock(map[string]int{"beer": 50})
+		h.try("o1", "rice", 3, "beer", 3).wantRefused(409, "insufficient_stock")
+		h.end("o1", "confirm").wantRefused(409, "terminal")
+		h.end("o1", "cancel").wantJSON(200, `{"orderId":"o1","status":"REFUSED"}`)
+		h.get("/inventory/reservations/o1").wantJSON(200,
 			`{"orderId":"o1","branchId":"1","status":"REFUSED","items":[],"expiresAt":null}`)
-		h.try("o2", "rice", 3, "beer", 3).ok(201, "")
-		h.holds("beer", 47, 3, 0)
-		h.balanced()
+		h.try("o2", "rice", 3, "beer", 3).wantOK(201, "")
+		h.wantLevel("beer", 47, 3, 0)
+		h.wantBalanced()
 	})
 }
 
 // A Cancel that arrives before its Try causes the Try to be refused.
 func TestInventory_cancel_before_try(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		for range 2 {
-			h.end("o1", "cancel").is(200, `{"orderId":"o1","status":"CANCELLED"}`)
+			h.end("o1", "cancel").wantJSON(200, `{"orderId":"o1","status":"CANCELLED"}`)
 		}
-		h.try("o1", "rice", 1).refused(409, "terminal")
-		h.get("/inventory/reservations/o1").is(200,
+		h.try("o1", "rice", 1).wantRefused(409, "terminal")
+		h.get("/inventory/reservations/o1").wantJSON(200,
 			`{"orderId":"o1","branchId":null,"status":"CANCELLED","items":[],"expiresAt":null}`)
-		h.end("o2", "confirm").refused(404, "reservation_not_found")
-		h.end("o2", "return").refused(404, "reservation_not_found")
-		h.get("/inventory/reservations/o2").refused(404, "reservation_not_found")
-		h.holds("rice", 10, 0, 0)
+		h.end("o2", "confirm").wantRefused(404, "reservation_not_found")
+		h.end("o2", "return").wantRefused(404, "reservation_not_found")
+		h.get("/inventory/reservations/o2").wantRefused(404, "reservation_not_found")
+		h.wantLevel("rice", 10, 0, 0)
 	})
 }
 
 // The deadline releases everything, not earlier and only once.
 func TestInventory_expires(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		h.post("/inventory/reservations",
-			`{"orderId":"short","branchId":"1","items":[{"itemId":"rice","quantity":2}],"ttlSeconds":5}`).ok(201, "")
-		h.try("usual", "rice", 3).ok(201, "")
+			`{"orderId":"short","branchId":"1","items":[{"itemId":"rice","quantity":2}],"ttlSeconds":5}`).wantOK(201, "")
+		h.try("usual", "rice", 3).wantOK(201, "")
 		pass := func(d time.Duration) {
 			h.t.Helper()
 			h.ahead.Add(int64(d))
 			testenv.NoError(h.t, h.stores.ExpireOverdue(h.t.Context()))
 		}
 		pass(0)
-		h.holds("rice", 5, 5, 0)
+		h.wantLevel("rice", 5, 5, 0)
 		pass(6 * time.Second)
-		h.holds("rice", 7, 3, 0)
-		h.end("short", "confirm").refused(409, "terminal")
-		h.end("short", "cancel").is(200, `{"orderId":"short","status":"EXPIRED"}`)
-		h.try("short", "rice", 2).refused(409, "terminal")
+		h.wantLevel("rice", 7, 3, 0)
+		h.end("short", "confirm").wantRefused(409, "terminal")
+		h.end("short", "cancel").wantJSON(200, `{"orderId":"short","status":"EXPIRED"}`)
+		h.try("short", "rice", 2).wantRefused(409, "terminal")
 		pass(5 * time.Minute)
-		h.holds("rice", 10, 0, 0)
-		if s := h.get("/inventory/reservations/usual").ok(200, "status"); s != "EXPIRED" {
+		h.wantLevel("rice", 10, 0, 0)
+		if s := h.get("/inventory/reservations/usual").wantOK(200, "status"); s != "EXPIRED" {
 			h.t.Error(s)
 		}
-		h.balanced()
+		h.wantBalanced()
 	})
 }
 
 // An id identifies one reservation: the same id with other content is refused and changes nothing.
 func TestInventory_same_id(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 5})
-		h.put("/inventory/rice", `{"branchId":"2","available":10}`).ok(200, "")
-		h.try("o1", "rice", 2).ok(201, "")
-		h.try("o1", "rice", 3).refused(422, "idempotency_mismatch")
-		h.try("o1", "rice", 2, "beer", 1).refused(422, "idempotency_mismatch")
+		h.setStock(map[string]int{"rice": 10, "beer": 5})
+		h.put("/inventory/rice", `{"branchId":"2","available":10}`).wantOK(200, "")
+		h.try("o1", "rice", 2).wantOK(201, "")
+		h.try("o1", "rice", 3).wantRefused(422, "idempotency_mismatch")
+		h.try("o1", "rice", 2, "beer", 1).wantRefused(422, "idempotency_mismatch")
 		h.post("/inventory/reservations",
-			`{"orderId":"o1","branchId":"2","items":[{"itemId":"rice","quantity":2}]}`).refused(422, "idempotency_mismatch")
-		h.post("/inventory/reservations", // how long it holds is no content
-			`{"orderId":"o1","branchId":"1","items":[{"itemId":"rice","quantity":1},{"itemId":"rice","quantity":1}],"ttlSeconds":9}`).ok(200, "")
-		h.holds("rice", 8, 2, 0)
-		h.holds("beer", 5, 0, 0)
+			`{"orderId":"o1","branchId":"2","items":[{"itemId":"rice","quantity":2}]}`).wantRefused(422, "idempotency_mismatch")
+		h.post("/inventory/reservations", // the TTL is not part of the content
+			`{"orderId":"o1","branchId":"1","items":[{"itemId":"rice","quantity":1},{"itemId":"rice","quantity":1}],"ttlSeconds":9}`).wantOK(200, "")
+		h.wantLevel("rice", 8, 2, 0)
+		h.wantLevel("beer", 5, 0, 0)
 		var made, same atomic.Int64
 		var wg sync.WaitGroup
 		for range 20 {
@@ -198,7 +198,7 @@ func TestInventory_same_id(t *testing.T) {
 		if made.Load() != 1 || same.Load() != 19 {
 			h.t.Errorf("%d were told that they made it, %d that it was there", made.Load(), same.Load())
 		}
-		h.holds("beer", 4, 1, 0)
+		h.wantLevel("beer", 4, 1, 0)
 	})
 }
 
@@ -206,7 +206,7 @@ func TestInventory_same_id(t *testing.T) {
 func TestInventory_storm(t *testing.T) {
 	each(t, func(h *fixture) {
 		const units, many = 40, 100
-		h.stocked(map[string]int{"rice": units})
+		h.setStock(map[string]int{"rice": units})
 		var won atomic.Int64
 		var wg sync.WaitGroup
 		for i := range many {
@@ -220,18 +220,18 @@ func TestInventory_storm(t *testing.T) {
 		if won.Load() != units {
 			h.t.Errorf("%d of %d units were reserved", won.Load(), units)
 		}
-		h.holds("rice", 0, units, 0)
-		h.balanced()
+		h.wantLevel("rice", 0, units, 0)
+		h.wantBalanced()
 	})
 }
 
 // Staff of one branch see other branches as missing.
 func TestInventory_other_branch(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
-		h.try("o1", "rice", 2).ok(201, "")
-		h.try("sold", "rice", 1).ok(201, "")
-		h.end("sold", "confirm").ok(200, "")
+		h.setStock(map[string]int{"rice": 10})
+		h.try("o1", "rice", 2).wantOK(201, "")
+		h.try("sold", "rice", 1).wantOK(201, "")
+		h.end("sold", "confirm").wantOK(200, "")
 		before := h.read(`SELECT state FROM hold ORDER BY id`)
 		try := `{"orderId":"%s","branchId":"1","items":[{"itemId":"%s","quantity":1}]}`
 		for _, c := range []struct {
@@ -255,21 +255,21 @@ func TestInventory_other_branch(t *testing.T) {
 			if d := cmp.Diff(none.body, foreign.body); d != "" || foreign.status != 404 {
 				h.t.Errorf("%s: %d, and of what is missing %d:\n%s", foreign.what, foreign.status, none.status, d)
 			}
-			h.ask("", c.method, c.path, c.body).refused(401, "unauthenticated")
+			h.ask("", c.method, c.path, c.body).wantRefused(401, "unauthenticated")
 		}
 		if got := h.ask("two", "GET", "/inventory?branchId=1&itemId=rice", "").list(); len(got) != 0 {
 			h.t.Errorf("%v", got)
 		}
 		testenv.Equal(h.t, before, h.read(`SELECT state FROM hold ORDER BY id`))
-		h.holds("rice", 7, 2, 1)
-		h.ask("one", "POST", "/inventory/reservations/o1/confirm", "").ok(200, "")
+		h.wantLevel("rice", 7, 2, 1)
+		h.ask("one", "POST", "/inventory/reservations/o1/confirm", "").wantOK(200, "")
 	})
 }
 
 // An invalid request is refused with a code and changes nothing.
 func TestInventory_bad_input(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		try := func(id, items string) string {
 			return fmt.Sprintf(`{"orderId":%q,"branchId":"1","items":[%s]}`, id, items)
 		}
@@ -312,7 +312,7 @@ func TestInventory_bad_input(t *testing.T) {
 			"101 to look at":       {"GET", "/inventory?branchId=1" + strings.Repeat("&itemId=rice", 101), "", 422, "invalid"},
 			"a brace to look at":   {"GET", "/inventory?branchId=1&itemId=%7Bb1%7D", "", 422, "invalid"},
 		} {
-			h.ask(service, c.method, c.path, c.body).refused(c.status, c.code)
+			h.ask(service, c.method, c.path, c.body).wantRefused(c.status, c.code)
 			if h.t.Failed() {
 				h.t.Logf("in %s", name)
 			}
@@ -320,14 +320,14 @@ func TestInventory_bad_input(t *testing.T) {
 		if n := len(h.read(`SELECT id FROM hold`)); n != 0 {
 			h.t.Errorf("%d holds", n)
 		}
-		h.holds("rice", 10, 0, 0)
+		h.wantLevel("rice", 10, 0, 0)
 	})
 }
 
 // Snapshots are at most a minute old and read from the cache; without Redis they are read from SQL.
 func TestInventory_snapshots(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 2})
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
 		const path = "/inventory?branchId=1&itemId=beer&itemId=none&itemId=rice&itemId=beer"
 		shown := func() map[string]any {
 			h.t.Helper()
@@ -350,13 +350,13 @@ func TestInventory_snapshots(t *testing.T) {
 		if first := h.get(path).list(); len(first) != 2 || first[0]["itemId"] != "beer" {
 			h.t.Errorf("%v", first)
 		}
-		h.try("o1", "rice", 4).ok(201, "")
+		h.try("o1", "rice", 4).wantOK(201, "")
 		wants("kept", 10, 2)
 		h.ahead.Add(int64(61 * time.Second))
 		wants("a minute later", 6, 2)
-		h.try("o2", "beer", 1).ok(201, "")
+		h.try("o2", "beer", 1).wantOK(201, "")
 		testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
-		h.ahead.Add(int64(time.Second)) // what was copied for those who asked is younger than the rank
+		h.ahead.Add(int64(time.Second)) // the cached snapshot is newer than the rank
 		testenv.NoError(h.t, h.window.Warm(h.t.Context()))
 		wants("warmed", 6, 1)
 		if d := cmp.Diff([]string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`)); d != "" {
@@ -368,9 +368,9 @@ func TestInventory_snapshots(t *testing.T) {
 // Items that are no longer read lose half of their rank per half-life.
 func TestInventory_rank_decays(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 2})
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
 		for range 5 {
-			h.get("/inventory?branchId=1&itemId=rice").ok(200, "")
+			h.get("/inventory?branchId=1&itemId=rice").wantOK(200, "")
 		}
 		for i, want := range [][]string{{"5"}, {"5"}, {"2"}, {"2"}, {"1"}, {"1"}, nil} { // every half of an hour
 			testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
@@ -386,17 +386,17 @@ func TestInventory_without_redis(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
 		h := open(t, db, redis)
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		server.Kill()
-		h.try("o1", "rice", 4).ok(201, "")
-		h.try("o2", "rice", 7).refused(409, "insufficient_stock")
-		h.end("o1", "confirm").ok(200, "")
-		h.get("/inventory/rice?branchId=1").is(200, `{"itemId":"rice","branchId":"1","available":6,"reserved":0,"sold":4}`)
+		h.try("o1", "rice", 4).wantOK(201, "")
+		h.try("o2", "rice", 7).wantRefused(409, "insufficient_stock")
+		h.end("o1", "confirm").wantOK(200, "")
+		h.get("/inventory/rice?branchId=1").wantJSON(200, `{"itemId":"rice","branchId":"1","available":6,"reserved":0,"sold":4}`)
 		for range 2 {
 			if got := h.get("/inventory?branchId=1&itemId=rice").list(); len(got) != 1 || got[0]["available"] != 6.0 {
 				t.Errorf("%v", got)
 			}
 		}
-		h.balanced()
+		h.wantBalanced()
 	})
 }

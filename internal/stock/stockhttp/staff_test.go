@@ -15,26 +15,26 @@ import (
 func TestStock_lifecycle(t *testing.T) {
 	each(t, func(h *fixture) {
 		made := h.ask("one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"beer","name":"Bia Hà Nội","unit":"bottle","lowAt":5}`)
-		id := made.ok(201, "id")
+		id := made.wantOK(201, "id")
 		shape := `{"id":%q,"itemId":"beer","branchId":"1","name":%q,"unit":%q,"lowAt":%s,"available":%d,"reserved":%d,"sold":0,"isLow":%t}`
-		made.is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 0, 0, true))
+		made.wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 0, 0, true))
 		item := "/api/stock/items/" + id
 		adjust := func(kind string, quantity int) answer {
 			h.t.Helper()
 			return h.ask("one", "POST", item+"/adjustments", fmt.Sprintf(`{"kind":%q,"quantity":%d,"note":"of today"}`, kind, quantity))
 		}
-		adjust("RECEIVE", 24).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 24, 0, false))
-		h.try("o1", "beer", 4).ok(201, "")
-		adjust("WASTE", 2).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 18, 4, false))
-		adjust("WASTE", 19).refused(409, "insufficient_stock")
-		adjust("COUNT", 5).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 5, 4, true))
-		adjust("COUNT", 5).ok(201, "") // as it was: nothing came or went
-		h.ask("one", "PUT", item, `{"name":"Bia","lowAt":null}`).is(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
-		h.ask("one", "PUT", item, `{"name":"Bia"}`).is(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
-		h.holds("beer", 5, 4, 0)
+		adjust("RECEIVE", 24).wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 24, 0, false))
+		h.try("o1", "beer", 4).wantOK(201, "")
+		adjust("WASTE", 2).wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 18, 4, false))
+		adjust("WASTE", 19).wantRefused(409, "insufficient_stock")
+		adjust("COUNT", 5).wantJSON(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 5, 4, true))
+		adjust("COUNT", 5).wantOK(201, "") // unchanged
+		h.ask("one", "PUT", item, `{"name":"Bia","lowAt":null}`).wantJSON(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
+		h.ask("one", "PUT", item, `{"name":"Bia"}`).wantJSON(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
+		h.wantLevel("beer", 5, 4, 0)
 
 		page := h.ask("one", "GET", item+"/adjustments?size=2", "")
-		if total := page.ok(200, "total"); total != "3" {
+		if total := page.wantOK(200, "total"); total != "3" {
 			h.t.Errorf("%s adjustments", total)
 		}
 		var got []string
@@ -49,7 +49,7 @@ func TestStock_lifecycle(t *testing.T) {
 		actions := h.read(`SELECT action FROM audit_log ORDER BY seq`)
 		want := []string{"stock_item_edited", "stock_adjusted", "stock_adjusted", "stock_adjusted", "stock_item_edited"}
 		testenv.Equal(h.t, want, actions)
-		h.balanced()
+		h.wantBalanced()
 	})
 }
 
@@ -57,8 +57,8 @@ func TestStock_lifecycle(t *testing.T) {
 // one under the key is refused, and so is one above the maximum.
 func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
-		h.put("/inventory/rice", `{"branchId":"2","available":3}`).ok(200, "")
+		h.setStock(map[string]int{"rice": 10})
+		h.put("/inventory/rice", `{"branchId":"2","available":3}`).wantOK(200, "")
 		ids := h.read(`SELECT CAST(id AS TEXT) FROM stock_item ORDER BY id`)
 		adjust := func(who string, item int, body string) answer {
 			h.t.Helper()
@@ -66,38 +66,38 @@ func TestStock_adjustment_keys(t *testing.T) {
 		}
 		const body = `{"kind":"RECEIVE","quantity":5,"note":"of today","clientTxnId":"k1"}`
 		first := adjust("one", 0, body)
-		first.ok(201, "")
-		h.try("o1", "rice", 4).ok(201, "")
+		first.wantOK(201, "")
+		h.try("o1", "rice", 4).wantOK(201, "")
 		again := adjust("both", 0, body)
 		if d := cmp.Diff(first.body, again.body); d != "" || again.status != 201 {
 			h.t.Errorf("%d: %s", again.status, d)
 		}
-		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).refused(422, "idempotency_mismatch")
-		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).refused(422, "idempotency_mismatch")
-		adjust("both", 1, body).ok(201, "") // a branch's keys are its own
-		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":""}`).refused(422, "invalid")
-		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":"`+strings.Repeat("k", 65)+`"}`).refused(422, "invalid")
-		h.holds("rice", 11, 4, 0)
-		full := adjust("one", 0, `{"kind":"RECEIVE","quantity":999999990,"clientTxnId":"k2"}`).refused(409, "level_too_high")
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
+		adjust("both", 1, body).wantOK(201, "") // keys are separate for each branch
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":""}`).wantRefused(422, "invalid")
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":"`+strings.Repeat("k", 65)+`"}`).wantRefused(422, "invalid")
+		h.wantLevel("rice", 11, 4, 0)
+		full := adjust("one", 0, `{"kind":"RECEIVE","quantity":999999990,"clientTxnId":"k2"}`).wantRefused(409, "level_too_high")
 		if full.body["available"] != 11.0 || full.body["maximum"] != 1e9 {
 			h.t.Errorf("told %v", full.body)
 		}
-		h.holds("rice", 11, 4, 0)
-		adjust("one", 0, `{"kind":"RECEIVE","quantity":999999989,"clientTxnId":"k2"}`).ok(201, "")
+		h.wantLevel("rice", 11, 4, 0)
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":999999989,"clientTxnId":"k2"}`).wantOK(201, "")
 		if n := h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log WHERE action = 'stock_adjusted'`)[0]; n != "5" {
 			h.t.Errorf("%s entries", n) // two of PUT, three of adjustments
 		}
-		h.balanced()
+		h.wantBalanced()
 	})
 }
 
 // A threshold raised above the level raises the alarm.
 func TestStock_raised_threshold(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
 		for _, lowAt := range []string{"9", "12", "15", "null"} {
-			h.ask("one", "PUT", "/api/stock/items/"+id, `{"name":"Rice","lowAt":`+lowAt+`}`).ok(200, "")
+			h.ask("one", "PUT", "/api/stock/items/"+id, `{"name":"Rice","lowAt":`+lowAt+`}`).wantOK(200, "")
 		}
 		low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`)
 		if len(low) != 1 || !strings.Contains(low[0], `"threshold":12`) || !strings.Contains(low[0], `"available":10`) {
@@ -113,12 +113,12 @@ func TestStock_list(t *testing.T) {
 			{"beer", "Bia Hà Nội", "5"}, {"rice_st25", "Gạo ST25", "null"}, {"rice-ir", "100% rice!", "0"}, {"tea", "Trà", "7"},
 		} {
 			body := `{"branchId":"1","itemId":%q,"name":%q,"lowAt":%s}`
-			id := h.ask("one", "POST", "/api/stock/items", fmt.Sprintf(body, it.sku, it.name, it.low)).ok(201, "id")
+			id := h.ask("one", "POST", "/api/stock/items", fmt.Sprintf(body, it.sku, it.name, it.low)).wantOK(201, "id")
 			if i > 0 {
-				h.ask("one", "POST", "/api/stock/items/"+id+"/adjustments", fmt.Sprintf(`{"kind":"COUNT","quantity":%d}`, i)).ok(201, "")
+				h.ask("one", "POST", "/api/stock/items/"+id+"/adjustments", fmt.Sprintf(`{"kind":"COUNT","quantity":%d}`, i)).wantOK(201, "")
 			}
 		}
-		h.put("/inventory/rice", `{"branchId":"2","available":1}`).ok(200, "")
+		h.put("/inventory/rice", `{"branchId":"2","available":1}`).wantOK(200, "")
 		for query, want := range map[string]string{
 			"":                     "4: beer rice-ir rice_st25 tea",
 			"&size=2&page=2":       "4: rice_st25 tea",
@@ -130,7 +130,7 @@ func TestStock_list(t *testing.T) {
 			"&low=true&q=r%C3%A0x": "0:",
 		} {
 			page := h.ask("one", "GET", "/api/stock/items?branchId=1"+query, "")
-			got := page.ok(200, "total") + ":"
+			got := page.wantOK(200, "total") + ":"
 			for _, it := range page.list() {
 				got += " " + it["itemId"].(string)
 			}
@@ -144,16 +144,16 @@ func TestStock_list(t *testing.T) {
 // Reservations are listed by status, the most recently changed first.
 func TestStock_reservations(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		pass := func() { h.ahead.Add(int64(time.Second)) }
 		for _, id := range []string{"held", "sold", "back", "gone", "late"} {
-			h.try(id, "rice", 1).ok(201, "")
+			h.try(id, "rice", 1).wantOK(201, "")
 			pass()
 		}
-		h.try("none", "rice", 100).refused(409, "insufficient_stock")
+		h.try("none", "rice", 100).wantRefused(409, "insufficient_stock")
 		for _, s := range [][2]string{{"sold", "confirm"}, {"back", "confirm"}, {"back", "return"}, {"gone", "cancel"}, {"never", "cancel"}} {
 			pass()
-			h.end(s[0], s[1]).ok(200, "")
+			h.end(s[0], s[1]).wantOK(200, "")
 		}
 		h.change(`UPDATE hold SET expires_at = 0 WHERE id = 'x-late'`)
 		pass()
@@ -169,7 +169,7 @@ func TestStock_reservations(t *testing.T) {
 			"&status=RETURNED":  "1: back=RETURNED",
 		} {
 			page := h.ask("one", "GET", "/api/stock/reservations?branchId=1"+query, "")
-			got := page.ok(200, "total") + ":"
+			got := page.wantOK(200, "total") + ":"
 			for _, r := range page.list() {
 				got += fmt.Sprintf(" %s=%s", r["orderId"], r["status"])
 			}
@@ -183,16 +183,16 @@ func TestStock_reservations(t *testing.T) {
 // Staff replace the recipe of a dish as a whole.
 func TestStock_recipes(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10, "beer": 2})
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
 		const path = "/api/menu-items/101/recipe"
-		h.ask("one", "GET", path, "").is(200, `{"lines":[]}`)
+		h.ask("one", "GET", path, "").wantJSON(200, `{"lines":[]}`)
 		two := `{"lines":[{"itemId":"beer","quantity":1},{"itemId":"rice","quantity":3}]}`
-		for range 2 { // the second time nothing changes
-			h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1}]}`).is(200, two)
+		for range 2 { // the second call changes nothing
+			h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1}]}`).wantJSON(200, two)
 		}
-		h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":2},{"itemId":"tea","quantity":1}]}`).refused(404, "item_not_found")
-		h.ask("one", "GET", path, "").is(200, two)
-		h.ask("one", "PUT", path, `{"lines":[]}`).is(200, `{"lines":[]}`)
+		h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":2},{"itemId":"tea","quantity":1}]}`).wantRefused(404, "item_not_found")
+		h.ask("one", "GET", path, "").wantJSON(200, two)
+		h.ask("one", "PUT", path, `{"lines":[]}`).wantJSON(200, `{"lines":[]}`)
 		if n := len(h.read(`SELECT action FROM audit_log WHERE action = 'recipe_edited' AND subject = 'menuItem:101'`)); n != 2 {
 			h.t.Errorf("%d entries", n)
 		}
@@ -202,9 +202,9 @@ func TestStock_recipes(t *testing.T) {
 // Staff of one branch see other branches as missing; invalid requests are refused.
 func TestStock_rejects(t *testing.T) {
 	each(t, func(h *fixture) {
-		h.stocked(map[string]int{"rice": 10})
+		h.setStock(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
-		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).ok(200, "")
+		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).wantOK(200, "")
 		eleven := strings.TrimSuffix(strings.Repeat(`{"itemId":"rice","quantity":1},`, 11), ",")
 		for name, c := range map[string]struct {
 			who, method, path, body string
@@ -241,12 +241,12 @@ func TestStock_rejects(t *testing.T) {
 			"a stranger":      {"three", "GET", "/api/stock/items?branchId=1", "", 401, "unauthenticated"},
 			"an item by name": {"one", "PUT", "/api/stock/items/rice", `{"name":"a"}`, 422, "invalid"},
 		} {
-			h.ask(c.who, c.method, c.path, c.body).refused(c.status, c.code)
+			h.ask(c.who, c.method, c.path, c.body).wantRefused(c.status, c.code)
 			if h.t.Failed() {
 				h.t.Fatalf("in %s", name)
 			}
 		}
-		h.holds("rice", 10, 0, 0)
+		h.wantLevel("rice", 10, 0, 0)
 		if n := h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log`)[0]; n != "2" {
 			h.t.Errorf("%s entries", n)
 		}

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Apply returns the invalid operations and those on which a script fails. All others are applied, however many script
-// calls that takes.
+// Apply returns the invalid operations and those on which a script fails. All others are applied, even over several
+// script calls.
 func TestCache_Apply_names_rejected_operations(t *testing.T) {
 	each(t, func(f *fixture) {
 		ops := make([]stock.Op, 3*maxBatch)

@@ -16,8 +16,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// BenchmarkOrder is one order of three lines at the cache: its TRY and the HELD that follows the commit. The number of
-// callers at once decides how many share a script call: 1 is a call per order.
+// BenchmarkOrder measures one order of three lines in the cache: its TRY, and the HELD after the commit. The number of
+// concurrent callers decides how many orders share a script call: with 1, each has its own.
 func BenchmarkOrder(b *testing.B) {
 	benchEach(b, func(b *testing.B, g *Cache, callers int) {
 		open(b, g, stock.Unlimited)
@@ -35,7 +35,7 @@ func BenchmarkOrder(b *testing.B) {
 	})
 }
 
-// BenchmarkRefusal is a TRY for something that is sold out.
+// BenchmarkRefusal measures a TRY for a sold-out item.
 func BenchmarkRefusal(b *testing.B) {
 	benchEach(b, func(b *testing.B, g *Cache, callers int) {
 		open(b, g, 0)
@@ -43,8 +43,8 @@ func BenchmarkRefusal(b *testing.B) {
 	})
 }
 
-// BenchmarkRebuild loads a scope with 100,000 live holds of three lines, which no restaurant has. A rebuild that takes
-// longer than the claim on it is taken over by another process, and then neither ends.
+// BenchmarkRebuild loads a scope with 100,000 live holds of three lines, more than any restaurant has. A rebuild that
+// takes longer than its claim is taken over by another process, and then neither finishes.
 func BenchmarkRebuild(b *testing.B) {
 	const holds = 100_000
 	db, _ := redisdbtest.Real(b)
@@ -99,7 +99,7 @@ func open(b *testing.B, g *Cache, limit int64) {
 	testenv.NoError(b, g.FinishRebuild(b.Context(), im))
 }
 
-// drive runs b.N orders, the given number of them at a time.
+// drive runs b.N orders with the given number of concurrent callers.
 func drive(b *testing.B, callers int, round func(ids []string)) {
 	b.ReportAllocs()
 	b.ResetTimer()

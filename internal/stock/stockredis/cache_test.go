@@ -22,12 +22,12 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	noodles = int64(1001)
-	soup    = int64(1002)
-	tea     = int64(1003) // without a quota
-	unheard = int64(1099) // not in the cache
+	noodles  = int64(1001)
+	soup     = int64(1002)
+	tea      = int64(1003) // without a quota
+	uncached = int64(1099) // not in the cache
 
-	patience = 10 * time.Second // tests share a machine with other tests
+	patience = 10 * time.Second // the machine is shared with other tests
 )
 
 // fixture is a cache over a Redis with one built scope.
@@ -60,7 +60,7 @@ func newFixtureOf(t *testing.T, db *redisdb.DB, scope stock.Scope) *fixture {
 	return f
 }
 
-// image returns a snapshot with 10 noodles, 5 soups and unlimited tea, less the units of the given holds.
+// image returns a snapshot with 10 noodles, 5 soups and unlimited tea, minus the units of the given holds.
 func (f *fixture) image(epoch string, holds ...stock.HoldState) stock.ScopeSnapshot {
 	im := stock.ScopeSnapshot{Scope: f.scope, Epoch: epoch, Ends: f.now.Add(20 * time.Hour), Holds: holds, Counts: []stock.Count{
 		{Item: noodles, Cap: 10}, {Item: soup, Cap: 5}, {Item: tea, Cap: stock.Unlimited},
@@ -114,7 +114,7 @@ func (f *fixture) wantTry(h stock.Hold, want stock.AdmissionStatus) {
 	}
 }
 
-// apply applies one operation and returns its outcome as apply.lua numbers it; 0 is an unknown scope.
+// apply applies one operation and returns its outcome with the number that apply.lua uses; 0 is an unknown scope.
 func (f *fixture) apply(kind stock.OpKind, h stock.Hold) int64 {
 	f.Helper()
 	keys, args := f.applyArgs(f.scope, []stock.Op{{Kind: kind, Hold: h}}, []int{0})
@@ -169,7 +169,7 @@ const (
 	opOther stock.OpKind = "TRY with other lines"
 )
 
-// cell is the effect of an operation: its answer (an Answer for a TRY, an outcome otherwise), the state after it, and
+// cell is the effect of an operation: its result (an Answer for a TRY, an outcome otherwise), the state after it, and
 // the change of the counters per unit.
 type cell struct {
 	answer     int64
@@ -178,9 +178,9 @@ type cell struct {
 }
 
 const (
-	changed  = 1
-	same     = 2
-	opposite = 3
+	changed        = 1
+	alreadyApplied = 2
+	conflict       = 3
 )
 
 // table is the state table of the cache. A record of another epoch counts as none; a final state stays final under
@@ -189,7 +189,7 @@ func table() map[string]map[stock.OpKind]cell {
 	none := map[stock.OpKind]cell{
 		opTry: {int64(stock.Admitted), stock.Held, 1, 0}, stock.OpHeld: {changed, stock.Held, 1, 0},
 		stock.OpConfirm: {changed, stock.Confirmed, 0, 1}, stock.OpCancel: {changed, stock.Released, 0, 0},
-		stock.OpReturn: {changed, stock.Returned, 0, -1}, stock.OpForget: {same, "", 0, 0},
+		stock.OpReturn: {changed, stock.Returned, 0, -1}, stock.OpForget: {alreadyApplied, "", 0, 0},
 	}
 	refused := map[stock.OpKind]cell{opTry: {int64(stock.Ended), "", 0, 0}, opOther: {int64(stock.Ended), "", 0, 0}}
 	for _, op := range []stock.OpKind{stock.OpHeld, stock.OpConfirm, stock.OpCancel, stock.OpReturn, stock.OpForget} {
@@ -198,30 +198,30 @@ func table() map[string]map[stock.OpKind]cell {
 	ended := func(s stock.State) map[stock.OpKind]cell {
 		return map[stock.OpKind]cell{
 			opTry: {int64(stock.Ended), s, 0, 0}, opOther: {int64(stock.Ended), s, 0, 0},
-			stock.OpHeld: {opposite, s, 0, 0}, stock.OpConfirm: {opposite, s, 0, 0},
-			stock.OpCancel: {same, s, 0, 0}, stock.OpReturn: {same, s, 0, 0}, stock.OpForget: {same, s, 0, 0},
+			stock.OpHeld: {conflict, s, 0, 0}, stock.OpConfirm: {conflict, s, 0, 0},
+			stock.OpCancel: {alreadyApplied, s, 0, 0}, stock.OpReturn: {alreadyApplied, s, 0, 0}, stock.OpForget: {alreadyApplied, s, 0, 0},
 		}
 	}
 	return map[string]map[stock.OpKind]cell{
 		"none": none, "held before a rebuild": none, "confirmed before a rebuild": none, "refused": refused,
 		"held": {
 			opTry: {int64(stock.Duplicate), stock.Held, 0, 0}, opOther: {int64(stock.Mismatched), stock.Held, 0, 0},
-			stock.OpHeld: {same, stock.Held, 0, 0}, stock.OpConfirm: {changed, stock.Confirmed, -1, 1},
-			stock.OpCancel: {changed, stock.Released, -1, 0}, stock.OpReturn: {opposite, stock.Held, 0, 0},
+			stock.OpHeld: {alreadyApplied, stock.Held, 0, 0}, stock.OpConfirm: {changed, stock.Confirmed, -1, 1},
+			stock.OpCancel: {changed, stock.Released, -1, 0}, stock.OpReturn: {conflict, stock.Held, 0, 0},
 			stock.OpForget: {changed, "", -1, 0},
 		},
 		"confirmed": {
 			opTry: {int64(stock.Duplicate), stock.Confirmed, 0, 0}, opOther: {int64(stock.Mismatched), stock.Confirmed, 0, 0},
-			stock.OpHeld: {same, stock.Confirmed, 0, 0}, stock.OpConfirm: {same, stock.Confirmed, 0, 0},
-			stock.OpCancel: {opposite, stock.Confirmed, 0, 0}, stock.OpReturn: {changed, stock.Returned, 0, -1},
-			stock.OpForget: {same, stock.Confirmed, 0, 0},
+			stock.OpHeld: {alreadyApplied, stock.Confirmed, 0, 0}, stock.OpConfirm: {alreadyApplied, stock.Confirmed, 0, 0},
+			stock.OpCancel: {conflict, stock.Confirmed, 0, 0}, stock.OpReturn: {changed, stock.Returned, 0, -1},
+			stock.OpForget: {alreadyApplied, stock.Confirmed, 0, 0},
 		},
 		"released": ended(stock.Released), "released before a rebuild": ended(stock.Released),
 		"returned": ended(stock.Returned), "returned before a rebuild": ended(stock.Returned),
 	}
 }
 
-// bring puts a hold into a state of the table, in a scope that has others.
+// bring puts a hold into a state of the table, in a scope that also has the other holds.
 func (f *fixture) bring(h stock.Hold, state string, others ...stock.HoldState) {
 	f.Helper()
 	was, rebuilt := strings.CutSuffix(state, " before a rebuild")
@@ -254,7 +254,7 @@ func TestCache_state_table(t *testing.T) {
 		others := stock.HoldState{Hold: f.hold(stock.Line{Item: noodles, Qty: 2}, stock.Line{Item: tea, Qty: 3}), State: stock.Confirmed}
 		for state, row := range table() {
 			for op, want := range row {
-				f.rebuild(others) // there are used units, which a return without a record is taken from
+				f.rebuild(others) // used units exist, from which a return without a record is deducted
 				h := f.hold(stock.Line{Item: noodles, Qty: 2}, stock.Line{Item: tea, Qty: 3})
 				f.bring(h, state, others)
 				before := f.count(noodles)
@@ -293,7 +293,7 @@ func TestCache_Reserve_all_lines_or_none(t *testing.T) {
 		for _, item := range []int64{noodles, soup, tea} {
 			f.wantCount(item, 0, 0)
 		}
-		f.setCap(soup, 2) // below what is asked for next, and then below what is taken
+		f.setCap(soup, 2) // below the next quantity, and then below the units taken
 		f.wantTry(f.hold(stock.Line{Item: soup, Qty: 2}), stock.Admitted)
 		f.setCap(soup, 1)
 		v = f.try(f.hold(stock.Line{Item: noodles, Qty: 12}, stock.Line{Item: soup, Qty: 1}))
@@ -310,14 +310,14 @@ func TestCache_Reserve_all_lines_or_none(t *testing.T) {
 
 func TestCache_cap_of_a_new_item(t *testing.T) {
 	each(t, func(f *fixture) {
-		h := f.hold(stock.Line{Item: unheard, Qty: 2})
+		h := f.hold(stock.Line{Item: uncached, Qty: 2})
 		f.wantTry(h, stock.Cold)
-		f.wantApply(stock.OpHeld, h, changed) // SQL let it through; the cache still knows no cap
-		f.wantTry(f.hold(stock.Line{Item: unheard, Qty: 1}), stock.Cold)
-		f.setCap(unheard, 3)
-		f.wantCount(unheard, 2, 0)
-		f.wantTry(f.hold(stock.Line{Item: unheard, Qty: 2}), stock.Refused)
-		f.wantTry(f.hold(stock.Line{Item: unheard, Qty: 1}), stock.Admitted)
+		f.wantApply(stock.OpHeld, h, changed) // SQL accepted the order; the cache still has no cap for the item
+		f.wantTry(f.hold(stock.Line{Item: uncached, Qty: 1}), stock.Cold)
+		f.setCap(uncached, 3)
+		f.wantCount(uncached, 2, 0)
+		f.wantTry(f.hold(stock.Line{Item: uncached, Qty: 2}), stock.Refused)
+		f.wantTry(f.hold(stock.Line{Item: uncached, Qty: 1}), stock.Admitted)
 	})
 }
 
@@ -328,7 +328,7 @@ func TestCache_remembers_refused_ids(t *testing.T) { // I12
 		f.setCap(noodles, 100)
 		f.now = f.now.Add(keyspace.RefusedSpan)
 		f.wantTry(h, stock.Ended)
-		f.now = f.now.Add(keyspace.RefusedSpan) // two spans later no request of that time lives any more
+		f.now = f.now.Add(keyspace.RefusedSpan) // after two spans, every request from then has timed out
 		f.wantTry(h, stock.Admitted)
 	})
 }
@@ -367,10 +367,10 @@ func TestCache_Apply_batches(t *testing.T) {
 	each(t, func(f *fixture) {
 		var ops []stock.Op
 		other := f.scope
-		other.Branch = 8 // unknown: never built
-		old := f.scope   // no stock is ever so old that nothing is left of it
+		other.Branch = 8 // never built, so unknown
+		old := f.scope   // with quotas, a day so old that its keys have expired
 		old.Date = f.now.Add(-5 * 24 * time.Hour).Format(time.DateOnly)
-		for i := range 3 * maxBatch { // each hold sees its own operations in their order, over calls
+		for i := range 3 * maxBatch { // the operations of each hold are applied in order, over several calls
 			h := f.hold(stock.Line{Item: tea, Qty: 1})
 			ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}, stock.Op{Kind: stock.OpConfirm, Hold: h})
 			if i%2 == 0 {
@@ -432,7 +432,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 			}
 		}
 
-		f.wantApply(stock.OpCancel, early, changed) // the ExpireProvisional's word
+		f.wantApply(stock.OpCancel, early, changed) // as ExpireProvisional sends it
 		f.wantCount(noodles, 0, 0)
 		testenv.NoError(t, f.db.Do(f.Context(), "DEL", recordKey(f.scope, late.ID)).Err())
 		if ids := due(time.Hour, 10); ids != nil {

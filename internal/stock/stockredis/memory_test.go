@@ -15,7 +15,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// maxHoldBytes is the memory that a live hold of three lines may take in Redis, everything included.
+// maxHoldBytes is the maximum memory in Redis of a live hold of three lines, including all overhead.
 const maxHoldBytes = 300
 
 func TestMemory_of_a_hold(t *testing.T) {
@@ -24,10 +24,10 @@ func TestMemory_of_a_hold(t *testing.T) {
 	raw := rawClient(t, srv.Addr())
 
 	const rounds, holds = 40, 40 * maxBatch * 4
-	for _, item := range heavy {
+	for _, item := range largeIDs {
 		f.setCap(item, stock.Unlimited)
 	}
-	one := f.placed(maxBatch)[0] // what is allocated once, such as the scripts, is not a hold's cost
+	one := f.placed(maxBatch)[0] // one-time allocations, such as the scripts, are not part of a hold's cost
 	before := used(t, raw)
 	for range rounds {
 		f.placed(maxBatch * 4)
@@ -40,16 +40,16 @@ func TestMemory_of_a_hold(t *testing.T) {
 	}
 }
 
-var heavy = []int64{104_001, 104_002, 104_003} // ids of the size that a large installation has
+var largeIDs = []int64{104_001, 104_002, 104_003} // ids of the size that a large installation has
 
-// placed takes holds of three lines through TRY and HELD.
+// placed creates n holds of three lines through TRY and HELD.
 func (f *fixture) placed(n int) []stock.Hold {
 	f.Helper()
 	holds, ops := make([]stock.Hold, n), make([]stock.Op, n)
 	var all sync.WaitGroup
 	for i := range holds {
 		holds[i] = f.hold(
-			stock.Line{Item: heavy[0], Qty: 2}, stock.Line{Item: heavy[1], Qty: 1}, stock.Line{Item: heavy[2], Qty: 12})
+			stock.Line{Item: largeIDs[0], Qty: 2}, stock.Line{Item: largeIDs[1], Qty: 1}, stock.Line{Item: largeIDs[2], Qty: 12})
 		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
 		all.Go(func() {
 			if v, err := f.Reserve(context.Background(), holds[i]); err != nil || v.Status != stock.Admitted {

@@ -11,14 +11,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Each test below is a mistake of the reference documents' scripts that must not come back.
+// Each test below covers a mistake in the reference documents' scripts.
 
 func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
 		f.wantApply(stock.OpCancel, h, changed)
-		f.wantApply(stock.OpCancel, h, same)
+		f.wantApply(stock.OpCancel, h, alreadyApplied)
 		f.wantCount(noodles, 0, 0)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 11}), stock.Refused)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
@@ -30,7 +30,7 @@ func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 1
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
 		f.wantApply(stock.OpConfirm, h, changed)
-		f.wantApply(stock.OpCancel, h, opposite)
+		f.wantApply(stock.OpCancel, h, conflict)
 		f.wantCount(noodles, 0, 3)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 8}), stock.Refused)
 	})
@@ -41,7 +41,7 @@ func TestMistake_try_after_cancel(t *testing.T) { // the cancelled order was hel
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantApply(stock.OpCancel, h, changed)
 		f.wantTry(h, stock.Ended)
-		f.wantApply(stock.OpHeld, h, opposite)
+		f.wantApply(stock.OpHeld, h, conflict)
 		f.wantCount(noodles, 0, 0)
 	})
 }
@@ -66,7 +66,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 				t.Errorf("HELD with a quantity of %d was accepted", qty)
 			}
 		}
-		// The scripts validate as well, before their first write.
+		// The scripts also validate their arguments before the first write.
 		good, bad := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: -5})
 		for _, text := range []string{"-5", "0", "1.5", "x"} {
 			keys, args := f.reserveArgs(f.scope, []*waiter{wait(good), wait(bad)})
@@ -136,9 +136,9 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 	})
 }
 
-func TestMistake_life_by_another_clock(t *testing.T) { // Redis dropped what its own clock took for old
+func TestMistake_life_by_another_clock(t *testing.T) { // Redis expired keys by its own clock
 	each(t, func(f *fixture) {
-		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // how far the deciding clock is ahead of Redis's
+		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // of the deciding clock, before Redis's
 			f.now = time.Now().Add(ahead)
 			f.rebuild()
 			tried, held := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 1})
@@ -195,7 +195,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 	})
 }
 
-func TestMistake_counter_below_zero(t *testing.T) { // I1: the scope is made unknown instead
+func TestMistake_counter_below_zero(t *testing.T) { // I1: the scope becomes unknown instead
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)

@@ -18,12 +18,12 @@ import (
 
 // model is the state table in plain, slow Go. The scripts are compared with it under random sequences of operations.
 type model struct {
-	known  bool // the scope was built and not lost since
-	counts map[int64]stock.Count
-	capped map[int64]bool // items whose cap is known; others are counted, but not sold
-	holds  map[string]modelHold
-	span   int64
-	no     map[string]int64 // refused id -> the span of its refusal
+	known   bool // whether the scope was built and not lost since
+	counts  map[int64]stock.Count
+	capped  map[int64]bool // items with a known cap; other items are counted but not sold
+	holds   map[string]modelHold
+	span    int64
+	refused map[string]int64 // by refused id, the span of its refusal
 }
 
 type modelHold struct {
@@ -46,7 +46,7 @@ func (m *model) try(h stock.Hold) stock.AdmissionResult {
 	case was.state != "":
 		return stock.AdmissionResult{Status: stock.Ended}
 	}
-	if span, ok := m.no[h.ID]; ok && m.span-span < 2 {
+	if span, ok := m.refused[h.ID]; ok && m.span-span < 2 {
 		return stock.AdmissionResult{Status: stock.Ended}
 	}
 	var short []stock.Shortage
@@ -59,7 +59,7 @@ func (m *model) try(h stock.Hold) stock.AdmissionResult {
 		}
 	}
 	if short != nil {
-		m.no[h.ID] = m.span
+		m.refused[h.ID] = m.span
 		return stock.AdmissionResult{Status: stock.Refused, Short: short}
 	}
 	m.move(h.Lines, 1, 0)
@@ -99,8 +99,8 @@ func (m *model) apply(op stock.Op) {
 	}
 }
 
-// call applies operations that go to Redis together. A counter below zero proves the scope wrong: then none of them is
-// applied, and the scope is unknown.
+// call applies operations that are sent to Redis together. A counter below zero proves that the scope is wrong: then no
+// operation is applied, and the scope becomes unknown.
 func (m *model) call(ops []stock.Op) (known bool) {
 	if !m.known {
 		return false
@@ -128,7 +128,7 @@ func (m *model) move(lines []stock.Line, held, used int64) {
 	}
 }
 
-// rebuild keeps the holds that the image has and the ends of the others.
+// rebuild keeps the holds in the snapshot, and the final states of other holds.
 func (m *model) rebuild(im stock.ScopeSnapshot) {
 	m.known = true
 	m.counts, m.capped = map[int64]stock.Count{}, map[int64]bool{}
@@ -145,9 +145,9 @@ func TestCache_against_model(t *testing.T) {
 	each(t, func(f *fixture) {
 		branch := int64(100)
 		rapid.Check(t, func(rt *rapid.T) {
-			branch++ // a scope of its own for each sequence
+			branch++ // each sequence has its own scope
 			f.scope.Branch = branch
-			s := &sequence{f: f, model: &model{holds: map[string]modelHold{}, no: map[string]int64{}}, start: f.now}
+			s := &sequence{f: f, model: &model{holds: map[string]modelHold{}, refused: map[string]int64{}}, start: f.now}
 			defer func() { f.now = s.start }()
 			for range 6 {
 				s.ids = append(s.ids, f.id())
@@ -174,8 +174,8 @@ type sequence struct {
 
 func (s *sequence) hold(t *rapid.T) stock.Hold {
 	h := stock.Hold{ID: rapid.SampledFrom(s.ids).Draw(t, "id"), Scope: s.f.scope, Until: s.f.now}
-	for _, item := range []int64{noodles, soup, tea, unheard} {
-		if qty := rapid.Int64Range(-3, 4).Draw(t, "qty"); qty > 0 && (item != unheard || qty == 1) {
+	for _, item := range []int64{noodles, soup, tea, uncached} {
+		if qty := rapid.Int64Range(-3, 4).Draw(t, "qty"); qty > 0 && (item != uncached || qty == 1) {
 			h.Lines = append(h.Lines, stock.Line{Item: item, Qty: qty})
 		}
 	}
@@ -202,7 +202,7 @@ func (s *sequence) apply(t *rapid.T) {
 		}).Draw(t, "kind")
 		if op.Kind == stock.OpCap {
 			op.Hold.Lines = []stock.Line{{
-				Item: rapid.SampledFrom([]int64{noodles, soup, tea, unheard}).Draw(t, "item"),
+				Item: rapid.SampledFrom([]int64{noodles, soup, tea, uncached}).Draw(t, "item"),
 				Qty:  rapid.Int64Range(stock.Unlimited, 12).Draw(t, "cap"),
 			}}
 		}
@@ -217,8 +217,8 @@ func (s *sequence) apply(t *rapid.T) {
 	}
 }
 
-// rebuild takes some of the holds as the state in SQL, whatever the cache has. They are loaded in two pieces, and the
-// later one is correct.
+// rebuild takes some of the holds as the state in SQL, independent of the cache. They are loaded in two parts; where
+// both have a hold, the later part is correct.
 func (s *sequence) rebuild(t *rapid.T) {
 	epoch := testenv.Must(s.f.BeginRebuild(context.Background(), s.f.scope))(t)
 	first, second := s.some(t), s.some(t)
@@ -244,7 +244,7 @@ func (s *sequence) some(t *rapid.T) []stock.HoldState {
 		}
 		h := s.hold(t)
 		h.ID = id
-		h.Lines = slices.DeleteFunc(h.Lines, func(l stock.Line) bool { return l.Item == unheard })
+		h.Lines = slices.DeleteFunc(h.Lines, func(l stock.Line) bool { return l.Item == uncached })
 		if len(h.Lines) > 0 {
 			holds = append(holds, stock.HoldState{Hold: h, State: rapid.SampledFrom([]stock.State{
 				stock.Held, stock.Confirmed, stock.Released, stock.Returned,
@@ -259,7 +259,7 @@ func (s *sequence) forget(t *rapid.T) {
 	s.model.known = false
 }
 
-// later advances the cache's clock, at most two spans ahead of Redis's own clock, which does not change.
+// later advances the cache's clock, to at most two spans ahead of Redis's own clock, which the test cannot set.
 func (s *sequence) later(*rapid.T) {
 	if s.f.now.Sub(s.start) < 2*keyspace.RefusedSpan {
 		s.f.now = s.f.now.Add(keyspace.RefusedSpan)

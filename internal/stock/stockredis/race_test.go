@@ -28,7 +28,7 @@ func TestCache_exactly_n_winners(t *testing.T) { // I2
 		for range callers {
 			h := f.hold(stock.Line{Item: noodles, Qty: 1}, stock.Line{Item: tea, Qty: 2})
 			var one atomic.Int64
-			for range 2 { // everybody asks twice at once: one effect
+			for range 2 { // every request is sent twice concurrently and has one effect
 				all.Go(func() {
 					v, err := f.Reserve(context.Background(), h)
 					switch {
@@ -70,7 +70,7 @@ func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: in any order
 					return
 				}
 				ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
-				for range 2 { // told twice, as a worker does that takes over from another
+				for range 2 { // sent twice, as by a worker that takes over from another
 					if applied, err := f.Apply(context.Background(), ops); err != nil || slices.Contains(applied, false) {
 						t.Errorf("%v, %v", applied, err)
 					}
@@ -99,7 +99,7 @@ func TestCache_flush_under_load(t *testing.T) { // I9
 		db, srv := redisdbtest.Real(t)
 		flushInTheMiddle(newFixture(t, db), srv)
 	})
-	t.Run("cluster", func(t *testing.T) { // of which one node is emptied
+	t.Run("cluster", func(t *testing.T) { // one of its nodes is emptied
 		db, nodes := redisdbtest.OwnCluster(t)
 		f := newFixture(t, db)
 		slot := keyspace.LeasesDue(f.scope.Branch).Slot()
@@ -148,11 +148,11 @@ func TestCache_without_redis(t *testing.T) { // I16
 	f := newFixture(t, db)
 	impatient := New(db, Config{Now: f.cfg.Now, Timeout: 50 * time.Millisecond})
 	h := f.hold(stock.Line{Item: noodles, Qty: 1})
-	for range 30 { // every connection of the client is open now, so that the next request does reach Redis
+	for range 30 { // all connections of the client are open now, so the next request reaches Redis
 		f.wantTry(f.hold(stock.Line{Item: tea, Qty: 1}), stock.Admitted)
 	}
 
-	proxy.Mute(true) // it hangs, after it has done what it was asked
+	proxy.Mute(true) // Redis applies the request, and its reply is lost
 	start := time.Now()
 	if v, err := impatient.Reserve(t.Context(), h); v.Status != stock.Cold || err != nil {
 		t.Errorf("a hanging Redis: %s, %v", statusNames[v.Status], err)
@@ -187,7 +187,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 	}
 }
 
-func TestCache_cluster(t *testing.T) { // K6: every script finds all of its keys on one node
+func TestCache_cluster(t *testing.T) { // K6: all keys of a script are on one node
 	f := newFixture(t, redisdbtest.Cluster(t))
 	for i := range int64(16) {
 		f.scope = stock.Scope{Branch: i / 2, Date: f.now.Format(time.DateOnly)}

@@ -26,10 +26,10 @@ func TestCache_cold_during_rebuild(t *testing.T) { // G5
 			t.Errorf("counters of a scope being rebuilt: %t, %v", ok, err)
 		}
 
-		// SQL had the hold already when the snapshot was read; the operation that Redis did not apply is sent again.
+		// SQL had the hold when the snapshot was read. The operation that Redis did not apply is sent again.
 		testenv.NoError(t, f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})))
 		f.wantCount(noodles, 3, 0)
-		f.wantApply(stock.OpHeld, h, same)
+		f.wantApply(stock.OpHeld, h, alreadyApplied)
 		f.wantApply(stock.OpConfirm, h, changed)
 		f.wantCount(noodles, 0, 3)
 	})
@@ -40,10 +40,10 @@ func TestCache_rebuild_states(t *testing.T) {
 		var holds []stock.HoldState
 		for _, s := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
 			h := f.hold(stock.Line{Item: tea, Qty: 1})
-			f.wantTry(h, stock.Admitted) // a provisional hold of the old epoch is no provisional hold after the image
+			f.wantTry(h, stock.Admitted) // a rebuild forgets provisional holds of the old epoch
 			holds = append(holds, stock.HoldState{Hold: h, State: s})
 		}
-		for range 3 * maxBatch { // more than one call can load
+		for range 3 * maxBatch { // more than fit into one call
 			holds = append(holds, stock.HoldState{Hold: f.hold(stock.Line{Item: tea, Qty: 1}), State: stock.Held})
 		}
 		f.rebuild(holds...)
@@ -59,12 +59,12 @@ func TestCache_rebuild_states(t *testing.T) {
 		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
 		f.wantApply(stock.OpReturn, holds[1].Hold, changed)
 		f.wantTry(holds[2].Hold, stock.Ended)
-		f.wantApply(stock.OpHeld, holds[3].Hold, opposite)
+		f.wantApply(stock.OpHeld, holds[3].Hold, conflict)
 		f.wantCount(tea, 3*maxBatch, 1)
 	})
 }
 
-// A provisional hold that is not in the snapshot was not committed; if its order commits later, it is counted then.
+// A provisional hold that is not in the snapshot was not committed. If its order commits later, it is counted then.
 func TestCache_rebuild_drops_provisional_holds(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
@@ -115,7 +115,7 @@ func TestCache_rebuild_fails_after_flush(t *testing.T) {
 	})
 }
 
-// A scope of yesterday that is rebuilt for a refund lives for an hour instead of expiring at once.
+// A scope of the previous day that is rebuilt for a refund lives for an hour instead of expiring at once.
 func TestCache_rebuild_after_end_of_day(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})

@@ -23,8 +23,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// Orders continue at every step of a rebuild, and earlier commits reach the cache late and more than once. In the end
-// the cache has the counters and holds of SQL.
+// Orders continue at every step of a rebuild, and earlier commits reach the cache late and more than once. Finally the
+// cache has the counters and holds of SQL.
 func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.SequencesOf(t, testenv.Size(10, 100))
@@ -54,7 +54,7 @@ func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	})
 }
 
-// busyRebuild commits changes in SQL whenever the rebuild reads or writes something.
+// busyRebuild commits changes in SQL at each read and write of a rebuild.
 type busyRebuild struct {
 	*rapid.T
 	*stockredis.Cache
@@ -64,19 +64,19 @@ type busyRebuild struct {
 	syncer *stock.Syncer
 	scope  stock.Scope
 	states map[string]stock.State
-	late   []stock.Op     // committed, and still on their way
-	way    map[string]int // how the cache receives a hold: at once, late, from redis_outbox; it never goes back
-	budget int            // changes until the rebuild is left alone: it catches up with two of them at a time
+	late   []stock.Op     // committed, not yet applied to the cache
+	way    map[string]int // how the cache receives a hold: at once, late or from redis_outbox; it may become later
+	budget int            // number of changes left; afterwards the rebuild catches up, two entries at a time
 }
 
-// Load calls the cache's, with changes in SQL before and after.
+// Load calls the cache's Load, with changes in SQL before and after it.
 func (b *busyRebuild) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	defer b.work()
 	return b.Cache.Load(ctx, im)
 }
 
-// FinishRebuild calls the cache's, with changes in SQL before it.
+// FinishRebuild calls the cache's FinishRebuild, with changes in SQL before it.
 func (b *busyRebuild) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	return b.Cache.FinishRebuild(ctx, im)
@@ -98,21 +98,21 @@ func (i pausingStore) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 func (i pausingStore) Snapshot(ctx context.Context, s stock.Scope, _ int) (stock.ScopeSnapshot, []string, bool, error) {
 	i.work()
 	defer i.work()
-	return i.Store.Snapshot(ctx, s, 2) // each second entry is left to the next piece
+	return i.Store.Snapshot(ctx, s, 2) // every second entry is in the next part
 }
 
-// work changes some holds in SQL. The cache receives each change at once, later, or from redis_outbox only.
+// work changes some holds in SQL. The cache receives each change immediately, later, or only from redis_outbox.
 func (b *busyRebuild) work() {
 	n := min(b.budget, rapid.IntRange(0, 3).Draw(b.T, "changes"))
 	b.budget -= n
 	for range n {
 		entries := b.change()
-		for _, e := range entries { // of one operation
+		for _, e := range entries { // each has one operation
 			id := e.Ops[0].Hold.ID
 			b.way[id] = max(b.way[id], rapid.IntRange(0, 2).Draw(b.T, "way"))
 			switch b.way[id] {
 			case 0:
-				b.tell(e)
+				b.send(e)
 			case 1:
 				b.late = append(b.late, e.Ops...)
 			}
@@ -123,8 +123,8 @@ func (b *busyRebuild) work() {
 	}
 }
 
-// tell applies an entry to the cache, as the process that committed it does, and deletes it if it was applied.
-func (b *busyRebuild) tell(e stock.OutboxEntry) {
+// send applies an entry to the cache, as the process that committed it does, and deletes it if it was applied.
+func (b *busyRebuild) send(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
 		err = b.ledger.DeleteQueued(context.Background(), []string{e.ID})
@@ -172,7 +172,7 @@ func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 			kind, becomes, act = stock.OpReturn, stock.Returned, balances.Return
 		}
 		if act(h.ID) != stock.Applied {
-			return nil // it has ended
+			return nil // the hold has ended
 		}
 		stocksql.QueueTransitions(tx, []stock.Transition{{ID: h.ID, From: was, To: becomes}}, now.UnixMilli())
 		return b.end(ctx, tx, balances, stock.Op{Kind: kind, Hold: all[0].Hold}, becomes, &entries)
@@ -192,7 +192,8 @@ func (b *busyRebuild) end(
 	return err
 }
 
-// compare replays the entries that the cache has not received, and the late ones again.
+// compare replays the entries that the cache has not received, and the late ones again, and compares the cache with
+// SQL.
 func (b *busyRebuild) compare() {
 	ctx := context.Background()
 	testenv.Must(b.Apply(ctx, b.late))(b)
@@ -208,8 +209,8 @@ func (b *busyRebuild) compare() {
 	}
 }
 
-// A rebuild waits for no order: it ends while another transaction has the counters locked. SQLite has only one writer
-// at a time.
+// A rebuild does not wait for orders: it finishes while another transaction holds the locks of the counters. SQLite has
+// only one writer at a time.
 func TestSyncer_rebuilds_without_locks(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	k := newSyncerFixtureOn(t, db, redisdbtest.Redis(t), 100)

@@ -32,7 +32,7 @@ func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 	return key
 }
 
-// left is the number of waiting entries and of dead ones.
+// left returns the numbers of waiting and of dead entries.
 func (k *syncerFixture) left(t *testing.T) (waiting, dead int64) {
 	t.Helper()
 	l := stocksql.New(k.db)
@@ -54,8 +54,8 @@ func (k *syncerFixture) wantLeft(t *testing.T, waiting, dead, held int64) {
 	}
 }
 
-// An entry on which a script fails is retried ten times with growing pauses; then it is dead. Other entries are not blocked,
-// and the rebuild of its scope, requested after the last attempt, applies it.
+// An entry on which a script fails is retried ten times with growing pauses and is then dead. Other entries are not
+// blocked. The rebuild of its scope, which is requested after the last attempt, applies the entry.
 func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
@@ -65,13 +65,13 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 			k.commit(t, h)
 		}
 		key := spoil(t, redis, bad)
-		k.leave(true)
+		k.setRebuildable(false)
 		k.jump(5 * time.Second)
 		k.wantLeft(t, 1, 0, 3)
 		k.wantLeft(t, 1, 0, 3) // not due
 		pause := time.Second
 		for range 8 {
-			k.jump(pause + 3*time.Second) // those on their way are left alone for two
+			k.jump(pause + 3*time.Second) // entries are not replayed for their first two seconds
 			k.wantLeft(t, 1, 0, 3)
 			pause = min(3*pause, 10*time.Minute)
 		}
@@ -86,9 +86,9 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 			t.Fatalf("the dead entry was tried: %d wait, %d are dead", w, d)
 		}
 		testenv.NoError(t, redis.Do(t.Context(), "DEL", key).Err())
-		k.leave(false)
+		k.setRebuildable(true)
 		testenv.Eventually(t, 20*time.Second, func() bool {
-			// The rebuild requested above may still be running: the jumps of the clock have ended its claim.
+			// The rebuild requested above may still be running, because the jumps of the clock have ended its claim.
 			if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil && !errors.Is(err, stockredis.ErrSuperseded) {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 		entry := k.commit(t, k.hold(5))[0]
 		l := stocksql.New(db)
 		died := queue.Failure{ID: entry.ID, Attempts: 1, Due: time.Now(), Dead: true, Reason: errLasting.Error()}
-		for range 2 { // two processes try the same entry, and one of them counts
+		for range 2 { // two processes try the same entry, which counts as one attempt
 			testenv.NoError(t, l.RecordFailures(t.Context(), time.Now(), died))
 		}
 		k.jump(time.Minute)
@@ -136,12 +136,12 @@ func TestSyncer_survives_unreadable_entry(t *testing.T) {
 	})
 }
 
-// A Redis that is out of reach, full, or without the scope costs an entry no attempt.
+// An outage of Redis, full memory or an unknown scope uses up no attempts of an entry.
 func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
 		k := newSyncerFixtureOn(t, db, redis, 100)
-		k.leave(true)
+		k.setRebuildable(false)
 		k.commit(t, k.hold(5))
 		k.jump(time.Minute)
 		attempts := func(when string) {
@@ -162,7 +162,7 @@ func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 	})
 }
 
-// setMemory bounds a server's memory; 0 lifts the bound.
+// setMemory limits a server's memory; 0 removes the limit.
 func setMemory(t *testing.T, addr, bytes string) {
 	t.Helper()
 	conn := testenv.Must(net.Dial("tcp", addr))(t)
@@ -173,12 +173,12 @@ func setMemory(t *testing.T, addr, bytes string) {
 	}
 }
 
-// More entries of a scope that cannot be rebuilt than fit into a page block no other scope.
+// If a scope cannot be rebuilt and its entries fill more than a page, entries of other scopes are still replayed.
 func TestSyncer_replays_past_a_stuck_scope(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
 		k := newSyncerFixtureOn(t, db, redis, 100)
-		k.leave(true)
+		k.setRebuildable(false)
 		stuck := k.scope
 		stuck.Branch = 99
 		k.queue(t, 1200, stuck)
@@ -201,7 +201,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 		stray := stock.Hold{ID: stock.HoldID("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
 		testenv.Must(k.gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}))(t)
 		for range 2 {
-			k.jump(time.Second) // rebuilds are paced
+			k.jump(time.Second) // rebuilds have a minimum interval
 			if err := k.syncer.Reconcile(t.Context()); err != nil || k.drift != 4 {
 				t.Fatalf("the watch saw %d units, %v", k.drift, err)
 			}
@@ -213,7 +213,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 	})
 }
 
-// queue writes entries of which no process was notified.
+// queue writes entries without passing them to any process.
 func (k *syncerFixture) queue(t *testing.T, n int, s stock.Scope) {
 	t.Helper()
 	testenv.NoError(t, k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {

@@ -23,7 +23,7 @@ var scripts = []*redisdb.Script{
 	tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript, hotScript,
 }
 
-// The texts sent to Redis are in testdata, so that every change of a script shows in a review.
+// The texts sent to Redis are in testdata, so that every change of a script is visible in a review.
 func TestScripts_golden(t *testing.T) {
 	var b strings.Builder
 	for _, s := range scripts {

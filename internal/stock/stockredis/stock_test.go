@@ -24,7 +24,7 @@ type stockFixture struct {
 	of           stock.Scope
 }
 
-func newPantry(t *testing.T, redis *redisdb.DB) *stockFixture {
+func newStockFixture(t *testing.T, redis *redisdb.DB) *stockFixture {
 	t.Helper()
 	p := &stockFixture{syncerFixture: newSyncerFixture(t, redis, 10), of: stock.StockScope(1)}
 	p.reservations = stocksql.NewReservations(p.db, p.syncer, time.Now)
@@ -85,11 +85,11 @@ func (p *stockFixture) do(t *testing.T, d stock.Command) {
 	}
 }
 
-// A process dies between TRY and its reservation: the provisional hold is removed without a tombstone, because its
-// owner may send the id again. A commit that arrives later counts once.
+// A process dies between TRY and its reservation: the provisional hold is removed without a tombstone, because the
+// caller may send the id again. A commit that arrives later counts once.
 func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		lost, made := p.reservation("lost", 4), p.reservation("made", 3)
 		p.wantTry(t, lost, stock.Admitted)
 		p.wantTry(t, made, stock.Admitted)
@@ -116,7 +116,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 // A provisional hold of an order has two parts, and both end if the order never commits.
 func TestSyncer_expires_both_parts(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		h := p.hold(2)
 		h.Stock = []stock.Line{{Item: p.rice, Qty: 6}}
 		p.wantTry(t, h, stock.Admitted)
@@ -133,7 +133,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 // A hold of two parts is taken as a whole or not at all. A refusal drops only what this request has taken.
 func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		quota := func(held int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool { return p.held(t) == held })
@@ -143,7 +143,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		v := p.wantTry(t, both, stock.Refused)
 		want := []stock.Shortage{{Item: p.rice, Requested: 11, Available: 10, Stock: true}}
 		testenv.Equal(t, want, v.Short)
-		quota(0) // the second part was refused: the first is given back
+		quota(0) // the second part is refused, so the first is released
 		p.wantStock(t, 0, 0)
 
 		both = p.hold(2)
@@ -158,7 +158,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 
 		mine := p.hold(3)
 		p.wantTry(t, mine, stock.Admitted)
-		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id asks for more than there is beside what it has
+		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
 		p.wantTry(t, mine, stock.Refused)
 		p.wantTry(t, p.reservation("r", 1), stock.Admitted)
 		p.wantStock(t, 1, 0)
@@ -166,7 +166,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 
 		p.syncer.EnqueueCommitted(p.commit(t, p.hold(4)))
 		quota(7)
-		p.jump(time.Second) // readings of the counters are shared for a moment
+		p.jump(time.Second) // refusals may reuse a reading of the counters for a moment
 		greedy := p.hold(8)
 		greedy.Stock = []stock.Line{{Item: p.rice, Qty: 1}}
 		p.wantTry(t, greedy, stock.Refused)
@@ -174,10 +174,11 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	})
 }
 
-// Records of stock expire after a day and a half, but holds do not: the scope is rebuilt long before.
+// The cache's records of stock holds expire after a day and a half, but the holds do not. The scope is rebuilt long
+// before.
 func TestSyncer_renews_stock_scope(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
 		p.wantStock(t, 3, 0)
 		shown := func() stock.CachedScope {
@@ -217,7 +218,7 @@ func TestSyncer_renews_stock_scope(t *testing.T) {
 // A sale whose record has expired can still be returned, once.
 func TestSyncer_returns_old_sale(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
 		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
@@ -232,11 +233,11 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 // The cache refuses an order that exceeds the stock, and a reservation sees the units that orders have taken.
 func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		p := newPantry(t, redis)
+		p := newStockFixture(t, redis)
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)
-		p.syncer.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a provisional hold
+		p.syncer.EnqueueCommitted(p.commit(t, order)) // only its quotas; its stock is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
 			t.Errorf("%+v", v)
 		}

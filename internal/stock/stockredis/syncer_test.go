@@ -28,10 +28,10 @@ type syncerFixture struct {
 	scope  stock.Scope
 
 	mu      sync.Mutex
-	ahead   time.Duration // of the syncer's clock
-	lasting bool          // no scope can be rebuilt
-	givenUp int           // entries
-	drift   int64         // units, at the last look
+	ahead   time.Duration // how far the syncer's clock is ahead
+	lasting bool          // if set, no scope can be rebuilt
+	givenUp int           // number of dead entries
+	drift   int64         // units, at the last comparison
 }
 
 func newSyncerFixture(t *testing.T, redis *redisdb.DB, quota int64) *syncerFixture {
@@ -69,11 +69,11 @@ func (k *syncerFixture) ends(context.Context, stock.Scope) (time.Time, error) {
 	return time.Now().Add(24 * time.Hour), nil
 }
 
-// leave prevents rebuilds of scopes, or allows them again.
-func (k *syncerFixture) leave(as bool) {
+// setRebuildable allows rebuilds of scopes, or prevents them.
+func (k *syncerFixture) setRebuildable(possible bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lasting = as
+	k.lasting = !possible
 }
 
 func (k *syncerFixture) drifts(units int64) {
@@ -134,11 +134,11 @@ func (k *syncerFixture) jump(d time.Duration) {
 	k.ahead += d
 }
 
-// A process dies between its commit and Redis: another one replays the entries and deletes them.
+// A process dies between its commit and Redis: another process replays the entries and deletes them.
 func TestSyncer_replays_committed_entries(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newSyncerFixture(t, redis, 10)
-		k.commit(t, k.hold(3)) // and never told
+		k.commit(t, k.hold(3)) // without passing the entries to the cache
 		if err := k.syncer.Replay(t.Context()); err != nil || k.held(t) != 0 {
 			t.Errorf("an entry that may still be on its way was taken: held %d, %v", k.held(t), err)
 		}
@@ -193,14 +193,14 @@ func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 			t.Errorf("units of a dead provisional hold: %+v", v)
 		}
 		k.commit(t, mine)
-		k.jump(time.Second) // readings of the counters are shared for a moment
+		k.jump(time.Second) // refusals may reuse a reading of the counters for a moment
 		if v := k.syncer.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
 			t.Errorf("units that are sold: %+v", v)
 		}
 	})
 }
 
-// I9: two consecutive checks find a difference, which is rebuilt; an operation that is still pending is not a
+// I9: if two consecutive checks find a difference, the scope is rebuilt. An operation that is still pending is not a
 // difference.
 func TestSyncer_repairs_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
@@ -212,13 +212,13 @@ func TestSyncer_repairs_drift(t *testing.T) {
 		if err := k.syncer.Reconcile(t.Context()); err != nil || k.held(t) != 4 {
 			t.Errorf("one look rebuilt: held %d, %v", k.held(t), err)
 		}
-		k.jump(time.Second) // rebuilds are paced
+		k.jump(time.Second) // rebuilds have a minimum interval
 		testenv.NoError(t, k.syncer.Reconcile(t.Context()))
 		testenv.Eventually(t, 10*time.Second, func() bool { return k.held(t) == 0 })
 	})
 }
 
-// A Redis that has lost everything is rebuilt while orders continue; missing keys never count as zero.
+// A Redis that has lost all keys is rebuilt while orders continue. Missing keys never count as zero.
 func TestSyncer_rebuilds_after_flush(t *testing.T) {
 	redis, server := redisdbtest.Real(t)
 	k := newSyncerFixture(t, redis, 10)
@@ -228,7 +228,7 @@ func TestSyncer_rebuilds_after_flush(t *testing.T) {
 	server.Restart()
 	testenv.Eventually(t, 20*time.Second, func() bool {
 		k.jump(time.Second)
-		v := k.syncer.Reserve(t.Context(), k.hold(8)) // only 7 are left, whatever Redis remembers
+		v := k.syncer.Reserve(t.Context(), k.hold(8)) // only 7 are left, even if Redis has lost that
 		if v.Status == stock.Admitted {
 			t.Fatal("oversold by the cache")
 		}

@@ -20,7 +20,7 @@ import (
 func TestReservations_Adjust(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("sold", rice(2))
 		s.must(s.stores.Confirm(t.Context(), syncer, "sold"))
 		s.mustReserve("held", rice(3))
@@ -53,7 +53,7 @@ func TestReservations_Adjust(t *testing.T) {
 func TestReservations_Adjust_races(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1)
-		s.built()
+		s.awaitBuilt()
 		var held atomic.Int64
 		s.atOnce(80, func(i int, p *process) {
 			if i%4 < 2 {
@@ -71,7 +71,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		s.even(s.syncer.Reconcile) // adjustments of two processes may reach Redis in another order, which Reconcile repairs
+		s.wantCacheEqual(s.syncer.Reconcile) // two processes' adjustments may reach Redis in reverse order
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }
@@ -89,7 +89,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.receive("eggs", 1)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("held", rice(3))
 		first, err := s.keyed(s.process, "k1", "rice", stock.Received, 5)
 		if err != nil || first.Available != 12 {
@@ -129,7 +129,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		if l, err := s.keyed(s.second, "k3", "rice", stock.Wasted, 13); err != nil || l.Available != 0 {
 			t.Errorf("%+v, %v", l, err)
 		}
-		// Rows: 10, k1, k2, 2, 2, 1, k3; nothing for refusals and repetitions.
+		// Rows: the receipt of 10, k1, k2, 2, 2, 1, k3. Refusals and repetitions write none.
 		if _, total, err := s.ledger.Adjustments(t.Context(), item, 10, 0); total != 7 || err != nil {
 			t.Errorf("%d adjustments, %v", total, err)
 		}
@@ -141,7 +141,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		items := []int64{s.receive("rice", 1), s.receive("eggs", 1)}
-		s.built()
+		s.awaitBuilt()
 		made := make([]int64, len(items))
 		for round := range 12 {
 			key, other := name(round), rand.IntN(2) == 0 // another item, or another quantity
@@ -171,7 +171,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 				made[0] += a + b
 			}
 		}
-		s.even(s.syncer.Reconcile)
+		s.wantCacheEqual(s.syncer.Reconcile)
 		for i, item := range items {
 			s.wantLevel(item, 1+made[i], 0, 0)
 		}
@@ -182,18 +182,18 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 func TestReservations_low(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		testenv.NoError(t, s.reservations.Update(t.Context(), syncer,
 			stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3}))
-		var told []int64
+		var alarms []int64
 		for i, qty := range []int64{6, 1, 1} { // 4, 3 and 2 are left
 			s.mustReserve(name(i), rice(qty))
-			told = append(told, s.events("inventory.low"))
+			alarms = append(alarms, s.events("inventory.low"))
 		}
-		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8
-		s.mustReserve("again", rice(8))                       // none
-		if told = append(told, s.events("inventory.low")); !slices.Equal(told, []int64{0, 1, 1, 2}) {
-			t.Errorf("told %v times", told)
+		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8 are left
+		s.mustReserve("again", rice(8))                       // none left
+		if alarms = append(alarms, s.events("inventory.low")); !slices.Equal(alarms, []int64{0, 1, 1, 2}) {
+			t.Errorf("told %v times", alarms)
 		}
 	})
 }
@@ -203,20 +203,20 @@ func TestReservations_low(t *testing.T) {
 func TestReservations_low_by_raised_threshold(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		mark := func(p *process, lowAt int64) {
 			err := p.reservations.Update(context.Background(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", LowAt: lowAt})
 			if err != nil {
 				t.Error(err)
 			}
 		}
-		var told []int64
+		var alarms []int64
 		for _, lowAt := range []int64{9, 10, 10, 12, stock.NoAlarm, 3, 11} {
 			mark(s.second, lowAt)
-			told = append(told, s.events("inventory.low"))
+			alarms = append(alarms, s.events("inventory.low"))
 		}
-		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(told, want) {
-			t.Errorf("told %v times, want %v", told, want)
+		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(alarms, want) {
+			t.Errorf("told %v times, want %v", alarms, want)
 		}
 		for round := range int64(20) {
 			mark(s.process, stock.NoAlarm)

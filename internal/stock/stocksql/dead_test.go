@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Dead entries are listed with their cause, newest first; entries that are still retried are not.
+// Dead entries are listed with their cause, newest first. Entries that are still retried are not listed.
 func TestStore_DeadLetters(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10, 10, 10)
@@ -53,7 +53,7 @@ func TestStore_DriftOf(t *testing.T) {
 		put(t, db, "hold", "quota", scope.Date, string(stock.Held), 0)
 		put(t, db, "line", "quota", 7)
 		put(t, db, "thing", int64(1), 2, "x", nil)
-		put(t, db, "level", 2, int64(1), 5) // no adjustment added the five
+		put(t, db, "level", 2, int64(1), 5) // five units without an adjustment
 		for branch, want := range map[int64]int{0: 2, 1: 1, 2: 1, 3: 0} {
 			found, err := stocksql.New(db).DriftOf(t.Context(), branch, scope.Date)
 			if len(found) != want || err != nil {

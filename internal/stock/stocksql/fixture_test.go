@@ -28,8 +28,8 @@ var syncer = authz.Actor{Kind: authz.Service, AllBranches: true}
 // fixture is a branch's stock in a database and a Redis, and two processes that work on it.
 type fixture struct {
 	*testing.T
-	*process          // the first
-	second   *process // on a connection of its own
+	*process          // the first process
+	second   *process // with its own connection
 	clock    *clock
 	redis    *redisdb.DB
 	branch   int64
@@ -121,9 +121,9 @@ func (s *fixture) receive(sku string, units int64) int64 {
 	return level.ID
 }
 
-// built waits until the cache has the stock scope. A rebuild that runs in the background may have read Redis before
-// the test changed it, so it waits for one that began afterwards.
-func (s *fixture) built() {
+// awaitBuilt waits until the cache has the stock scope. A rebuild in the background may have read Redis before the test
+// changed it, so it waits for a rebuild that began afterwards.
+func (s *fixture) awaitBuilt() {
 	s.Helper()
 	for range 2 {
 		was := s.epoch()
@@ -188,12 +188,12 @@ func (s *fixture) wantLevel(item, available, reserved, sold int64) {
 			s.Errorf("available %d, reserved %d, sold %d; want %d, %d, %d", c.Left(), c.Held, c.Used, available, reserved, sold)
 		}
 	}
-	s.even()
+	s.wantCacheEqual()
 }
 
-// even waits until the cache, if it has the stock scope, equals SQL (I9), and checks SQL itself (I1). What was
-// committed while the cache was being rebuilt is replayed by recovery.
-func (s *fixture) even(also ...func(context.Context) error) {
+// wantCacheEqual waits until the cache equals SQL (I9), if it has the stock scope, and checks SQL itself (I1). Entries
+// committed during a rebuild of the cache are replayed by recovery.
+func (s *fixture) wantCacheEqual(also ...func(context.Context) error) {
 	s.Helper()
 	if found, err := s.ledger.Drift(s.Context(), ""); err != nil || len(found) != 0 {
 		s.Errorf("SQL contradicts itself: %v, %v", found, err)
@@ -211,7 +211,7 @@ func (s *fixture) even(also ...func(context.Context) error) {
 			}
 		}
 		shown, ok, err := s.cache.ReadScope(s.Context(), stock.StockScope(s.branch))
-		if err != nil || !ok { // it knows nothing, which is no difference
+		if err != nil || !ok { // the scope is unknown, which is not a difference
 			diff = ""
 			return err == nil
 		}

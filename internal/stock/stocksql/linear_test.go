@@ -21,23 +21,23 @@ type call struct {
 	act  stock.Action
 	id   int
 	qty  [2]int64 // of a Try: rice and eggs
-	item int      // by which histories are parted, where every reservation is of one item
+	item int      // the reservation's only item, if histories are partitioned by item
 }
 
-// most is how many units of each item there are, and ids how many reservations they compete for.
+// most is the number of units of each item, and ids the number of reservations that compete for them.
 const (
 	most = 6
 	ids  = 64
 )
 
-// kept is one reservation in the sequential model.
-type kept struct {
+// reservationModel is one reservation in the sequential model.
+type reservationModel struct {
 	state stock.Status // empty: unknown
 	qty   [2]int64
 }
 
 // inventory is the sequential model: it runs one operation after the other.
-type inventory [ids]kept
+type inventory [ids]reservationModel
 
 func (v inventory) left(item int) int64 {
 	n := int64(most)
@@ -49,7 +49,7 @@ func (v inventory) left(item int) int64 {
 	return n
 }
 
-// do returns the answer to a call, and the state afterwards.
+// do returns the result of a call and the state after it.
 func (v inventory) do(a call) (string, inventory) {
 	k := &v[a.id]
 	live := k.state == stock.StatusReserved || k.state == stock.StatusConfirmed
@@ -78,7 +78,7 @@ func (v inventory) do(a call) (string, inventory) {
 }
 
 // settle ends an existing reservation.
-func (k *kept) settle(act stock.Action) string {
+func (k *reservationModel) settle(act stock.Action) string {
 	ended := k.state == stock.StatusCancelled || k.state == stock.StatusRefused
 	switch {
 	case act == stock.Confirm && k.state == stock.StatusReserved:
@@ -98,7 +98,7 @@ func (k *kept) settle(act stock.Action) string {
 	return ""
 }
 
-// sequential is the inventory for the checker.
+// sequential returns the sequential model for the checker.
 func sequential() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return inventory{} },
@@ -110,7 +110,7 @@ func sequential() porcupine.Model {
 	}
 }
 
-// byItem partitions a history by item; each reservation has only one.
+// byItem partitions a history by item. Every reservation has only one item.
 func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 	parts := map[int][]porcupine.Operation{}
 	for _, o := range history {
@@ -169,7 +169,7 @@ func TestLinearizable_sql(t *testing.T) {
 				a := call{act: acts[rand.IntN(len(acts))], id: rand.IntN(8)}
 				a.qty = [2]int64{1 + int64(a.id%3), int64(a.id % 4)}
 				if rand.IntN(5) == 0 {
-					a.qty[0]++ // what a Try of another content asks for, and what a Confirm only claims
+					a.qty[0]++ // different content for a Try, and a wrong claim of a Confirm
 				}
 				return a
 			}
@@ -178,11 +178,11 @@ func TestLinearizable_sql(t *testing.T) {
 			})
 			s.wantLinear(sequential(), history)
 		}
-		s.even(s.syncer.Reconcile) // a return that reaches Redis before its sale is counted wrong until Reconcile runs
+		s.wantCacheEqual(s.syncer.Reconcile) // if a return reaches Redis before its sale, the count is wrong until Reconcile runs
 	})
 }
 
-// demand runs a command in SQL without the cache.
+// command runs a command in SQL without the cache.
 func (s *fixture) command(p *process, round int, a call, items [2]int64) error {
 	d := stock.Command{Action: a.act, ID: fmt.Sprint(round, ".", a.id)}
 	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Until: s.clock.now().Add(time.Hour)}
@@ -198,15 +198,15 @@ func (s *fixture) command(p *process, round int, a call, items [2]int64) error {
 	return err
 }
 
-// behind is how far a refusal may lag behind the committed state: a refusal by the cache is checked against counters
-// that were read a moment ago.
+// behind is the time that a refusal may lag behind the committed state. The cache's refusals are checked against
+// counters that were read up to this long ago.
 const behind = 20 * time.Millisecond
 
-// With the cache in front, the inventory is linearizable except for refusals: "not enough stock" may be true for an
-// earlier moment, but it was true then.
+// With the cache in front, the inventory is linearizable except for refusals: "not enough stock" may describe an
+// earlier moment, at which it was true.
 func TestLinearizable_with_cache(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
-		s.built()
+		s.awaitBuilt()
 		for round := range 5 {
 			skus := make([]string, 4)
 			for i := range skus {
@@ -222,7 +222,7 @@ func TestLinearizable_with_cache(t *testing.T) {
 					a.act = []stock.Action{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]
 				case stock.Confirm:
 					a.act = []stock.Action{stock.Return, stock.Cancel}[rand.IntN(2)]
-				default: // a new one under an unused id; each takes at least two calls
+				default: // a new reservation under an unused id; each takes at least two calls
 					*a = call{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
 					a.qty[0] = 1 + rand.Int64N(3)
 					made[caller]++
@@ -230,18 +230,18 @@ func TestLinearizable_with_cache(t *testing.T) {
 				return *a
 			}
 			history := s.record(callers, each, next, func(p *process, a call) error {
-				return s.ask(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
+				return s.sendCommand(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
 			})
 			m := sequential()
 			m.Partition = byItem
 			s.wantLinear(m, lenient(history))
 		}
-		s.even(s.syncer.Reconcile)
+		s.wantCacheEqual(s.syncer.Reconcile)
 	})
 }
 
-// ask sends a command as other systems do.
-func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
+// sendCommand sends a command through the reservation service, as other systems do.
+func (s *fixture) sendCommand(p *process, id, sku string, a call) (err error) {
 	ctx := context.Background()
 	switch a.act {
 	case stock.Try:
@@ -256,8 +256,8 @@ func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
 	return err
 }
 
-// lenient moves the start of refused Tries back by the time that a refusal may lag: a result that one call has read
-// may be returned to others for as long as the slowest call took.
+// lenient moves the start of refused Tries back by the time that a refusal may lag. A refusal may be based on counters
+// that another call has read, so the slowest call's duration is added.
 func lenient(history []porcupine.Operation) []porcupine.Operation {
 	slowest := int64(0)
 	for _, o := range history {

@@ -18,9 +18,9 @@ import (
 	"comanda/internal/worker"
 )
 
-// BenchmarkMessages consumes reservation requests that wait in RabbitMQ, each for a unit of one of 100 items, until
-// all are applied and their answers are in the outbox; told also has the relay publish the answers meanwhile, and ends
-// when all are out.
+// BenchmarkMessages consumes reservation requests that wait in RabbitMQ, each for a unit of one of 100 items, until all
+// are applied and their answers are in the outbox. The variant told also runs the relay, and ends when all answers are
+// published.
 func BenchmarkMessages(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name+"/answered", func(b *testing.B) { benchmarkMessages(b, open(b), false) })

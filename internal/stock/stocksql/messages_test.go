@@ -30,13 +30,13 @@ import (
 )
 
 var (
-	hearing = sqldb.Load(fstest.MapFS{
+	messageStmts = sqldb.Load(fstest.MapFS{
 		"told.sql": {Data: []byte(`SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
 			FROM outbox_events WHERE event_type LIKE 'inventory.%' ORDER BY id`)},
 		"settled.sql":  {Data: []byte(`SELECT (SELECT count(*) FROM consumer_dedupe) + (SELECT count(*) FROM dead_event)`)},
 		"attempts.sql": {Data: []byte(`SELECT coalesce(sum(attempts), 0) FROM consumer_failure`)},
 	})
-	toldSQL = hearing.Must("told")
+	answersSQL = messageStmts.Must("told")
 )
 
 // message is a message of another system.
@@ -51,8 +51,8 @@ type consumerFixture struct {
 	now          time.Time
 
 	figures    *prometheus.Registry
-	deliveries int // that were dealt with
-	messages   int // that were applied or given up
+	deliveries int // number of handled deliveries
+	messages   int // number of messages applied or dead
 }
 
 // recordingQueue is a cache queue that counts its operations.
@@ -71,8 +71,8 @@ func (h *recordingQueue) EnqueueCommitted(entries []stock.OutboxEntry) {
 
 func (h *recordingQueue) DrainApplied() []string { return nil }
 
-// told returns the number of operations since the last call.
-func (h *recordingQueue) told() int {
+// takeCount returns the number of operations since the last call.
+func (h *recordingQueue) takeCount() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.ops
@@ -99,15 +99,15 @@ func (e *consumerFixture) receive(t testing.TB, units map[string]int64) {
 		testenv.Must(e.reservations.Adjust(t.Context(), owner,
 			stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Create: true}))(t)
 	}
-	e.cache.told()
+	e.cache.takeCount()
 }
 
 func (m message) event() event.Event {
 	return event.Event{ID: m.id, Type: m.typ, Aggregate: "reservation", At: now, Payload: json.RawMessage(m.body)}
 }
 
-// hear brings messages to all consumers, as one batch of each.
-func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
+// handle passes messages to all consumers, as one batch for each.
+func (e *consumerFixture) handle(t testing.TB, batch ...message) []inbox.Outcome {
 	t.Helper()
 	events := make([]event.Event, len(batch))
 	for i, m := range batch {
@@ -125,11 +125,11 @@ func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
 	return all
 }
 
-// told returns the answers in order and validates each against its schema.
-func (e *consumerFixture) told(t testing.TB) []event.Event {
+// answers returns the events of the outbox in order and validates each against its schema.
+func (e *consumerFixture) answers(t testing.TB) []event.Event {
 	t.Helper()
 	scan := func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) }
-	events := testenv.Must(sqldb.Collect(context.Background(), e.db, scan, toldSQL))(t)
+	events := testenv.Must(sqldb.Collect(context.Background(), e.db, scan, answersSQL))(t)
 	eventtest.Conform(t, events...)
 	return events
 }
@@ -164,11 +164,11 @@ func confirmed(id, order string) message {
 	return message{id, "order.confirmed", `{"orderId":"` + order + `"}`}
 }
 
-func unwanted(id, order string) message {
+func cancelRequested(id, order string) message {
 	return message{id, "order.cancel.requested", `{"orderId":"` + order + `"}`}
 }
 
-// Every message is answered by one event, repetitions by none.
+// Every message is answered by one event; repetitions are not answered.
 func TestConsumers_answers(t *testing.T) {
 	t.Parallel()
 	const rice = `"items":[{"itemId":"rice","quantity":4}]`
@@ -190,7 +190,7 @@ func TestConsumers_answers(t *testing.T) {
 	}{
 		"try":                {[]message{try}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
 		"try, confirm":       {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
-		"try, cancel":        {[]message{try, unwanted("2", "a")}, []string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0}},
+		"try, cancel":        {[]message{try, cancelRequested("2", "a")}, []string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0}},
 		"try again":          {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
 		"summed up":          {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
 		"the reference form": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
@@ -199,20 +199,20 @@ func TestConsumers_answers(t *testing.T) {
 			[]string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4},
 		},
 		"cancel twice": {
-			[]message{try, unwanted("2", "a"), unwanted("3", "a")},
+			[]message{try, cancelRequested("2", "a"), cancelRequested("3", "a")},
 			[]string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
 		"confirm first": {[]message{confirmed("2", "a"), try}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
 		"cancel first": {
-			[]message{unwanted("2", "a"), try},
+			[]message{cancelRequested("2", "a"), try},
 			[]string{tombstone, refused(0, "1", "order.created", "", "terminal")}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
 		"cancel what is sold": {
-			[]message{try, confirmed("2", "a"), unwanted("3", "a")},
+			[]message{try, confirmed("2", "a"), cancelRequested("3", "a")},
 			[]string{reserved, sold, refused(0, "1", "order.cancel.requested", "", "already_confirmed")}, stock.StatusConfirmed, [3]int64{6, 0, 4},
 		},
 		"confirm what is cancelled": {
-			[]message{try, unwanted("2", "a"), confirmed("3", "a")},
+			[]message{try, cancelRequested("2", "a"), confirmed("3", "a")},
 			[]string{reserved, released, refused(0, "1", "order.confirmed", "", "terminal")}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
 		"short": {
@@ -248,15 +248,15 @@ func TestConsumers_answers(t *testing.T) {
 			t.Parallel()
 			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 				e := listen(t, db, map[string]int64{"rice": 10})
-				for range 2 { // the second time all are known
+				for range 2 { // the second time every message is a repetition
 					for _, m := range c.messages {
-						if o := e.hear(t, m)[0]; o.State != inbox.Done {
+						if o := e.handle(t, m)[0]; o.State != inbox.Done {
 							t.Fatalf("message %s: %+v", m.id, o)
 						}
 					}
 				}
 				var got []string
-				for _, told := range e.told(t) {
+				for _, told := range e.answers(t) {
 					got = append(got, fmt.Sprintf("%s/%d %s", strings.TrimPrefix(told.Type, "inventory."), told.Seq, told.Payload))
 				}
 				if diff := cmp.Diff(c.want, got); diff != "" {
@@ -273,18 +273,18 @@ func TestConsumers_answers(t *testing.T) {
 	}
 }
 
-// The cache receives what was committed, and nothing that was rolled back beside it.
+// The cache receives what was committed, and nothing from a command that was rolled back in the same batch.
 func TestConsumers_update_the_cache(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := listen(t, db, map[string]int64{"rice": 10})
 		poison := message{"3", "order.created", `{`}
-		e.hear(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
-		if n := e.cache.told(); n != 3 { // two are held, one is refused
+		e.handle(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
+		if n := e.cache.takeCount(); n != 3 { // two are held, one is refused
 			t.Errorf("the cache was told %d operations, want 3", n)
 		}
-		e.hear(t, created("1", "a", "rice*4"), confirmed("5", "a"), unwanted("6", "b"))
-		if n := e.cache.told(); n != 2 {
+		e.handle(t, created("1", "a", "rice*4"), confirmed("5", "a"), cancelRequested("6", "b"))
+		if n := e.cache.takeCount(); n != 2 {
 			t.Errorf("the cache was told %d operations, want 2", n)
 		}
 	})
@@ -300,7 +300,7 @@ func TestConsumers_poison(t *testing.T) {
 			batch = append(batch, created(fmt.Sprint("good", i), fmt.Sprint("o", i), "rice*1"))
 		}
 		batch[2], batch[7] = message{"bad1", "order.created", `{"orderId":`}, message{"bad2", "order.created", `{"orderId":"o 7"}`}
-		outcomes := e.hear(t, batch...)
+		outcomes := e.handle(t, batch...)
 		for i, o := range outcomes {
 			if want := strings.HasPrefix(batch[i].id, "bad"); (o.State == inbox.Dead) != want {
 				t.Errorf("message %s: %+v", batch[i].id, o)
@@ -314,7 +314,7 @@ func TestConsumers_poison(t *testing.T) {
 		if got := e.levels(t, "rice")["rice"]; got != [3]int64{3, 7, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		if n, err := sqldb.Scalar[int64](t.Context(), db, hearing.Must("attempts")); n != 2 || err != nil {
+		if n, err := sqldb.Scalar[int64](t.Context(), db, messageStmts.Must("attempts")); n != 2 || err != nil {
 			t.Errorf("%d attempts for two events, %v", n, err)
 		}
 
@@ -331,8 +331,8 @@ func TestConsumers_poison(t *testing.T) {
 	})
 }
 
-// Two processes that receive the same new id at the same moment only delay each other: each message is applied, and
-// none counts as failed.
+// Two processes that receive the same new id at the same time only delay each other: each message is applied, and none
+// counts as failed.
 func TestConsumers_concurrent_same_id(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -346,7 +346,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 					id, order := fmt.Sprint("m", side, "-", i), fmt.Sprint("o", i)
 					consumer, m := e.reservations.Consumers()[0], created(id, order, "rice*1").event()
 					if side > 0 {
-						consumer, m = e.reservations.Consumers()[2], unwanted(id, order).event()
+						consumer, m = e.reservations.Consumers()[2], cancelRequested(id, order).event()
 					}
 					err := sqldb.ErrRetry
 					for errors.Is(err, sqldb.ErrRetry) {
@@ -367,7 +367,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 		if got := e.levels(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		if n, err := sqldb.Scalar[int64](t.Context(), db, hearing.Must("attempts")); n != 0 || err != nil {
+		if n, err := sqldb.Scalar[int64](t.Context(), db, messageStmts.Must("attempts")); n != 0 || err != nil {
 			t.Errorf("%d failures were counted, %v", n, err)
 		}
 	})
@@ -384,7 +384,7 @@ type order struct {
 	id    string
 	lines []string
 	takes map[string]int64
-	fate  string // of the messages after its first
+	fate  string // type of the second message; "" for none
 }
 
 // drawScenario draws orders for three items with the given units each.
@@ -408,7 +408,7 @@ func drawScenario(t *rapid.T, prefix string, units int64) scenario {
 	return s
 }
 
-// messages are the story's, in an order in which it may have happened.
+// messages returns the scenario's messages in an order in which they could have been sent.
 func (s scenario) messages() []message {
 	var all []message
 	for _, o := range s.orders {
@@ -422,7 +422,7 @@ func (s scenario) messages() []message {
 	return all
 }
 
-// again is the same story under other names.
+// again returns the same scenario with other ids.
 func (s scenario) again(prefix string) scenario {
 	renamed := func(name string) string { return prefix + strings.TrimPrefix(name, s.prefix) }
 	n := scenario{prefix: prefix, units: map[string]int64{}}
@@ -442,7 +442,7 @@ func (s scenario) again(prefix string) scenario {
 	return n
 }
 
-// outcome is how the story has ended, without the names.
+// outcome is the final state of a scenario, independent of its ids.
 type outcome struct {
 	Statuses []stock.Status
 	Shelf    map[string][3]int64
@@ -483,7 +483,8 @@ func (s scenario) consistent(t rapid.TB, o outcome) {
 	}
 }
 
-// inBatches brings messages in batches of drawn sizes, none of which has messages of two types, so that their order is kept.
+// inBatches passes messages on in batches of random sizes. No batch has messages of two types, so their order is
+// preserved.
 func (e *consumerFixture) inBatches(t testing.TB, rt *rapid.T, messages []message) {
 	t.Helper()
 	for len(messages) > 0 {
@@ -491,7 +492,7 @@ func (e *consumerFixture) inBatches(t testing.TB, rt *rapid.T, messages []messag
 		if i := slices.IndexFunc(messages[:n], func(m message) bool { return m.typ != messages[0].typ }); i >= 0 {
 			n = i
 		}
-		e.hear(t, messages[:n]...)
+		e.handle(t, messages[:n]...)
 		messages = messages[n:]
 	}
 }
@@ -500,9 +501,9 @@ func thrice(messages []message) []message {
 	return slices.Concat(messages, messages, messages)
 }
 
-// Every message three times and shuffled: if there is enough stock, the result is that of once and in order.
-// Otherwise the winners depend on the order of arrival; the result is the same if repetitions arrive after what they
-// repeat, and consistent in any case.
+// Every message arrives three times, shuffled. If there is enough stock, the result equals that of single, ordered
+// delivery. Otherwise the winners depend on the order of arrival: the result is the same if repetitions follow their
+// originals, and consistent in any case.
 func TestConsumers_thrice_and_shuffled(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -540,6 +541,6 @@ func TestConsumers_thrice_and_shuffled(t *testing.T) {
 				rt.Fatalf("the order changes the end (-in order +shuffled):\n%s", diff)
 			}
 		})
-		e.told(t)
+		e.answers(t)
 	})
 }

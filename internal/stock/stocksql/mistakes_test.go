@@ -11,8 +11,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Each test below is a mistake of the reference documents' reserve, confirm and cancel that must not come back, through
-// the whole path: cache, SQL, and the syncer between them.
+// Each test below covers a mistake in the reference documents' reserve, confirm and cancel, through the whole path:
+// cache, SQL, and the syncer between them.
 
 func code(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -24,7 +24,7 @@ func code(err error) string {
 func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("r", rice(3))
 		for _, p := range []*process{s.process, s.second, s.process} {
 			s.must(p.stores.Cancel(s.Context(), syncer, "r"))
@@ -39,7 +39,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 10 available
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("r", rice(3))
 		s.must(s.stores.Confirm(s.Context(), syncer, "r"))
 		_, err := s.second.stores.Cancel(s.Context(), syncer, "r")
@@ -51,7 +51,7 @@ func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 1
 func TestMistake_try_after_cancel(t *testing.T) { // the cancelled order was held again
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.must(s.stores.Cancel(s.Context(), syncer, "before"))
 		s.mustReserve("after", rice(3))
 		s.must(s.stores.Cancel(s.Context(), syncer, "after"))
@@ -68,7 +68,7 @@ func TestMistake_try_after_cancel(t *testing.T) { // the cancelled order was hel
 func TestMistake_retried_reserve(t *testing.T) { // took twice
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		made := 0
 		for _, p := range []*process{s.process, s.second, s.process} {
 			res, created, err := p.stores.Reserve(t.Context(), syncer, request("r", rice(6)))
@@ -91,7 +91,7 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 func TestMistake_negative_quantity(t *testing.T) { // created stock
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		for name, items := range map[string][]stock.SKULine{
 			"minus five": {rice(-5)}, "nothing": {rice(0)}, "more than allowed": {rice(stock.MaxQty + 1)},
 			"two lines that would be none": {rice(6), rice(-6)}, "a good one before it": {eggs(1), rice(-1)},
@@ -109,7 +109,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 on a hold of 3 took another's units
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("mine", rice(3))
 		s.mustReserve("another", rice(4))
 		claim := stock.Hold{Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 5}}}
@@ -129,7 +129,7 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order that timed out leaked its units
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("r", rice(3))
 		s.mustReserve("s", rice(2))
 		s.must(s.stores.Confirm(s.Context(), syncer, "s"))
@@ -139,7 +139,7 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 			t.Errorf("the record lives %s, a reservation up to %s; %v", life, stock.MaxTTL, err)
 		}
 		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
-		s.wantLevel(item, 5, 3, 2) // not yet
+		s.wantLevel(item, 5, 3, 2) // the deadline has not passed yet
 		s.clock.jump(time.Minute)
 		testenv.NoError(t, s.stores.ExpireOverdue(s.Context()))
 		s.wantLevel(item, 8, 0, 2)
@@ -148,7 +148,7 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 		if res, err := s.stores.Find(s.Context(), syncer, "r"); err != nil || res.Status != stock.StatusExpired {
 			t.Errorf("%+v, %v", res, err)
 		}
-		s.mustReserve("t", rice(8)) // I3: the whole of what is left can be had
+		s.mustReserve("t", rice(8)) // I3: all remaining units can be reserved
 		s.wantLevel(item, 0, 8, 2)
 	})
 }
@@ -156,21 +156,21 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 func TestMistake_missing_counts_as_zero(t *testing.T) { // missing keys in Redis counted as no stock, or as an empty hold
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built()
+		s.awaitBuilt()
 		s.mustReserve("r", rice(3))
 		s.wantLevel(item, 7, 3, 0)
 		for i, key := range []keyspace.Key{
 			keyspace.StockCap(s.branch), keyspace.StockReserved(s.branch), keyspace.StockSold(s.branch),
 			keyspace.Reservation(s.branch, stock.HoldID("r")),
 		} {
-			s.built()
+			s.awaitBuilt()
 			testenv.NoError(t, s.redis.Do(s.Context(), "DEL", key).Err())
 			s.clock.jump(time.Second)
-			_, err := s.reserve("big"+name(i), rice(8)) // 7 are left, whatever Redis has forgotten
+			_, err := s.reserve("big"+name(i), rice(8)) // 7 are left, although Redis has lost that
 			s.wantRefused("insufficient_stock", err)
 			s.mustReserve("all"+name(i), rice(7))
 			s.must(s.stores.Cancel(s.Context(), syncer, "all"+name(i)))
-			s.built()
+			s.awaitBuilt()
 			s.wantLevel(item, 7, 3, 0)
 		}
 		s.must(s.stores.Confirm(s.Context(), syncer, "r"))

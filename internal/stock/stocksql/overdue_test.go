@@ -88,7 +88,7 @@ func TestStore_OverdueOrders(t *testing.T) {
 	})
 }
 
-// Lines of an item that the branch does not have are missing from every comparison but this one.
+// This is the only check that finds hold lines of an item that the branch does not have.
 func TestStore_Drift_finds_orphan_holds(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)
@@ -121,7 +121,8 @@ func TestStore_PurgeEarlyConfirms(t *testing.T) {
 
 var errRefused = errors.New(strings.Repeat("Redis says no. ", 100))
 
-// An attempt counts once however many processes have made it, and a dead letter is not tried before an operator retries it.
+// An attempt counts once, even if several processes record it. A dead letter is not retried before an operator requests
+// it.
 func TestStore_RecordFailures(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10).SetQuota(t, 101, 2, scope.Date, now)
@@ -139,7 +140,7 @@ func TestStore_RecordFailures(t *testing.T) {
 		}
 		first := at(0)[0]
 		fail(first, time.Minute, false)
-		fail(first, time.Hour, true) // by a process that was slower
+		fail(first, time.Hour, true) // by a slower process
 		if n := len(at(59 * time.Second)); n != 0 {
 			t.Error("it is tried before it is due")
 		}

@@ -26,11 +26,11 @@ import (
 	"comanda/internal/uid"
 )
 
-// callers is how many reserve at once, a multiple of the number of processors.
+// callers is the number of concurrent callers, a multiple of the number of processors.
 const callers = 128
 
-// BenchmarkReservation is a Try of one item, durable and told, our way and the reference's, in one run on the same
-// PostgreSQL and Redis. The second figure over the first is the ratio in docs/capacity.md.
+// BenchmarkReservation measures a durable Try of one item, with this implementation and with the reference's, in one
+// run on the same PostgreSQL and Redis. The second figure over the first is the ratio in docs/capacity.md.
 func BenchmarkReservation(b *testing.B) {
 	b.Run("comanda", benchmarkOurs)
 	b.Run("reference", benchmarkReference)
@@ -82,9 +82,9 @@ func atOnce(b *testing.B, reserve func(n int64) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reservations/s")
 }
 
-// The reference's way (inventory-tcc.md, "Updated Flow with Event Publishing"): a transaction for each message looks
-// whether it was seen, writes what it is about to do in Redis, does it by one script call, notes that it was done, and
-// writes the event and that it has seen the message.
+// reference has the statements of the reference's flow (inventory-tcc.md, "Updated Flow with Event Publishing"). For
+// each message, a transaction checks that the message is new, writes the intended Redis operation, runs it by one
+// script call, marks it as done, and writes the event and the message's id.
 var reference = sqldb.Load(fstest.MapFS{
 	"intent_create.sql": {Data: []byte(`CREATE TABLE ref_redis_outbox (id TEXT PRIMARY KEY, operation_type TEXT NOT NULL,
 		item_id TEXT NOT NULL, order_id TEXT NOT NULL, quantity BIGINT NOT NULL, status TEXT NOT NULL, created_at BIGINT NOT NULL)`)},
@@ -101,7 +101,7 @@ var reference = sqldb.Load(fstest.MapFS{
 	"seen_insert.sql": {Data: []byte(`INSERT INTO ref_consumer_dedupe (consumer_name, message_id, processed_at) VALUES ($1, $2, $3)`)},
 })
 
-// reserveStock is reserve_stock.lua of the reference, as it stands there.
+// reserveStock is the reference's reserve_stock.lua, unchanged.
 var reserveStock = rueidis.NewLuaScript(`
 local inventory_key = KEYS[1]
 local quantity = tonumber(ARGV[1])
@@ -117,7 +117,7 @@ redis.call('HINCRBY', inventory_key, 'available', -quantity)
 redis.call('HINCRBY', inventory_key, 'reserved', quantity)
 return {1, "SUCCESS", available - quantity}`)
 
-// lettucePool is the pool of the reference's configuration.
+// lettucePool is the connection pool size in the reference's configuration.
 const lettucePool = 10
 
 func benchmarkReference(b *testing.B) {

@@ -23,12 +23,12 @@ import (
 	"comanda/internal/testenv"
 )
 
-// I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer follows the rules, and
-// the counters are the sums of the holds after every step.
+// I1, I2, I4, I10, I12: random commands and adjustments on two processes. Every result follows the rules, and the
+// counters are the sums of the holds after every step.
 func TestReservations_model(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		rapid.Check(t, func(rt *rapid.T) {
-			s.branch++ // a stock of its own for each sequence
+			s.branch++ // each sequence has its own branch
 			orderingtest.Open(rt, s.db, s.branch)
 			m := &sequence{s: s, levels: stocktest.NewModel(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
 			for range rapid.IntRange(1, 12).Draw(rt, "steps") {
@@ -46,7 +46,7 @@ type sequence struct {
 	levels *stocktest.Model
 }
 
-// either is one of the two processes.
+// either returns one of the two processes.
 func (m *sequence) either(t *rapid.T) *process {
 	if rapid.Bool().Draw(t, "second process") {
 		return m.s.second
@@ -69,7 +69,7 @@ func (m *sequence) command(t *rapid.T) {
 	}
 }
 
-// draw makes a demand on one of a few reservations of this branch.
+// draw draws a command on one of a few reservations of this branch.
 func (m *sequence) draw(t *rapid.T) stock.Command {
 	acts := []stock.Action{stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
 	d := stock.Command{
@@ -117,7 +117,7 @@ func (m *sequence) adjust(t *rapid.T) {
 	m.levels.Caps[level.ID] += left - m.levels.Left(level.ID)
 }
 
-// later lets some time pass, and reservations expire that it was too long for.
+// later advances the clock and expires the overdue reservations.
 func (m *sequence) later(t *rapid.T) {
 	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
 	m.levels.Now = m.s.clock.now()
@@ -146,7 +146,7 @@ func (m *sequence) compare(t *rapid.T) {
 	}
 }
 
-// at once runs n goroutines on both processes, half on each.
+// atOnce runs n goroutines, half of them on each process.
 func (s *fixture) atOnce(n int, do func(i int, p *process)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
@@ -164,15 +164,15 @@ func (s *fixture) atOnce(n int, do func(i int, p *process)) {
 	all.Wait()
 }
 
-// I2: a storm on the last units has exactly as many winners, whether or not the cache knows anything. Everybody else is
-// told that nothing is left, and nothing else goes wrong.
+// I2: of many concurrent reservations for the last units exactly as many succeed, whether or not the cache has the
+// scope. All others are refused as sold out, and no call fails otherwise.
 func TestReservations_exactly_n_winners(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		for i, known := range []bool{false, true} {
 			const n = 23
 			item := s.receive([]string{"rice", "eggs"}[i], n)
 			if known {
-				s.built()
+				s.awaitBuilt()
 			}
 			var won atomic.Int64
 			s.atOnce(64, func(c int, p *process) {
@@ -197,13 +197,13 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 func TestReservations_same_id_concurrently(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		var made atomic.Int64
 		const ids = 10
 		s.atOnce(200, func(i int, p *process) {
 			id := i / 2 % ids
 			if i%2 == 1 {
-				id = ids - 1 - id // the other process meets the same new ids in another order
+				id = ids - 1 - id // the other process receives the same new ids in reverse order
 			}
 			res, first, err := p.stores.Reserve(context.Background(), syncer, request(name(id), rice(3)))
 			if err != nil || res.Status != stock.StatusReserved {
@@ -220,11 +220,11 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 	})
 }
 
-// I12: a Cancel that comes at the same moment as its Try ends it, whichever is first.
+// I12: a Cancel that arrives at the same time as its Try ends the reservation, whichever is first.
 func TestReservations_cancel_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		s.atOnce(120, func(i int, p *process) {
 			id := name(i / 2 % 30)
 			if i/2 >= 30 {
@@ -256,7 +256,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 func TestReservations_confirm_races_expiry(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		const n = 40
 		for i := range n {
 			s.mustReserve(name(i), rice(1))
@@ -279,18 +279,19 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 			}
 		})
 		s.wantLevel(item, 1000-sold.Load(), 0, sold.Load())
-		if told, gone := s.events("inventory.sold"), s.events("inventory.released"); told != sold.Load() || told+gone != n {
-			t.Errorf("%d were sold; told: %d sold, %d released", sold.Load(), told, gone)
+		if soldEvents, releasedEvents := s.events("inventory.sold"), s.events("inventory.released"); soldEvents != sold.Load() || soldEvents+releasedEvents != n {
+			t.Errorf("%d were sold; events: %d sold, %d released", sold.Load(), soldEvents, releasedEvents)
 		}
 	})
 }
 
-// A Confirm that comes as a message is never lost, be it before its Try, after it, or committed in the same moment by
-// another process: then neither sees the other, and the next round of deadlines finds the two.
+// A Confirm that arrives as a message is never lost: not before its Try, not after it, and not if another process
+// commits the Try at the same time. In the last case neither sees the other, and the next run of ExpireOverdue finds
+// both.
 func TestReservations_confirm_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
-		s.built()
+		s.awaitBuilt()
 		const n = 60
 		s.atOnce(2*n, func(i int, p *process) {
 			d := stock.Command{Action: stock.Confirm, ID: name(i / 2), Message: true}
@@ -300,7 +301,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 					Until: s.clock.now().Add(time.Minute),
 				}
 			}
-			if rand.IntN(2) == 0 { // who comes first is a matter of chance
+			if rand.IntN(2) == 0 { // a random process, so that the order varies
 				p = s.second
 			}
 			r, err := p.reservations.Do(context.Background(), d)
@@ -320,12 +321,12 @@ func TestReservations_confirm_races_try(t *testing.T) {
 func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		s.built() // loadHolds queues no operation: a rebuild that reads meanwhile would see half of the hold
+		s.awaitBuilt() // loadHolds queues no operation, so a rebuild in progress would read half of the hold
 		testenv.Must(s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}))(t)
 		h := stock.NewHold{State: stock.Held, Hold: stock.Hold{
 			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
 		}}
-		loadHolds(t, s.db, h) // as a Try does which has not seen the Confirm
+		loadHolds(t, s.db, h) // like a Try that has not seen the Confirm
 		s.clock.jump(time.Hour)
 		testenv.NoError(t, s.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 7, 0, 3)
@@ -334,22 +335,21 @@ func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 
 // appliedQueue records the entries for the cache.
 type appliedQueue struct {
-	mu   sync.Mutex
-	told []stock.OutboxEntry
+	mu      sync.Mutex
+	entries []stock.OutboxEntry
 }
 
 func (l *appliedQueue) EnqueueCommitted(entries []stock.OutboxEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.told = append(l.told, entries...)
+	l.entries = append(l.entries, entries...)
 }
 
 func (l *appliedQueue) DrainApplied() []string { return nil }
 
 var errChanged = errors.New("the caller has changed its mind")
 
-// The cache is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
-// event.
+// The cache receives only committed entries. A transaction that is rolled back leaves no entry, no row and no event.
 func TestReservations_cache_is_told_after_commit(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
@@ -364,7 +364,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 				if _, err := reservations.Run(ctx, tx, []stock.Command{take}); err != nil {
 					return err
 				}
-				if len(cache.told) != 0 {
+				if len(cache.entries) != 0 {
 					t.Error("the cache was told before the commit")
 				}
 				return end
@@ -376,8 +376,8 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 			if end != nil {
 				want = 0
 			}
-			if told := int64(len(cache.told)) * 3; told != want || s.events("inventory.reserved")*3 != want {
-				t.Errorf("undone: %v; told %v", end, cache.told)
+			if units := int64(len(cache.entries)) * 3; units != want || s.events("inventory.reserved")*3 != want {
+				t.Errorf("undone: %v; told %v", end, cache.entries)
 			}
 			if counts := s.counts(); counts[0].Held != want {
 				t.Errorf("undone: %v; %v", end, counts)

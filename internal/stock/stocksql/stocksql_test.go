@@ -55,8 +55,8 @@ func held(id string, lines ...stock.Line) stock.NewHold {
 	return stock.NewHold{Hold: stock.Hold{ID: id, Scope: scope, Lines: lines, Until: now}, State: stock.Held}
 }
 
-// A rebuild reads all holds that are held or have ended lately, and then those of which an entry says that they have
-// changed since. What waited before goes with it.
+// A rebuild reads all holds that are open or ended recently, and then those that changed meanwhile according to their
+// outbox entries. It deletes entries that were queued before it.
 func TestStore_Snapshot(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10, stock.Unlimited)
@@ -144,12 +144,12 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		renew(at(5), at(8), true)
 		renew(at(5), at(9), false)
 		claim(at(6), at(11), at(8).Add(time.Millisecond))
-		claim(at(9), at(14), time.Time{}) // the first was frozen
-		end(at(8), "theirs", at(20))      // and comes too late
+		claim(at(9), at(14), time.Time{}) // the first process hung
+		end(at(8), "theirs", at(20))      // and ends its claim too late
 		end(at(14), "mine", at(19))
 		claim(at(18), at(30), at(19))
 		claim(at(19), at(30), time.Time{})
-		back := at(30).Add(-time.Hour) // the clock is set back: no claim lasts for an hour
+		back := at(30).Add(-time.Hour) // the clock was set back; the claim must not last an hour longer
 		claim(back, back.Add(5*time.Second), time.Time{})
 		claim(back, back.Add(5*time.Second), back.Add(5*time.Second+time.Millisecond))
 		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
@@ -158,7 +158,7 @@ func TestStore_ClaimRebuild(t *testing.T) {
 	})
 }
 
-// A step that does not find the state which was seen under the lock undoes everything.
+// A transition undoes everything if the state is no longer the one that was read under the lock.
 func TestQueueTransitions_expects_state(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
@@ -176,7 +176,7 @@ func TestQueueTransitions_expects_state(t *testing.T) {
 	})
 }
 
-// I12: a provisional hold is buried in SQL first; an order that comes late with its id fails there.
+// I12: a provisional hold gets a tombstone in SQL first, so that an order that arrives later with its id is refused.
 func TestStore_TombstoneProvisional(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
@@ -204,7 +204,7 @@ func TestSetCap(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10)
 		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
-		r.SetQuota(t, 101, 2, scope.Date, now) // below what is held: it only stops new holds
+		r.SetQuota(t, 101, 2, scope.Date, now) // below the held units, which only prevents new holds
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t))
 		entries, err := stocksql.New(db).Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || entries[0].Ops[0].Kind != stock.OpCap || entries[0].Ops[0].Hold.Lines[0].Qty != 2 {
@@ -213,14 +213,14 @@ func TestSetCap(t *testing.T) {
 		r.SetQuota(t, 101, stock.Unlimited, scope.Date, now)
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t))
 
-		// A later date has a counter after the start of the business day was changed, or the clock set back.
+		// A counter of a later date exists if the start of the business day was changed or the clock was set back.
 		r.SetQuota(t, 101, 3, "2099-12-31", now)
 		r.SetQuota(t, 101, 4, scope.Date, now)
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 4, Held: 5}, {Item: 101, Cap: 4}}, r.Counts(t))
 	})
 }
 
-// The checker finds a counter that was tampered with.
+// Drift reports a counter that was tampered with.
 func TestStore_Drift(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)

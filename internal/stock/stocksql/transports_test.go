@@ -31,20 +31,20 @@ import (
 // transport delivers messages to the consumers of a fixture and waits until all are handled.
 type transport func(t testing.TB, e *consumerFixture, messages []message)
 
-// Wherever messages come from, they come to the same end. Each is brought three times, in any order.
+// Messages have the same results over every transport. Each is delivered three times, in any order.
 func TestTransports(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)
 	for name, carry := range map[string]transport{"bus": overBus, "rabbit": b.carry} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { carriesStories(t, db, carry) })
+			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { carryScenarios(t, db, carry) })
 		})
 	}
 }
 
-// carriesStories tells stories of ample and scarce stock, each one three times and shuffled.
-func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
+// carryScenarios delivers scenarios of ample and scarce stock over a transport, each message three times and shuffled.
+func carryScenarios(t *testing.T, db *sqldb.DB, carry transport) {
 	e := listen(t, db, nil)
 	fixture := &stock.ReservationService{Store: e.reservations, Now: func() time.Time { return e.now }}
 	for n := range 6 {
@@ -55,7 +55,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 		e.receive(t, plain.units)
 		e.receive(t, mixed.units)
 		for _, m := range plain.messages() {
-			e.hear(t, m)
+			e.handle(t, m)
 			e.deliveries, e.messages = e.deliveries+1, e.messages+1
 		}
 		want := e.outcome(t, plain)
@@ -63,7 +63,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 		rnd := rand.New(rand.NewPCG(uint64(n), 1))
 		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 		carry(t, e, messages)
-		if err := fixture.ExpireOverdue(t.Context()); err != nil { // what was confirmed in the moment in which it came
+		if err := fixture.ExpireOverdue(t.Context()); err != nil { // a Confirm that was committed concurrently with its Try
 			t.Fatal(err)
 		}
 		got := e.outcome(t, mixed)
@@ -72,7 +72,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 			t.Errorf("story %d (-in order +shuffled):\n%s", n, diff)
 		}
 	}
-	e.told(t)
+	e.answers(t)
 }
 
 // overBus delivers the messages through our own outbox, as other packages of this program might.
@@ -80,7 +80,7 @@ func overBus(t testing.TB, e *consumerFixture, messages []message) {
 	t.Helper()
 	local := testenv.Must(bus.New(e.in, e.reservations.Consumers()...))(t)
 	relay := outbox.New(e.db, local, outbox.Options{})
-	for len(messages) > 0 { // the outbox has each id once
+	for len(messages) > 0 { // the outbox holds each id only once
 		var round, rest []message
 		for _, m := range messages {
 			if slices.ContainsFunc(round, func(o message) bool { return o.id == m.id }) {
@@ -104,7 +104,7 @@ func overBus(t testing.TB, e *consumerFixture, messages []message) {
 	}
 }
 
-// broker is a test's part of RabbitMQ.
+// broker is a test's queues and connection on RabbitMQ.
 type broker struct {
 	address string
 	prefix  string
@@ -113,7 +113,7 @@ type broker struct {
 
 const longWait = 90 * time.Second // the broker and the machine are shared with other tests
 
-// virtualHost is one for all tests, each with names of its own, because making one takes seconds.
+// virtualHost is shared by all tests, each with its own names, because creating one takes seconds.
 var virtualHost struct {
 	testenv.Shared
 	sync.Mutex
@@ -148,7 +148,7 @@ func openBroker(t testing.TB) *broker {
 	return b
 }
 
-// inputs are the queues of the reference.
+// inputs are the reference's queues for requests.
 var inputs = []string{"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested"}
 
 func (b *broker) config(e *consumerFixture) rabbit.Config {
@@ -158,7 +158,7 @@ func (b *broker) config(e *consumerFixture) rabbit.Config {
 	}
 }
 
-// declare makes exchanges and queues.
+// declare declares exchanges and queues.
 func (b *broker) declare(t testing.TB, e *consumerFixture) {
 	t.Helper()
 	p := testenv.Must(rabbit.NewPublisher(b.config(e)))(t)
@@ -166,7 +166,7 @@ func (b *broker) declare(t testing.TB, e *consumerFixture) {
 	testenv.Eventually(t, longWait, func() bool { return p.Ready(t.Context()) == nil })
 }
 
-// send publishes as other systems do: without the headers of our own events.
+// send publishes as other systems do, without the headers of our own events.
 func (b *broker) send(t testing.TB, key string, m amqp.Publishing) {
 	t.Helper()
 	m.DeliveryMode = amqp.Persistent
@@ -209,7 +209,7 @@ func (b *broker) drain(t testing.TB, e *consumerFixture, deliveries, messages in
 	e.deliveries += deliveries
 	e.messages += messages
 	testenv.Eventually(t, longWait, func() bool {
-		n, err := sqldb.Scalar[int](t.Context(), e.db, hearing.Must("settled"))
+		n, err := sqldb.Scalar[int](t.Context(), e.db, messageStmts.Must("settled"))
 		return err == nil && n == e.messages && e.handled(t) >= e.deliveries
 	})
 }
@@ -247,14 +247,14 @@ func TestRabbit_external_messages(t *testing.T) {
 	e := listen(t, sqldbtest.SQLite(t), map[string]int64{"rice": 100})
 	b.declare(t, e)
 	body := []byte(`{"orderId":"nameless","branchId":1,"itemId":"rice","quantity":2,"customer":{"name":"Bình"}}`)
-	for range 3 { // without an id the body is what a repetition is known by
+	for range 3 { // without a message id, repetitions are recognized by their body
 		b.send(t, "order.created", amqp.Publishing{Body: body})
 	}
 	b.send(t, "order.created", amqp.Publishing{MessageId: "7", Body: []byte(created("", "seven", "rice*3").body)})
-	b.send(t, "order.confirmed", amqp.Publishing{MessageId: "7", Body: []byte(confirmed("", "seven").body)}) // ids are each queue's own
+	b.send(t, "order.confirmed", amqp.Publishing{MessageId: "7", Body: []byte(confirmed("", "seven").body)}) // each queue has its own ids
 	// Moved by hand into its queue, it has the queue's name as its routing key.
 	testenv.NoError(t, b.ch.PublishWithContext(t.Context(), "", b.prefix+inputs[2], true, false, amqp.Publishing{
-		Headers: amqp.Table{"event_type": "order.cancel.requested"}, Body: []byte(unwanted("", "nameless").body),
+		Headers: amqp.Table{"event_type": "order.cancel.requested"}, Body: []byte(cancelRequested("", "nameless").body),
 	}))
 	b.drain(t, e, 6, 4)
 	if got := e.levels(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
@@ -263,12 +263,13 @@ func TestRabbit_external_messages(t *testing.T) {
 	if s, n := e.status(t, "seven"), e.status(t, "nameless"); s != stock.StatusConfirmed || n != stock.StatusCancelled {
 		t.Errorf("seven is %s, nameless is %s", s, n)
 	}
-	if n := len(e.told(t)); n < 4 || n > 5 { // where the cancellation was faster, the wish is refused
+	if n := len(e.answers(t)); n < 4 || n > 5 { // if the cancellation was first, the Try is refused
 		t.Errorf("%d answers", n)
 	}
 }
 
-// I15: poison ends in its queue's .dlq and in dead_event, at once and once, and its neighbours do not notice.
+// I15: a message that can never be applied ends once in its queue's .dlq and in dead_event, without delay to its
+// neighbours.
 func TestRabbit_poison(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

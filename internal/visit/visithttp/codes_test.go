@@ -22,8 +22,8 @@ import (
 
 var run = regexp.MustCompile(`^M(\d+) (\d+)h(\d+)v1h-(\d+)z`)
 
-// scan renders the path of an SVG and decodes the QR code in it. It fails for a code that touches the quiet zone. It
-// does not search for the code as a phone does: this library's search misses three of a thousand sound codes.
+// scan renders the path of an SVG and decodes the QR code in it. It fails if the code touches the quiet zone. It does
+// not search for the code as a phone does, because this library's search misses three of a thousand valid codes.
 func scan(t *testing.T, side int, path string) string {
 	t.Helper()
 	const px = 6
@@ -68,7 +68,7 @@ type sheetCard struct {
 	side                      int
 }
 
-// cards parses a sheet, which is well-formed to its end. Pages are separated by the class "sheet".
+// cards parses a sheet, which must be well-formed to its end. Pages are separated by the class "sheet".
 func cards(t *testing.T, page string) (all []sheetCard, pages int, foot []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))

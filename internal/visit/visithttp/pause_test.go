@@ -13,7 +13,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// A guest who scans while the branch is paused gets the reason and the end, in a locale of the branch that they read.
+// A guest who scans while the branch is paused receives the reason and the end of the pause, in the branch's locale
+// that suits them best.
 func TestLanding_paused(t *testing.T) {
 	s := newSite(t)
 	store := catalogsql.New(s.db, nil)

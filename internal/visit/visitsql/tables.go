@@ -147,7 +147,7 @@ func labelTaken(err error) error {
 func (s *Store) RecordPrinted(
 	ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time,
 ) error {
-	// A printing has one entry, whatever the number of tables.
+	// Printing the codes of several tables at once writes one audit entry, about the branch.
 	subject, id := "branch", strconv.FormatInt(branch, 10)
 	if len(tables) == 1 {
 		subject, id = "table", strconv.FormatInt(tables[0], 10)

@@ -20,8 +20,8 @@ export function remember(key: string, value: string | null): void {
 }
 
 /** Calls back when another tab changes the value of a key. */
-export function onKept(key: string, heard: (value: string | null) => void): void {
+export function onKept(key: string, changed: (value: string | null) => void): void {
   addEventListener('storage', (e) => {
-    if (e.key === prefix + key) heard(e.newValue)
+    if (e.key === prefix + key) changed(e.newValue)
   })
 }
