@@ -96,10 +96,11 @@ RACEFLAGS := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/yuin
 test check test-all test-race: export GOGC ?= 300
 
 # make lint and make check vet the code, which takes a tenth of the time of all tests. The short form runs each end-to-end
-# test on one kind of installation instead of up to four, and fewer random sequences. make test-all runs everything.
+# test on one kind of installation instead of up to four, none on a Redis Cluster, and fewer random sequences. make
+# test-all runs everything. Four packages run at a time, because some mostly wait for a broker or a child process.
 .PHONY: test
 test: ## run the tests in their short form; needs only Go, tests of missing services are skipped
-	go test -short -vet=off $(TESTFLAGS) ./...
+	go test -short -vet=off -p 4 $(TESTFLAGS) ./...
 
 # Before a commit: checks the packages that changed since HEAD, and their dependents. CHECKED names another commit.
 CHECKED ?= HEAD

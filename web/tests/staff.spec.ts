@@ -31,6 +31,37 @@ test('a login returns to the requested page, and a logout leaves it', async ({ p
   await expect(page).toHaveURL(/login/)
 })
 
+test('the login works by keyboard, and changes language and theme', async ({ page, server }) => {
+  await page.goto(`${server.url}/console/login`)
+  const settings = page.getByRole('button', { name: 'Language and appearance' })
+  await expect(settings).toHaveAttribute('aria-expanded', 'false')
+  await settings.press('Enter')
+  await page.getByRole('radio', { name: 'Dark' }).check()
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await page.getByRole('radio', { name: 'Tiếng Việt' }).check()
+  await expect(page.getByRole('button', { name: 'Đăng nhập' })).toBeVisible()
+  await page.getByRole('radio', { name: 'English' }).check()
+  await checkAccessibility(page, 'settings before the login')
+  await page.keyboard.press('Escape')
+  await expect(settings).toBeFocused()
+  await expect(page.getByRole('radio')).toHaveCount(0)
+  await settings.click()
+  await page.getByRole('heading', { name: 'Comanda' }).click({ position: { x: 2, y: 2 } }) // a press outside closes the settings
+  await expect(page.getByRole('radio')).toHaveCount(0)
+
+  const field = page.getByLabel('Password', { exact: true })
+  await field.fill('not the password')
+  await page.getByRole('button', { name: 'Show password' }).press('Enter')
+  await expect(field).toHaveAttribute('type', 'text')
+  await page.getByLabel('E-mail or username').fill('kitchen')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toHaveText('Wrong e-mail or password.')
+  await field.fill(password)
+  await page.keyboard.press('Enter')
+  await expect(page).not.toHaveURL(/login/)
+  await expect(page.locator('.v-application')).toHaveClass(/v-theme--dark/)
+})
+
 test('the console opens while the server is unreachable, and shows it', async ({ page, server, context }) => {
   await page.goto(`${server.url}/console/login`)
   expect(await page.evaluate(async () => (await navigator.serviceWorker.ready).scope)).toBe(`${server.url}/console/`)

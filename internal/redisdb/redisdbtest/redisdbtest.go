@@ -37,11 +37,13 @@ func Redis(t testing.TB) *redisdb.DB {
 	return servers.open(t, func(t testing.TB) string { return "redis://" + testenv.RedisServer(t).Addr() })
 }
 
-// Each runs a subtest on a real Redis, on a Cluster and on the embedded store.
+// Each runs a subtest on a real Redis, on the embedded store and, without -short, on a Cluster.
 func Each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 	t.Helper()
 	t.Run("redis", func(t *testing.T) { test(t, Redis(t)) })
-	t.Run("cluster", func(t *testing.T) { test(t, Cluster(t)) })
+	if !testing.Short() {
+		t.Run("cluster", func(t *testing.T) { test(t, Cluster(t)) })
+	}
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
 }
 

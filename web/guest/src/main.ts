@@ -12,6 +12,9 @@ import { useSession } from './table/session'
 const app = createApp(App).use(createPinia())
 const session = useSession()
 session.resume()
+// A scanned table's visit is requested together with the texts, instead of after the first screen is shown.
+const scanned = /^\/m\/([^/]+)\/?$/.exec(location.pathname)?.[1]
+if (scanned) session.request(scanned)
 addEventListener('storage', (e) => {
   session.onStorage(e.key, e.newValue)
 })

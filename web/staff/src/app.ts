@@ -36,6 +36,7 @@ declare module 'vue-router' {
     needs?: Route[]
     open?: boolean // accessible without a login
     bare?: boolean // without navigation around it
+    plain?: boolean // plain HTML, shown without Vuetify
     retired?: boolean // shows past data, so it can also show retired branches
   }
 }

@@ -1,17 +1,17 @@
 import { createRouter, createWebHistory, type RouteLocationNormalized } from 'vue-router'
 
 import { features, navigation } from './app'
-import { allowRetired } from './shell/branch'
 import { loadFrame } from './shell/frame'
 import { t } from './shell/i18n'
 import { can, keepsSession, onLeave, person, resume } from './shell/session'
 import LoginView from './shell/LoginView.vue'
-import MessageView from './shell/MessageView.vue'
+
+const MessageView = () => import('./shell/MessageView.vue')
 
 export const router = createRouter({
   history: createWebHistory('/console/'),
   routes: [
-    { path: '/login', name: 'login', component: LoginView, meta: { open: true, bare: true, title: 'shell.login' } },
+    { path: '/login', name: 'login', component: LoginView, meta: { open: true, plain: true, title: 'shell.login' } },
     { path: '/', name: 'home', component: MessageView, props: { kind: 'nothing' } },
     { path: '/forbidden', name: 'forbidden', component: MessageView, props: { kind: 'forbidden' } },
     ...features.flatMap((f) => f.routes),
@@ -47,11 +47,10 @@ router.beforeEach(async (to) => {
 })
 
 router.beforeResolve(async (to) => {
-  if (to.name !== 'login') await loadFrame()
+  if (!to.meta.plain) await loadFrame()
 })
 
 router.afterEach((to) => {
-  allowRetired(to.meta.retired === true)
   document.title = to.meta.title ? `${t(to.meta.title)} · Comanda` : 'Comanda'
 })
 

@@ -3,6 +3,7 @@ import { computed, ref, shallowRef } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 import { follow } from '@shared/stream'
+import { nextTask } from '@shared/task'
 import { serverNow } from '@shared/time'
 
 import type { Availability, Menu, MenuItem } from '../api/dto'
@@ -40,7 +41,8 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
     if (mine !== generation) return
     menu.value = streaming ? withLeft(got) : got
     asOf.value = ''
-    storeMenu(branchId, language.value, got, new Date(serverNow()).toISOString())
+    const [l, at] = [language.value, new Date(serverNow()).toISOString()]
+    void nextTask().then(() => { storeMenu(branchId, l, got, at) }) // after the menu is drawn
     fault.value = undefined
     offline.value = false
   } catch (e) {

@@ -22,7 +22,11 @@ export function useScrollSpy(ids: Ref<string[]>, prefix: string, offset: number)
   }
 
   addEventListener('scroll', scrolled, { passive: true })
-  watch(ids, look, { flush: 'post', immediate: true })
+  // Positions are read in the next frame. Reading them at once would force a layout in the task that renders the sections.
+  watch(ids, (now) => {
+    if (!now.includes(active.value)) active.value = now[0] ?? ''
+    scrolled()
+  }, { flush: 'post', immediate: true })
   onScopeDispose(() => {
     removeEventListener('scroll', scrolled)
     cancelAnimationFrame(asked)

@@ -1,4 +1,6 @@
-import { createRouter, createWebHistory } from 'vue-router'
+import { createRouter, createWebHistory, START_LOCATION } from 'vue-router'
+
+import { nextTask } from '@shared/task'
 
 import OrderView from '../menu/MenuView.vue'
 import ClosedView from '../table/ClosedView.vue'
@@ -41,10 +43,15 @@ export const router = createRouter({
   ],
   scrollBehavior(to, from, saved) {
     if (saved) return saved
+    // A new page and the landing page are at the top. Scrolling would only force a layout.
+    if (from === START_LOCATION || from.name === 'landing') return false
     // Opening or closing a dialog over the menu keeps its scroll position.
     return to.meta.menu && to.meta.menu === from.meta.menu ? false : { top: 0 }
   },
 })
+
+// The first screen is rendered in a task of its own, after the bars around it.
+router.beforeEach((_, from) => (from === START_LOCATION ? nextTask() : undefined))
 
 router.beforeEach((to) => {
   if (!to.meta.seated || useSession().draft) return true

@@ -37,3 +37,25 @@ test('a scan of the same table keeps the cart', async () => {
   await session.enter('qr')
   expect([session.leftover, session.draft?.cartDraft]).toEqual([[], [line('1')]])
 })
+
+test('a request that was sent ahead is used once, for its own table', async () => {
+  const session = useSession()
+  land.mockReset().mockImplementation((qr: string) => Promise.resolve(visit(qr)))
+  session.request('a')
+  await session.enter('a')
+  expect(land).toHaveBeenCalledTimes(1)
+  await session.enter('a')
+  expect(land).toHaveBeenCalledTimes(2)
+  session.request('a')
+  await session.enter('b')
+  expect(session.draft?.visitId).toBe('b')
+})
+
+test('a request that was sent ahead and failed is sent again by the next attempt', async () => {
+  const session = useSession()
+  land.mockReset().mockRejectedValueOnce(new Error('offline')).mockResolvedValue(visit('first'))
+  session.request('a')
+  await expect(session.enter('a')).rejects.toThrow('offline')
+  await session.enter('a')
+  expect(session.draft?.visitId).toBe('first')
+})

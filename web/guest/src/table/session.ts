@@ -4,6 +4,7 @@ import { computed, ref, shallowRef } from 'vue'
 import { newTxnId } from '@shared/txn'
 
 import { land, useToken } from '../api/public'
+import type { Landed } from '../api/dto'
 import type { CartLine } from '../cart/line'
 import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
 
@@ -24,10 +25,21 @@ export const useSession = defineStore('session', () => {
     take(readCurrent())
   }
 
+  let requested: { qr: string; landed: Promise<Landed> } | undefined
+
+  /** Sends the request of the next `enter` ahead, while the page is still loading. */
+  function request(qr: string): void {
+    const landed = land(qr)
+    landed.catch(() => undefined) // `enter` handles it
+    requested = { qr, landed }
+  }
+
   /** Joins the visit of the scanned table. */
   async function enter(qr: string): Promise<void> {
     const before = draft.value
-    const l = await land(qr)
+    const landed = requested?.qr === qr ? requested.landed : land(qr)
+    requested = undefined
+    const l = await landed
     const same = before?.visitId === l.visitId
     if (before && !same && before.branch.id === l.branchId) leftover.value = before.own ?? before.cartDraft
     take({
@@ -72,7 +84,7 @@ export const useSession = defineStore('session', () => {
   }
 
   return {
-    draft, leftover, moved, resume, enter, keep, share, onStorage, forget,
+    draft, leftover, moved, resume, request, enter, keep, share, onStorage, forget,
     branch: computed(() => draft.value?.branch),
     table: computed(() => draft.value?.table),
   }

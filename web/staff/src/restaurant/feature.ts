@@ -4,7 +4,7 @@ import type { Feature } from '../app'
 
 export const feature: Feature = {
   routes: [
-    { path: '/setup', name: 'setup', component: () => import('./SetupView.vue'), meta: { open: true, bare: true, title: 'restaurant.setup' } },
+    { path: '/setup', name: 'setup', component: () => import('./SetupView.vue'), meta: { open: true, plain: true, title: 'restaurant.setup' } },
     {
       path: '/today', name: 'today', component: () => import('./TodayView.vue'),
       meta: { title: 'restaurant.today', needs: ['GET /api/reports/sales-days'] },

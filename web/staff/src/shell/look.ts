@@ -1,13 +1,11 @@
-import { computed, ref, watch } from 'vue'
+import { watch } from 'vue'
 import { createVuetify, type ThemeDefinition } from 'vuetify'
 import { aliases, mdi } from 'vuetify/iconsets/mdi-svg'
 import 'vuetify/styles/core'
 import 'vuetify/styles/utilities'
 
 import { componentTexts, language } from './i18n'
-import { recall, remember } from './storage'
-
-export type Theme = 'system' | 'light' | 'dark'
+import { theme } from './theme'
 
 const variables = { 'medium-emphasis-opacity': 0.78, 'high-emphasis-opacity': 1, 'disabled-opacity': 0.5 }
 
@@ -60,21 +58,7 @@ watch(language, (l) => {
   current.value = l
 }, { immediate: true, flush: 'sync' })
 
-const chosen = ref<Theme>('system')
-
-/** The selected theme; `system` follows the device. */
-export const theme = computed(() => chosen.value)
-
-export function changeTheme(to: Theme): void {
-  chosen.value = to
-  void vuetify.theme.change(to)
-  remember('theme', to)
-}
-
-export function restoreTheme(): void {
-  const kept = recall('theme')
-  if (kept === 'light' || kept === 'dark') changeTheme(kept)
-}
+watch(theme, (to) => void vuetify.theme.change(to), { immediate: true, flush: 'sync' })
 
 interface Head {
   style: { textContent: string }[]
