@@ -148,7 +148,7 @@ func (m *kitchen) cancel(t *rapid.T) {
 	}
 }
 
-// refund refunds a part of an order, which does not change it for the kitchen, or all.
+// refund refunds an order wholly or in part. A partial refund does not change the order for the kitchen.
 func (m *kitchen) refund(t *rapid.T) {
 	o := m.pick(t)
 	amount := rapid.SampledFrom([]int64{0, 1, o.left}).Draw(t, "amount")
