@@ -50,7 +50,7 @@ type Component struct {
 // Discount is a percent or an amount, and never both.
 type Discount struct {
 	Percent Percent `json:"percent,omitempty" pattern:"^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)$"`
-	Amount  *int64  `json:"amount,omitempty" minimum:"0" maximum:"9007199254740991" doc:"At most what is left is taken off."`
+	Amount  *int64  `json:"amount,omitempty" minimum:"0" maximum:"9007199254740991" doc:"The discount is limited to the remaining amount."`
 }
 
 // ServiceCharge is a percent or an amount, and never both.

@@ -4470,7 +4470,7 @@ export interface components {
         PriceDiscount: {
             /**
              * Format: int64
-             * @description At most what is left is taken off.
+             * @description The discount is limited to the remaining amount.
              */
             amount?: number;
             percent?: string;
