@@ -100,7 +100,11 @@ func (l *sharedResources) demoSQLite(t *testing.T) []byte {
 	return l.sqlite.get(func() []byte {
 		path := filepath.Join(t.TempDir(), "comanda.db")
 		loadDemo(t, "sqlite:"+path)
-		file, err := os.ReadFile(path) // closing the database has merged the write-ahead log into it
+		// Closing the database merges the write-ahead log into the file.
+		if log, err := os.Stat(path + "-wal"); err == nil {
+			t.Fatalf("a stopped server has left a write-ahead log of %d bytes", log.Size())
+		}
+		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

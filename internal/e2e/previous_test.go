@@ -77,5 +77,15 @@ func TestPrevious_release(t *testing.T) {
 		requests[0].Items[0].Qty++
 		g.place(requests[0]).want(t, http.StatusUnprocessableEntity, "idempotency_mismatch")
 		s.awaitConsistent()
+		// Back to the previous release: the attempt of an unpaid order gets its row.
+		place()
+		s.first().stop()
+		s.must("migrate", "down")
+		s.first().binary = shared.previous(t)
+		s.first().start()
+		s.pay(orders[4].ID)
+		if again := g.place(requests[4]).want(t, http.StatusOK, "").order(t); again.ID != orders[4].ID || again.PaymentStatus != "PAID" {
+			t.Errorf("the previous release returns order %s as %s", again.ID, again.PaymentStatus)
+		}
 	}, embedded, servers)
 }

@@ -31,6 +31,11 @@ func keyArgs(keys []ordering.IdempotencyKey) []any {
 // then reads the order (I11). Two transactions with the same key lock different numbers in two cases: a guest's on two
 // business dates, and a member's in two branches. Then the second one fails on the unique key, and Ledger.Do repeats
 // it.
+//
+// It must also follow every other read: the second transaction may wait for the first one at a cart, and then find the
+// cart empty or the limit of unpaid orders reached because of the order that it repeats. A refusal for such a reason never
+// gets to the unique key. Under READ COMMITTED a later statement sees at least what an earlier one saw, so the last one
+// also finds that order.
 func (l *loader) queuePrior(places []*ordering.Place) {
 	keys := make([]ordering.IdempotencyKey, len(places))
 	for i, p := range places {

@@ -88,19 +88,19 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 }
 
 // queueForPlacing queues the reads for new orders other than those of counters. They are independent of each other, so
-// they share one round trip. Statements that lock come first, in lock order.
+// they share one round trip. Statements that lock come first, in lock order. The orders of repeated keys are read last.
 func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	if len(places) == 0 {
 		return
 	}
 	l.queueNumbers(scopesOf(places))
-	l.queuePrior(places)
 	l.queueCarts(places)
 	l.queueOpen(places)
 	if limited {
 		l.queueUnpaid(places)
 		l.queueUnpaidOfMembers(places)
 	}
+	l.queuePrior(places)
 }
 
 // placedHolds returns the holds that new orders will take.

@@ -118,6 +118,39 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 	})
 }
 
+// A phone repeats its order in another process while the first one commits, right after the business date has changed. The
+// repetition returns the order, although its lines are gone (I11).
+func TestLedger_same_key_on_two_dates(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const rounds = 30
+		c := openTableCart(t, db, 2*rounds)
+		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now) // like another process
+		defer second.Stop()
+		c.SetQuota(t, 101, 2*rounds, "2026-02-27", db.Now())
+		for i := range rounds {
+			an := c.add("an", i)
+			var all sync.WaitGroup
+			ids := make([]string, 2)
+			for j, date := range []string{"2026-02-26", "2026-02-27"} {
+				all.Go(func() {
+					p := c.Place(fmt.Sprint("repeated", i), db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+					p.Order.Scope.Date, p.Hold.Scope.Date, p.SharedLines = date, date, []cart.SharedLine{an}
+					placed, err := []*orderingsql.Ledger{c.ledger, second}[j].Do(t.Context(), p)
+					if err != nil {
+						t.Errorf("round %d, %s: %v", i, date, err)
+					}
+					ids[j] = placed.Order.ID
+				})
+			}
+			all.Wait()
+			if ids[0] != ids[1] {
+				t.Errorf("round %d: two orders, %v", i, ids)
+			}
+		}
+		c.wantLines()
+	})
+}
+
 // Eight phones order at the same moment: one order has the lines, and the other phones are refused.
 func TestLedger_shared_cart_in_one_batch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

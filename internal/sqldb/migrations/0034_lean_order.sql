@@ -19,6 +19,11 @@ CREATE UNIQUE INDEX order_info_member_txn ON order_info (client_txn_id) WHERE us
 INSERT INTO schema_floor (version, oldest) VALUES (34, 34);
 
 -- +goose Down
+-- The first attempt of every order gets a row again.
+INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, created_at)
+SELECT coalesce(o.payment_ref, o.id), o.id, o.payment_method, o.total_amount, o.currency, 'CREATED', o.created_at
+FROM order_info o
+WHERE NOT EXISTS (SELECT 1 FROM payment_attempt a WHERE a.order_id = o.id);
 DROP INDEX order_info_member_txn;
 CREATE TABLE idempotency (
     scope      @key NOT NULL,
