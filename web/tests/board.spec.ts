@@ -11,7 +11,8 @@ async function held(cdp: CDPSession): Promise<{ heap: number; nodes: number; lis
   return { heap: of('JSHeapUsedSize'), nodes: of('Nodes'), listeners: of('JSEventListeners') }
 }
 
-test('the board runs for a shift of six hours without a reload or a leak', async ({ page, server }) => {
+test('the board runs for a shift of six hours without a reload or a leak', async ({ page, another }) => {
+  const server = await another() // without orders of other tests
   // Requests keep their time limits in real time. Otherwise the clock, which runs minutes while a request is on its way,
   // aborts refreshes until their token counts as stolen.
   await page.addInitScript(() => Object.assign(window, { realTimeouts: AbortSignal }))

@@ -2,6 +2,8 @@ import type { Page } from '@playwright/test'
 
 import { add, expect, sitDown, test } from './fixtures'
 import { join, logIn } from './member'
+import { password } from './server'
+import { enter, sizes } from './staff'
 
 // These tests cover phones without a service worker; worker.spec.ts covers phones with one.
 test.use({ serviceWorkers: 'block' })
@@ -45,6 +47,35 @@ test('a screen that could not be fetched opens when the server is back', async (
   await page.unroute('**/assets/ItemDetailView-*.js')
   await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
   await expect(page.getByText('We couldn’t load this page')).toHaveCount(0)
+})
+
+test('a console page that could not be fetched opens when the server is back', async ({ page, another }) => {
+  const server = await another()
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'today')
+  await expect(page.getByRole('heading', { name: 'Today', exact: true })).toBeVisible()
+  await page.evaluate(() => Object.assign(window, { same: true }))
+  await server.stop()
+  await page.getByRole('link', { name: 'Reports' }).click()
+  await expect(page.getByText('This page opens as soon as it’s back.')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Today', exact: true })).toBeVisible() // the page before is still shown
+  await server.start()
+  await expect(page.getByRole('heading', { name: 'Reports' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText('This page opens as soon as it’s back.')).toHaveCount(0)
+  expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true)
+})
+
+test('the console waits for its styles', async ({ page, server }) => {
+  const styles = '**/assets/frameParts-*.css'
+  await page.route(styles, (route) => route.abort())
+  await page.goto(`${server.url}/console/today`)
+  await page.getByLabel('E-mail or username').fill('manager')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await expect(page.getByText('This page opens as soon as it’s back.')).toBeVisible()
+  await page.unroute(styles)
+  await expect(page.getByRole('heading', { name: 'Today', exact: true })).toBeVisible()
+  await expect(page.locator('.v-toolbar__content').first()).toHaveCSS('display', 'flex')
 })
 
 test('a login continues when the server is back', async ({ page, server }) => {

@@ -1,5 +1,8 @@
 import { createRouter, createWebHistory, type RouteLocationNormalized } from 'vue-router'
 
+import { waitForParts } from '@shared/parts'
+import { untilReachable } from '@shared/reachable'
+
 import { features, navigation } from './app'
 import { loadFrame } from './shell/frame'
 import { t } from './shell/i18n'
@@ -54,10 +57,7 @@ router.afterEach((to) => {
   document.title = to.meta.title ? `${t(to.meta.title)} · Comanda` : 'Comanda'
 })
 
-/** Reloads the page if a file is missing: a new release has replaced the files of the old one. */
-router.onError((_, to) => {
-  if (navigator.onLine) location.assign(router.resolve(to).href)
-})
+waitForParts(router, () => untilReachable('/console/'))
 
 // After a change of the user, the page stays if the new user has access.
 onLeave(() => {

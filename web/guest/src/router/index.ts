@@ -1,12 +1,14 @@
 import { createRouter, createWebHistory, START_LOCATION } from 'vue-router'
 
+import { waitForParts } from '@shared/parts'
 import { nextTask } from '@shared/task'
 
 import OrderView from '../menu/MenuView.vue'
 import ClosedView from '../table/ClosedView.vue'
 import LandingView from '../table/LandingView.vue'
+import { whenReachable } from '../shell/connection'
 import { useSession } from '../table/session'
-import { fetchAhead, waitForParts } from './parts'
+import { fetchAhead } from './parts'
 import { shop } from './shop'
 
 // The entry file contains the first screens. The others are loaded in advance, see parts.ts.
@@ -58,5 +60,5 @@ router.beforeEach((to) => {
   return { name: 'closed', params: { reason: to.meta.elsewhere ? 'elsewhere' : 'scan' } }
 })
 
-waitForParts(router)
+waitForParts(router, whenReachable)
 fetchAhead(router)

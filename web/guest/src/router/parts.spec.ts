@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 
-import { offline } from '../shell/connection'
-import { fetchAll, missingPart, waitForParts } from './parts'
+import { missingPart, waitForParts } from '@shared/parts'
+
+import { offline, whenReachable } from '../shell/connection'
+import { fetchAll } from './parts'
 
 const page = { template: '<p />' }
 const away = () => Promise.reject(new TypeError('Failed to fetch dynamically imported module'))
@@ -24,7 +26,7 @@ beforeEach(async () => {
     history: createMemoryHistory(),
     routes: [{ path: '/', component: page }, { path: '/visit', component: part }, { path: '/other', component: page }],
   })
-  waitForParts(router)
+  waitForParts(router, whenReachable)
   await router.push('/')
 })
 afterEach(() => {
@@ -61,6 +63,23 @@ test('if a new release lacks the part, its page is loaded', async () => {
   expect(assign).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1000)
   expect(assign.mock.calls).toEqual([['/visit']])
+})
+
+test('a screen whose styles could not be loaded waits for them', async () => {
+  const link = document.createElement('link')
+  link.rel = 'stylesheet'
+  document.head.append(link)
+  link.dispatchEvent(new Event('error'))
+  part.mockResolvedValue(page)
+  const opened = router.push('/visit')
+  await vi.advanceTimersByTimeAsync(1)
+  const again = document.head.querySelector('link[rel=stylesheet]')
+  expect(again).not.toBe(link)
+  expect(router.currentRoute.value.path).toBe('/')
+  again?.dispatchEvent(new Event('load'))
+  await opened
+  expect(router.currentRoute.value.path).toBe('/visit')
+  again?.remove()
 })
 
 test('parts are fetched one after the other, and failed ones again when the server is back', async () => {

@@ -1,4 +1,3 @@
-import { ref } from 'vue'
 import type { RouteRecordNormalized, Router } from 'vue-router'
 
 import { fetchLanguages } from '@shared/i18n'
@@ -10,9 +9,6 @@ import { whenReachable } from '../shell/connection'
 // The screens are separate files. They are loaded in advance, because a restaurant's network can fail at any time.
 
 type Fetch = () => Promise<unknown>
-
-/** Whether the requested screen cannot be loaded right now. */
-export const missingPart = ref(false)
 
 /** Fetches the parts for the current use, at home or at a table, and the texts of all languages. */
 export function fetchAhead(router: Router): void {
@@ -53,32 +49,5 @@ function idle(): Promise<void> {
     // Safari has no idle callbacks.
     if ('requestIdleCallback' in window) requestIdleCallback(() => { resolve() }, { timeout: 2000 })
     else setTimeout(resolve, 100)
-  })
-}
-
-/**
- * Keeps guests in the app if a screen cannot be fetched: it opens as soon as the server is back, unless the guest has gone
- * to another screen. If the server answers but lacks the file, it runs another release, and the page is reloaded from it.
- */
-export function waitForParts(router: Router): void {
-  let turn = 0
-  let tried = ''
-  router.onError(async (_, to) => {
-    const mine = ++turn
-    missingPart.value = true
-    await whenReachable()
-    if (mine !== turn) return
-    if (tried === to.fullPath) {
-      location.assign(to.fullPath)
-      return
-    }
-    tried = to.fullPath
-    await router.push(to.fullPath).catch(() => undefined) // onError handles it
-  })
-  router.afterEach((_to, _from, failure) => {
-    if (failure) return
-    turn++
-    tried = ''
-    missingPart.value = false
   })
 }

@@ -1,11 +1,9 @@
 import { ref, watch } from 'vue'
 
+import { untilReachable } from '@shared/reachable'
+
 /** Whether the last request did not reach the server. */
 export const offline = ref(false)
-
-const shortest = 1000 // milliseconds between two attempts to reach the server
-const longest = 8000
-const patience = 5000
 
 let asking: Promise<void> | undefined
 
@@ -31,30 +29,10 @@ export function whenReachable(): Promise<void> {
 }
 
 async function ask(): Promise<void> {
-  for (let wait = shortest; ; wait = Math.min(wait * 2, longest)) {
-    await pause(wait)
-    try {
-      const { ok } = await fetch('/app', { method: 'HEAD', cache: 'no-store', signal: AbortSignal.timeout(patience) })
-      if (ok) break
-    } catch {
-      // The server is still unreachable.
-    }
+  await untilReachable('/app', () => {
     offline.value = true
-  }
-  offline.value = false
-}
-
-/** Waits until the pause ends or the network is back. */
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      removeEventListener('online', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    addEventListener('online', done)
   })
+  offline.value = false
 }
 
 /** Runs an action each time the server is reachable again, until the calling component or store is disposed. */
