@@ -73,6 +73,8 @@ test('the console waits for its styles', async ({ page, server }) => {
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByText('This page opens as soon as it’s back.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Log in' })).toHaveAttribute('aria-busy', 'false')
+  await expect(page.getByRole('alert')).toHaveCount(0) // the login itself has succeeded
   await page.unroute(styles)
   await expect(page.getByRole('heading', { name: 'Today', exact: true })).toBeVisible()
   await expect(page.locator('.v-toolbar__content').first()).toHaveCSS('display', 'flex')
