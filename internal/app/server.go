@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"comanda/internal/account/accounthttp"
 	"comanda/internal/audit/audithttp"
 	"comanda/internal/authz/authzhttp"
+	"comanda/internal/brand"
 	"comanda/internal/brand/brandhttp"
 	"comanda/internal/cart"
 	"comanda/internal/cart/carthttp"
@@ -56,11 +58,13 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	k.onSettings(func(h *houseSettings) error {
 		return errors.Join(s.SetPublicURL(h.config.PublicURL), h.config.writeURL())
 	})
-	s.SetHouse(k.house.Load().brand.Name)
-	k.onSettings(func(h *houseSettings) error {
-		s.SetHouse(h.brand.Name)
+	setHouse := func(h *houseSettings) error {
+		style := template.CSS(h.brand.Style()) //nolint:gosec // made of validated colours
+		s.SetHouse(httpapi.House{Name: h.brand.Name, Logo: h.brand.Logo.URL(brand.IconSmall), Style: style})
 		return nil
-	})
+	}
+	_ = setHouse(k.house.Load())
+	k.onSettings(setHouse)
 	s.Check("documents", false, k.Generation.Check)
 	return s, nil
 }

@@ -105,7 +105,7 @@ func TestDocs_IsSelfContained(t *testing.T) {
 	}
 }
 
-func TestSchemaName_TellsRoomsApart(t *testing.T) {
+func TestSchemaName_is_unique_by_package(t *testing.T) {
 	type Line struct{}
 	for want, c := range map[string]struct {
 		t    reflect.Type

@@ -25,8 +25,15 @@ type Page struct {
 	Hint     string
 	Links    []PageLink  // the first is the primary action
 	Refresh  int         // seconds until the page reloads; 0 means never
-	House    string      // the restaurant's name; empty for that of the server, see SetHouse
+	House    House       // if it is zero, the server's, see SetHouse
 	Return   *PageReturn // nil means no redirect
+}
+
+// House is the restaurant's name and brand. The zero House shows only a mark.
+type House struct {
+	Name  string
+	Logo  string       // path of a square PNG on this server
+	Style template.CSS // the style sheet that replaces the accent colours of page.css
 }
 
 // PageFact is a name and a value on the page, such as an amount.
@@ -53,9 +60,21 @@ var (
 var pageTemplate = template.Must(template.New("page").Parse(
 	strings.NewReplacer("/* style */", pageStyle, "/* script */", pageScript).Replace(pageText)))
 
-// pageCSP allows the page's own script and style only.
-var pageCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src " + SourceHash(pageStyle) +
-	"; script-src " + SourceHash(pageScript)
+// pageCSP allows the page's own script and style only, see policy.
+var pageCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; script-src " + SourceHash(pageScript) +
+	"; style-src " + SourceHash(pageStyle)
+
+// policy returns the content security policy of a page with the restaurant's style and logo.
+func (h House) policy() string {
+	csp := pageCSP // ends with the style's sources
+	if h.Style != "" {
+		csp += " " + SourceHash(string(h.Style))
+	}
+	if h.Logo != "" {
+		csp += "; img-src 'self'"
+	}
+	return csp
+}
 
 // SourceHash returns the CSP hash of an inline script or style (Content Security Policy Level 3, section 2.3.1).
 func SourceHash(text string) string {
@@ -65,8 +84,8 @@ func SourceHash(text string) string {
 
 // Write writes the page. The response must not have started.
 func (p Page) Write(w http.ResponseWriter) error {
-	if x, ok := w.(*exchange); ok && p.House == "" {
-		p.House = x.route.s.houseName()
+	if x, ok := w.(*exchange); ok && p.House == (House{}) {
+		p.House = x.route.s.currentHouse()
 	}
 	// The template is executed into memory first, because an error must not leave an incomplete page with status 200.
 	var body bytes.Buffer
@@ -75,7 +94,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pageCSP)
+	h.Set("Content-Security-Policy", p.House.policy())
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	// The response to the URL depends on these headers: a problem for programs, a page in the browser's language.
 	h.Set("Vary", "Accept, Accept-Language")
@@ -128,14 +147,14 @@ func wantsPage(r *http.Request) bool {
 	return false
 }
 
-// SetHouse sets the restaurant's name, which pages show. Without one they have only a mark.
-func (s *Server) SetHouse(name string) { s.house.Store(&name) }
+// SetHouse sets the restaurant that pages show. It may be called while the server runs.
+func (s *Server) SetHouse(h House) { s.house.Store(&h) }
 
-func (s *Server) houseName() string {
-	if name := s.house.Load(); name != nil {
-		return *name
+func (s *Server) currentHouse() House {
+	if h := s.house.Load(); h != nil {
+		return *h
 	}
-	return ""
+	return House{}
 }
 
 // hasHome reports whether there is a start page; a server without apps has none.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"html/template"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,6 +33,27 @@ func TestPage_Write_policy(t *testing.T) {
 	}
 }
 
+// A page shows the restaurant's logo and colours, and its policy allows exactly these.
+func TestPage_Write_brand(t *testing.T) {
+	h := newHarness(t, nil)
+	send := func() answer { return h.send("GET", "/nope", "", "Accept", browserAccept) }
+	if a := send(); !strings.Contains(a.body, "<svg") || strings.Contains(a.Header.Get("Content-Security-Policy"), "img-src") {
+		t.Errorf("without a brand: %v %s", a.Header, a.body)
+	}
+	style := ":root{--accent:#0b6e4f}"
+	h.SetHouse(House{Name: "Quán Hoa", Logo: "/media/brand/logo.png", Style: template.CSS(style)})
+	a := send()
+	csp := a.Header.Get("Content-Security-Policy")
+	for _, text := range []string{"<style>" + style + "</style>", `<img src="/media/brand/logo.png"`, "<span>Quán Hoa</span>"} {
+		if !strings.Contains(a.body, text) {
+			t.Errorf("the page has no %s: %s", text, a.body)
+		}
+	}
+	if strings.Contains(a.body, "<svg") || !strings.Contains(csp, SourceHash(style)) || !strings.Contains(csp, "img-src 'self'") {
+		t.Errorf("%s: %s", csp, a.body)
+	}
+}
+
 // For an unknown path a browser receives a page in its language with a link onwards, and a program receives a problem.
 func TestServer_MissingPage(t *testing.T) {
 	withHome := func(a *API) {
@@ -43,7 +65,7 @@ func TestServer_MissingPage(t *testing.T) {
 		})})
 	}
 	h := newHarness(t, nil, withHome, withRoom)
-	h.SetHouse("Quán Hoa")
+	h.SetHouse(House{Name: "Quán Hoa"})
 	for _, path := range []string{"/nope", "/room/7"} {
 		for language, want := range map[string][]string{
 			"":               {`lang="en"`, "<title>Page not found · Quán Hoa</title>", `<a href="/">Go to the start page</a>`},

@@ -173,7 +173,7 @@ func mustPanic(t *testing.T, name string, f func()) {
 }
 
 // H1: registration fails, not the first request.
-func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
+func TestRegister_requires_a_policy(t *testing.T) {
 	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	a := s.API()
 	op := huma.Operation{Method: "GET", Path: "/x"}

@@ -52,7 +52,7 @@ func TestRegister_CleansQueries(t *testing.T) {
 	}
 }
 
-func TestRegister_AsksForTheKindOfQueries(t *testing.T) {
+func TestRegister_requires_text_tags_of_queries(t *testing.T) {
 	type none struct {
 		Q string `query:"q"`
 	}

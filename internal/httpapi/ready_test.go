@@ -131,7 +131,7 @@ func TestReadiness_DoesNotWaitForAHangingCheck(t *testing.T) {
 	})
 }
 
-func TestLive_AsksNobody(t *testing.T) {
+func TestLive_sends_no_query(t *testing.T) {
 	h := newHarness(t, nil)
 	w := httptest.NewRecorder()
 	h.Check("sql", true, func(context.Context) error { t.Error("asked"); return errDown })

@@ -38,7 +38,7 @@ type Server struct {
 
 	streams streams
 	ending  atomic.Pointer[ending]
-	house   atomic.Pointer[string] // see SetHouse
+	house   atomic.Pointer[House] // see SetHouse
 
 	inFlight atomic.Int64 // all requests
 	working  atomic.Int64 // requests that count in MaxInFlight

@@ -207,7 +207,7 @@ func TestServer_StopServesIdleConnections(t *testing.T) {
 	<-stopped
 }
 
-func TestServer_StopCutsWhatDoesNotEnd(t *testing.T) {
+func TestServer_Stop_closes_hanging_requests(t *testing.T) {
 	h := newHarness(t, nil)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -284,7 +284,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 }
 
 // H3: secrets in every part of a request, on success and on failure.
-func TestServer_NeverLogsWhatIdentifiesAGuest(t *testing.T) {
+func TestServer_logs_no_guest_data(t *testing.T) {
 	const canary = "Qr7canary9Xy"
 	h := newHarness(t, nil)
 	body := strings.Replace(orderJSON, "no onion", canary, 1)

@@ -233,7 +233,7 @@ func (k revocable) Account(ctx context.Context, token string, l *RouteInfo) (con
 }
 
 // A stream can check whether its client is still authorized, and as which account.
-func TestStream_asksAgain(t *testing.T) {
+func TestStream_polls_again(t *testing.T) {
 	var evicted atomic.Bool
 	ask, asked := make(chan struct{}), make(chan error)
 	h := newHarness(t, nil, func(a *API) {

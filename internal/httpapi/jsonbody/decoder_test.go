@@ -274,7 +274,7 @@ func TestDecode_LimitsItsErrors(t *testing.T) {
 	}
 }
 
-func TestNew_RefusesWhatCannotBeABody(t *testing.T) {
+func TestNew_refuses_invalid_body_types(t *testing.T) {
 	type embedsPointer struct{ *Contact }
 	type quoted struct {
 		N int `json:"n,string"`
@@ -334,7 +334,7 @@ func TestDecode_CleansTexts(t *testing.T) {
 }
 
 // J6: a text without a kind, or with an impossible kind, makes the program fail at its start.
-func TestNew_AsksForTheKindOfTexts(t *testing.T) {
+func TestNew_requires_text_tags(t *testing.T) {
 	for _, v := range []any{
 		struct{ Name string }{}, struct{ Name *string }{}, struct{ Names []string }{}, struct{ Names map[string]string }{},
 		struct{ Any any }{}, struct{ Raw json.RawMessage }{}, struct{ Deep struct{ Name string } }{},
