@@ -110,10 +110,15 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 	return report, err
 }
 
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // progress shows the progress of a long run, on a terminal only.
 func progress(w io.Writer) func(step, steps int, name string) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		return nil
 	}
 	const width = 24

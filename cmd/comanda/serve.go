@@ -13,14 +13,17 @@ func (c *cli) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
 		Long: "Runs all roles in one process, or those in --roles. With --demo the demo restaurant is loaded\n" +
-			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.",
+			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.\n" +
+			"In a terminal and with --demo, the log is text and has only warnings and errors.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// These are only defaults: a flag, the environment or the file overrides each.
+			c.defaults = map[string]string{}
 			if demo {
-				c.defaults = map[string]string{
-					"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_SIMULATORS": "on",
-					"COMANDA_LOG_FORMAT": "text", "COMANDA_LOG_LEVEL": "warn",
-				}
+				c.defaults["COMANDA_SANDBOX_PAYMENTS"], c.defaults["COMANDA_SIMULATORS"] = "on", "on"
+			}
+			// A person reads the terminal: the printed links would disappear between JSON records.
+			if demo || isTerminal(cmd.ErrOrStderr()) {
+				c.defaults["COMANDA_LOG_FORMAT"], c.defaults["COMANDA_LOG_LEVEL"] = "text", "warn"
 			}
 			config, err := c.config()
 			if err != nil {

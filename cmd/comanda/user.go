@@ -56,7 +56,7 @@ func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 		return p, nil
 	}
 	f, ok := in.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !isTerminal(f) {
 		line, err := bufio.NewReader(in).ReadString('\n')
 		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
 			return "", fmt.Errorf("read the password: %w", err)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -34,6 +35,35 @@ func (s *installation) runOnTerminal(args ...string) (r result, shown string) {
 		s.t.Fatalf("comanda %s: %v", strings.Join(args, " "), err)
 	}
 	return result{cmd.ProcessState.ExitCode(), out.String(), ""}, drawn.String()
+}
+
+// A new owner sees the set-up link in the terminal, without log records around it.
+func TestServe_terminal(t *testing.T) {
+	s := bare(t, embedded, nil)
+	master, terminal := openTerminal(t)
+	defer master.Close()
+	cmd := exec.CommandContext(t.Context(), binary, "serve")
+	cmd.Env, cmd.Stderr = s.environ(nil), terminal
+	out := testenv.Must(cmd.StdoutPipe())(t)
+	testenv.NoError(t, cmd.Start())
+	shown := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(master) // ends with an error when the last handle of the terminal is closed
+		shown <- string(text)
+	}()
+	lines, code := bufio.NewScanner(out), ""
+	for code == "" && lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "Set-up code"); ok {
+			code = rest
+		}
+	}
+	testenv.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	_, _ = io.Copy(io.Discard, out) // Wait closes the pipe
+	testenv.NoError(t, cmd.Wait())
+	_ = terminal.Close()
+	if text := <-shown; text != "" || code == "" {
+		t.Errorf("%q stands around the code %q", text, code)
+	}
 }
 
 // openTerminal opens a pseudo-terminal.
