@@ -242,7 +242,7 @@ func (f *selector) Err() error                        { return nil }
 func (f *selector) Warnings() annotations.Annotations { return nil }
 
 // An alert on a metric or label that is not exported would never fire.
-func TestAlerts_askForWhatIsExported(t *testing.T) {
+func TestAlerts_query_exported_metrics(t *testing.T) {
 	known := exported(t)
 	for _, r := range readRules(t) {
 		expr := testenv.Must(parser.ParseExpr(r.Expr))(t)
@@ -297,7 +297,7 @@ func exported(t *testing.T) map[string][]string {
 }
 
 // Every alert links to a section of the runbook.
-func TestAlerts_sayWhatToDo(t *testing.T) {
+func TestAlerts_link_the_runbook(t *testing.T) {
 	book := testenv.Must(os.ReadFile("../../docs/runbook.md"))(t)
 	anchors := map[string]bool{}
 	for _, h := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(book), -1) {

@@ -34,6 +34,7 @@ import (
 	"comanda/internal/settings"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
+	"comanda/internal/stock/stockmemory"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/system"
@@ -86,7 +87,7 @@ type Core struct {
 	Guests             *visit.Guests
 	Landing            *visit.Landing
 	Floor              *visit.Floor
-	AdmissionCache     *stockredis.Cache
+	AdmissionCache     stock.AdmissionCache
 	Syncer             *stock.Syncer
 	Stock              *stocksql.Store
 	Reservations       *stocksql.Reservations
@@ -120,6 +121,9 @@ type Core struct {
 	startWindow time.Duration                 // payment window at the start of this process
 	applying    sync.Mutex                    // held while changed settings are applied
 	process     system.About
+
+	memory *stockmemory.Cache // the admission cache, if it is in this process
+	mirror *stockredis.Cache  // its copy in the embedded store
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
@@ -194,7 +198,7 @@ func (k *Core) wireVisits(reg prometheus.Registerer) {
 // with the orders' ledger: both hold units of the same counters.
 func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
-	k.AdmissionCache = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
+	k.wireAdmissionCache(reg)
 	k.Syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: k.AdmissionCache, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.syncerObserver(),
 	})
@@ -338,7 +342,10 @@ func (k *Core) wireLimits(reg prometheus.Registerer) {
 		"policy", seq.Map(limit.Policies(), func(p limit.Policy) string { return p.Name })...)
 	if k.Config.Limits {
 		k.Limits = &limit.Limiter{
-			Local: limit.NewMemory(), Shared: limitredis.New(k.Redis), Now: k.DB.Now, Rejected: rejected,
+			Local: limit.NewMemory(), Now: k.DB.Now, Rejected: rejected,
+		}
+		if !k.Redis.InProcess() { // else no other process shares the limits
+			k.Limits.Shared = limitredis.New(k.Redis)
 		}
 	}
 }

@@ -30,7 +30,7 @@ const reconcileInterval = 1500 * time.Millisecond
 // syncerLoops keep the admission cache equal to the ledger. gate_apply runs until it is stopped, so its interval is
 // only the pause before a restart. The other loops find in SQL the changes that gate_apply has missed.
 func (k *Core) syncerLoops() []worker.Loop {
-	return []worker.Loop{
+	return append(k.mirrorLoops(), []worker.Loop{
 		{Name: "gate_apply", Run: k.Syncer.Apply, Every: 10 * time.Millisecond},
 		{Name: "gate_recover", Run: k.Syncer.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 		whenSettled(k.DB.Clock(), worker.Loop{
@@ -41,7 +41,7 @@ func (k *Core) syncerLoops() []worker.Loop {
 			Name: "gate_watch", Run: k.Syncer.Reconcile, Every: reconcileInterval, Timeout: 20 * time.Second,
 			MaxPause: 2 * time.Second,
 		},
-	}
+	}...)
 }
 
 // commonLoops run in every process.

@@ -138,7 +138,7 @@ func TestMetrics_decided(t *testing.T) {
 }
 
 // Operators see the changes that Redis refused, and can retry them.
-func TestReplay_revivesWhatRedisRefused(t *testing.T) {
+func TestReplay_of_operations_that_Redis_refused(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 3 {
 			causeFault(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())

@@ -2,14 +2,68 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/catalog"
 	"comanda/internal/seq"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockhttp"
+	"comanda/internal/stock/stockmemory"
+	"comanda/internal/stock/stockredis"
 	"comanda/internal/worker"
 )
+
+// wireAdmissionCache creates the admission cache: in the memory of the only process, or in the Redis that all processes
+// share. A command beside the server has no access to the server's memory: its changes stay in redis_outbox, and the
+// server applies them within a second.
+func (k *Core) wireAdmissionCache(reg prometheus.Registerer) {
+	switch {
+	case k.Redis.InProcess():
+		k.memory = stockmemory.New(stockmemory.Config{Now: k.DB.Now, Metrics: reg})
+		k.AdmissionCache = k.memory
+		k.mirror = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log})
+	case k.Redis.Embedded():
+		k.AdmissionCache = stock.NoCache{}
+	default:
+		k.AdmissionCache = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
+	}
+}
+
+// mirrorInterval is the age of the counters that commands and redis-cli see in the embedded store.
+const mirrorInterval = time.Second
+
+// mirrorLoops copies the counters of the admission cache in memory to the embedded store, for commands of other
+// processes. Orders never read them. With a Redis there is nothing to copy.
+func (k *Core) mirrorLoops() []worker.Loop {
+	if k.memory == nil {
+		return nil
+	}
+	return []worker.Loop{{Name: "gate_mirror", Run: k.mirrorCounters, Every: mirrorInterval, Timeout: 20 * time.Second}}
+}
+
+// mirrorCounters copies the scopes that have changed, or that the embedded store has lost.
+func (k *Core) mirrorCounters(ctx context.Context) error {
+	var failed error
+	for s, changed := range k.memory.Scopes() {
+		if !changed {
+			if _, ok, err := k.mirror.Counts(ctx, s, []int64{0}); ok || err != nil {
+				continue
+			}
+		}
+		shown, ok, _ := k.memory.ReadScope(ctx, s) // never fails
+		epoch, err := k.mirror.BeginRebuild(ctx, s)
+		if err == nil && ok {
+			err = k.mirror.FinishRebuild(ctx, stock.ScopeSnapshot{
+				Scope: s, Epoch: epoch, Ends: shown.ExpiresAt.Add(-stock.RecordTTL), Counts: shown.Counts,
+			})
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
 
 // stockServices returns the services behind the stock routes.
 func (k *Core) stockServices() stockhttp.Services {

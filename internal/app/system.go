@@ -39,9 +39,13 @@ func (noCache) DrainApplied() []string { return nil }
 
 // systemService returns the operators' functions of this process.
 func (k *Core) systemService() *system.Service {
-	return system.NewService(system.Config{
+	c := system.Config{
 		DB: k.DB, Redis: k.Redis, Consumers: Consumers(k.Reservations), Process: k.process, Epoch: k.Generation.Epoch,
-	})
+	}
+	if k.memory != nil {
+		c.Cache = k.memory
+	}
+	return system.NewService(c)
 }
 
 // aboutProcess returns a process's information about itself.

@@ -137,7 +137,7 @@ func TestSystem_redisLetters(t *testing.T) {
 }
 
 // Staff of single branches see nothing that concerns all branches, whatever permissions their role has.
-func TestSystem_isWhole(t *testing.T) {
+func TestSystem_after_faults(t *testing.T) {
 	f := newFixture(t)
 	role := f.field("owner", "POST", "/api/roles", `{"name":"OPERATOR"}`, "id")
 	all := testenv.Must(f.core.Roles.Store.Permissions(t.Context()))(t)

@@ -65,7 +65,11 @@ func TestKeys(t *testing.T) {
 		for _, f := range r.Families {
 			seen[f.Pattern] = f.Keys * f.Bytes
 		}
-		for _, want := range []string{"q:cap:{b%branch%}:%date%", "visit:byCustomer:%tokenHash%", "app:rate:%action%:%subject%"} {
+		wanted := []string{"q:cap:{b%branch%}:%date%", "visit:byCustomer:%tokenHash%"}
+		if k != embedded { // a single process has its limits in memory
+			wanted = append(wanted, "app:rate:%action%:%subject%")
+		}
+		for _, want := range wanted {
 			if seen[want] <= 0 {
 				t.Errorf("no key of %s among %v", want, seen)
 			}

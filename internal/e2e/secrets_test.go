@@ -35,8 +35,8 @@ func TestSecrets(t *testing.T) {
 		if n := bytes.Count(log, []byte(`"msg":"request"`)); n < 20 {
 			t.Errorf("the log has only %d requests", n)
 		}
-		if !strings.Contains(keys, "q:cap:") {
-			t.Errorf("the keys of Redis are %q", keys)
+		if !strings.Contains(keys, "visit:byCustomer:") {
+			t.Errorf("%d bytes of keys of Redis contain no guest", len(keys))
 		}
 		for what, secret := range secrets {
 			for _, form := range []string{secret, secret[:len(secret)/2], secret[len(secret)/2:]} {

@@ -30,13 +30,23 @@ var mistakes = []mistake{
 	{
 		name: "TTL on holds", file: "internal/stock/stockredis/lua/try.lua",
 		was: "redis.call('PEXPIRE', writes[i][2], caps[2] - ARGV[4])", is: "redis.call('PEXPIRE', writes[i][2], ARGV[3] - ARGV[4])",
-		pkg: "internal/stock/stockredis", run: "TestMistake_record_dies_before_its_effect",
+		pkg: "internal/stock/stockredis", run: "TestMistake_record_expires_before_its_effect",
+	},
+	{
+		name: "admission in memory oversells", file: "internal/stock/stockmemory/branch.go",
+		was: "left < l.Qty {", is: "left < l.Qty-1 {",
+		pkg: "internal/stock/stockmemory", run: "TestCache",
+	},
+	{
+		name: "admission in memory forgets ended holds", file: "internal/stock/stockmemory/branch.go",
+		was: "r.state == stock.Released || r.state == stock.Returned || r.epoch == epoch", is: "r.epoch == epoch",
+		pkg: "internal/stock/stockmemory", run: "TestCache",
 	},
 	{
 		name: "missing is zero", file: "internal/stock/stockredis/lua/try.lua",
 		was: "  if not cap or not h or not p then\n    left[i] = false\n  elseif",
 		is:  "  cap, h, p = cap or '0', h or 0, p or 0\n  if",
-		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestCache_against_model/redis",
+		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestCache/redis/against_model",
 	},
 	{
 		name: "check, then insert", file: "internal/event/inbox/inbox.sql",

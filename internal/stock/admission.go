@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +24,11 @@ const (
 	Mismatched                        // the id is in use with other lines
 	Ended                             // the id was refused, released or returned before and never holds again (I12)
 )
+
+// String returns the name of the status in metrics.
+func (s AdmissionStatus) String() string {
+	return [...]string{"cold", "admitted", "duplicate", "refused", "conflict", "terminal"}[s]
+}
 
 // AdmissionResult is the admission cache's reply to one reservation. A hold of two scopes has one result per part;
 // Syncer.Reserve combines them.
@@ -51,6 +57,88 @@ const (
 type Op struct {
 	Kind OpKind
 	Hold Hold
+}
+
+// Effect is what an operation has changed in the admission cache. Its numbers are those of apply.lua.
+type Effect uint8
+
+// The effects of operations.
+const (
+	Changed  Effect = iota + 1
+	Same            // the operation was applied before
+	Opposite        // the hold has ended in another state: cache and SQL disagree
+)
+
+// String returns the name of the effect in metrics.
+func (e Effect) String() string { return [...]string{"", "changed", "same", "opposite"}[e] }
+
+// Validate returns ErrInvalidLines or an error of ValidatePart for an operation that no cache may apply. One of them
+// would fail a call that contains other operations too.
+func (o Op) Validate() error {
+	h := o.Hold
+	switch o.Kind {
+	case OpHeld, OpConfirm, OpReturn:
+	case OpCancel, OpForget: // the units are released by the hold's record, which has the lines
+		h.Lines = []Line{{Item: 1, Qty: 1}}
+	case OpCap:
+		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != Unlimited {
+			return ErrInvalidLines
+		}
+		return nil
+	default:
+		return fmt.Errorf("stock: %q is not an operation", o.Kind)
+	}
+	return h.ValidatePart()
+}
+
+// errPart reports a defect of the caller: hold ids are created by this program and never chosen by a client.
+var errPart = errors.New("stock: a call of the admission cache needs a hold of one scope with an id")
+
+// ValidatePart returns an error unless the hold is a part (see Parts) with lines that may be counted: 1 to MaxLines
+// quantities of different items, sorted by item, or up to MaxStockLines of stock items.
+func (h Hold) ValidatePart() error {
+	if h.ID == "" || len(h.Stock) > 0 {
+		return errPart
+	}
+	most := MaxLines
+	if h.Scope.IsStock() {
+		most = MaxStockLines
+	}
+	if len(h.Lines) == 0 || len(h.Lines) > most {
+		return ErrInvalidLines
+	}
+	for i, l := range h.Lines {
+		if l.Qty < 1 || l.Qty > MaxUnits || l.Item < 1 || i > 0 && l.Item <= h.Lines[i-1].Item {
+			return ErrInvalidLines
+		}
+	}
+	return nil
+}
+
+// Times of the admission cache, from qr-ordering.md.
+const (
+	ProvisionalTTL = 30 * time.Second // lifetime of a provisional hold without a commit
+	RecordTTL      = 12 * time.Hour   // of holds, after the end of the business day
+	MinCacheTTL    = time.Hour        // of a scope that is rebuilt after its day, for a late refund
+
+	// A business date ends at most 60 hours after its midnight in UTC (23 hours of start hour, 24 of day, 12 of time zone,
+	// with one to spare) and its records 12 hours later.
+	scopeExpiry = 72 * time.Hour
+)
+
+// RecordsExpire returns when the records of holds expire in the admission cache, for a business day that ends at an
+// instant.
+func RecordsExpire(ends, now time.Time) time.Time {
+	if expires := ends.Add(RecordTTL); expires.After(now.Add(MinCacheTTL)) {
+		return expires
+	}
+	return now.Add(MinCacheTTL)
+}
+
+// CacheExpired reports whether everything that the admission cache had of a scope has expired, in every time zone.
+func (s Scope) CacheExpired(now time.Time) bool {
+	midnight, err := time.Parse(time.DateOnly, s.Date)
+	return err == nil && now.Sub(midnight) > scopeExpiry
 }
 
 // frees reports whether the operation may make units available. An operation that may free units ends the short memory
@@ -91,6 +179,9 @@ type CachedScope struct {
 	ExpiresAt time.Time // when the records of its holds expire
 	Counts    []Count
 }
+
+// ErrSuperseded reports that another rebuild of the scope has begun. Data of the superseded rebuild never becomes visible.
+var ErrSuperseded = errors.New("stock: another rebuild of the scope has begun")
 
 // HoldState is a hold with its state in SQL.
 type HoldState struct {

@@ -302,8 +302,8 @@ func amounts(lines []SKULine) []event.ItemQuantity {
 }
 
 // skuShortages converts shortages to the SKUs that the owner uses.
-func (r *CommandBatch) skuShortages(skuShortages []Shortage) []SKUShortage {
-	return seq.Map(skuShortages, func(s Shortage) SKUShortage { return SKUShortage{s.SKU, s.Requested, s.Available} })
+func (r *CommandBatch) skuShortages(short []Shortage) []SKUShortage {
+	return seq.Map(short, func(s Shortage) SKUShortage { return SKUShortage{s.SKU, s.Requested, s.Available} })
 }
 
 // availability returns the shortages of a refused id by the current counters.

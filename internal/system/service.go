@@ -13,6 +13,7 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
+	"comanda/internal/stock"
 )
 
 // Limits of operations that run while a client waits for the response.
@@ -37,10 +38,11 @@ var (
 // a server.
 type Config struct {
 	DB        *sqldb.DB
-	Redis     *redisdb.DB      // nil: embedded in a server that does not run
-	Consumers []inbox.Consumer // whose dead letters can be replayed
-	Process   About            // of a server; UptimeSeconds and the engines but the broker are added
-	Epoch     func() string    // of a server's documents in Redis, "" while they are incomplete
+	Redis     *redisdb.DB          // nil: embedded in a server that does not run
+	Cache     stock.AdmissionCache // of a server that has it in memory; nil: in Redis
+	Consumers []inbox.Consumer     // whose dead letters can be replayed
+	Process   About                // of a server; UptimeSeconds and the engines but the broker are added
+	Epoch     func() string        // of a server's documents in Redis, "" while they are incomplete
 }
 
 // Service provides the operators' functions, to the command line and to HTTP. They do not belong to a branch, so only

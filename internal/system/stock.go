@@ -13,7 +13,6 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/ordering/orderingsql"
-	"comanda/internal/redisdb"
 	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -124,26 +123,31 @@ const (
 func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, error) {
 	return exclusive(s, func() (Reconciliation, error) {
 		switch {
+		case s.Cache != nil:
+			return s.reconcile(ctx, s.Cache, branch, "")
 		case s.Redis == nil:
 			return s.reconcile(ctx, nil, branch, "Redis is in process of the server, which does not run; only SQL was compared.")
 		case !s.Redis.Up():
 			return s.reconcile(ctx, nil, branch, "Redis is out of reach; only SQL was compared.")
 		}
-		return s.reconcile(ctx, s.Redis, branch, "")
+		cache := stockredis.New(s.Redis, stockredis.Config{Now: s.DB.Now, Log: slog.New(slog.DiscardHandler)})
+		return s.reconcile(ctx, cache, branch, "")
 	})
 }
 
 // reconcile keeps only the differences that every round has found, compared by text: a difference whose numbers change
 // has not settled yet. It ends with the first round that leaves no difference.
-func (s *Service) reconcile(ctx context.Context, redis *redisdb.DB, branch int64, note string) (Reconciliation, error) {
+func (s *Service) reconcile(
+	ctx context.Context, cache stock.AdmissionCache, branch int64, note string,
+) (Reconciliation, error) {
 	r := Reconciliation{Differences: []string{}, Note: note, Cache: CacheUnavailable}
 	for round := range reconcileRounds {
-		found, scopes, err := differences(ctx, s.DB, redis, branch)
+		found, scopes, err := differences(ctx, s.DB, cache, branch)
 		if err != nil {
 			return r, err
 		}
 		r.Scopes = scopes
-		if redis != nil {
+		if cache != nil {
 			r.Cache, r.Note = cacheState(scopes)
 		}
 		if round > 0 {
@@ -174,8 +178,8 @@ func cacheState(scopes int) (state, note string) {
 	return CacheNotLoaded, "The admission cache holds nothing yet; only SQL was compared. The next menus and orders load it."
 }
 
-// differences runs one comparison. scopes is the number of scopes compared with Redis.
-func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) ([]string, int, error) {
+// differences runs one comparison. scopes is the number of scopes compared with the cache.
+func differences(ctx context.Context, db *sqldb.DB, cache stock.AdmissionCache, branch int64) ([]string, int, error) {
 	now := db.Now()
 	from := now.AddDate(0, 0, -reconcileDays).Format(time.DateOnly)
 	ledger := stocksql.New(db)
@@ -188,19 +192,18 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 		return nil, 0, err
 	}
 	all = append(all, orders...)
-	if redis == nil {
+	if cache == nil {
 		return all, 0, nil
 	}
-	cached, scopes, err := cacheDifferences(ctx, ledger, redis, branch, now)
+	cached, scopes, err := cacheDifferences(ctx, ledger, cache, branch, now)
 	return append(all, cached...), scopes, err
 }
 
 // cacheDifferences compares each scope in the admission cache. A scope that the cache lacks is not a difference:
 // the cache answers Cold for it and is rebuilt when needed.
 func cacheDifferences(
-	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
+	ctx context.Context, ledger *stocksql.Store, cache stock.AdmissionCache, branch int64, now time.Time,
 ) ([]string, int, error) {
-	cache := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 	// Two days back in UTC include the current business date of every time zone.
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
 	if err != nil {

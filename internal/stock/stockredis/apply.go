@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,14 +13,8 @@ import (
 	"comanda/internal/stock"
 )
 
-const (
-	// maxScopes is how many scopes are called in parallel; they are independent of each other.
-	maxScopes = 8
-
-	// A business date ends at most 60 hours after its midnight in UTC (23 hours of start hour, 24 of day, 12 of time zone,
-	// with one to spare) and its records 12 hours later. After that no key of the scope exists.
-	scopeExpiry = 72 * time.Hour
-)
+// maxScopes is how many scopes are called in parallel; they are independent of each other.
+const maxScopes = 8
 
 var opCodes = map[stock.OpKind]string{
 	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpForget: "F", stock.OpCap: "Q",
@@ -41,7 +34,7 @@ func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 		switch err := checkOp(op); {
 		case err != nil:
 			t.reject(i, err)
-		case g.scopeExpired(op.Hold.Scope):
+		case op.Hold.Scope.CacheExpired(g.cfg.Now()):
 			t.applied[i] = true
 		default:
 			perScope[op.Hold.Scope] = append(perScope[op.Hold.Scope], i)
@@ -75,32 +68,15 @@ func (t *applyCall) reject(place int, err error) {
 	t.rejected[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
 }
 
-// checkOp returns an error for an operation that would make a script fail. Without the check, one invalid operation
-// would fail the script for the other operations of the call too.
+// checkOp returns an error for an operation that would make a script fail.
 func checkOp(op stock.Op) error {
-	h := op.Hold
-	switch op.Kind {
-	case stock.OpHeld, stock.OpConfirm, stock.OpReturn:
-	case stock.OpCancel, stock.OpForget: // the units are released by the hold's record, which has the lines
-		h.Lines = []stock.Line{{Item: 1, Qty: 1}}
-	case stock.OpCap:
-		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != stock.Unlimited {
-			return stock.ErrInvalidLines
-		}
-		return nil
-	default:
-		return errKind
+	if err := op.Validate(); err != nil || op.Kind == stock.OpCap {
+		return err
 	}
-	_, err := check(h)
-	return err
-}
-
-var errKind = errors.New("stockredis: an operation of unknown kind")
-
-// scopeExpired reports whether all keys of a scope have expired in every time zone, so that nothing is left to apply.
-func (g *Cache) scopeExpired(s stock.Scope) bool {
-	midnight, err := time.Parse(time.DateOnly, s.Date)
-	return err == nil && g.cfg.Now().Sub(midnight) > scopeExpiry
+	if !recordKey(op.Hold.Scope, op.Hold.ID).Valid() {
+		return errHold
+	}
+	return nil
 }
 
 // applyScope sends the operations at the given indexes, all of one scope, in calls of bounded size. A call that the
@@ -122,14 +98,14 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 		case err != nil:
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
-			g.metrics.unknown.Inc()
+			g.metrics.Unknown()
 			return nil // the remaining operations would get the same reply, and must not be applied out of order
 		case len(outcomes) != n+1:
 			return errReply
 		default:
 			for i, p := range places[:n] {
 				t.applied[p] = true
-				g.metrics.outcomes.WithLabelValues(string(t.ops[p].Kind), outcomeNames[outcomes[i+1]]).Inc()
+				g.metrics.Applied(t.ops[p].Kind, stock.Effect(outcomes[i+1])) //nolint:gosec // 1 to 3, by the script
 			}
 		}
 		// After an invalid operation the calls grow again, so one invalid operation costs a few extra calls and not

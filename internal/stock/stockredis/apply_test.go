@@ -7,6 +7,7 @@ import (
 
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
+	"comanda/internal/stock/stocktest"
 	"comanda/internal/testenv"
 )
 
@@ -16,11 +17,11 @@ func TestCache_Apply_names_rejected_operations(t *testing.T) {
 	each(t, func(f *fixture) {
 		ops := make([]stock.Op, 3*maxBatch)
 		for i := range ops {
-			ops[i] = stock.Op{Kind: stock.OpHeld, Hold: f.hold(stock.Line{Item: tea, Qty: 1})}
+			ops[i] = stock.Op{Kind: stock.OpHeld, Hold: f.NewHold(stock.Line{Item: stocktest.Tea, Qty: 1})}
 		}
 		spoilt := []int{0, 1, 100, maxBatch, len(ops) - 1}
 		for _, p := range spoilt {
-			testenv.NoError(t, f.db.Do(f.Context(), "SET", recordKey(f.scope, ops[p].Hold.ID), "x").Err())
+			testenv.NoError(t, f.db.Do(f.Context(), "SET", recordKey(f.Scope, ops[p].Hold.ID), "x").Err())
 		}
 		ops[7].Hold.Lines, ops[9].Kind = nil, "UNHEARD"
 		applied, err := f.Apply(f.Context(), ops)
@@ -35,6 +36,6 @@ func TestCache_Apply_names_rejected_operations(t *testing.T) {
 				t.Errorf("operation %d: applied %t, %v", i, applied[i], rejected.Ops[i])
 			}
 		}
-		f.wantCount(tea, int64(len(ops)-len(want)), 0)
+		f.WantCount(stocktest.Tea, int64(len(ops)-len(want)), 0)
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
-	"comanda/internal/telemetry"
+	"comanda/internal/stock/stockmetrics"
 )
 
 // Config is the configuration of a Cache. Only Now is required.
@@ -32,7 +32,7 @@ type Config struct {
 type Cache struct {
 	db       *redisdb.DB
 	cfg      Config
-	metrics  metrics
+	metrics  *stockmetrics.Metrics
 	maxCalls int
 
 	lastLogged atomic.Int64 // unix second of the last logged rejection
@@ -47,10 +47,10 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 	if db.Embedded() { // the embedded store is never out of reach, only as busy as this process
 		timeout, calls = 500*time.Millisecond, maxCallsEmbedded
 	}
-	cfg.ProvisionalTTL = cmp.Or(cfg.ProvisionalTTL, 30*time.Second)
+	cfg.ProvisionalTTL = cmp.Or(cfg.ProvisionalTTL, stock.ProvisionalTTL)
 	cfg.Timeout = cmp.Or(cfg.Timeout, timeout)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Cache{db: db, cfg: cfg, metrics: newMetrics(cfg.Metrics), maxCalls: calls, queues: map[stock.Scope]*queue{}}
+	return &Cache{db: db, cfg: cfg, metrics: stockmetrics.New(cfg.Metrics), maxCalls: calls, queues: map[stock.Scope]*queue{}}
 }
 
 // logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics
@@ -96,22 +96,10 @@ var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a 
 // fail for all reservations in it.
 func check(h stock.Hold) (keyspace.Key, error) {
 	record := recordKey(h.Scope, h.ID)
-	if !record.Valid() || len(h.Stock) > 0 { // a call has one scope
+	if !record.Valid() {
 		return record, errHold
 	}
-	most := stock.MaxLines
-	if h.Scope.IsStock() {
-		most = stock.MaxStockLines
-	}
-	if len(h.Lines) == 0 || len(h.Lines) > most {
-		return record, stock.ErrInvalidLines
-	}
-	for i, l := range h.Lines {
-		if l.Qty < 1 || l.Qty > stock.MaxUnits || l.Item < 1 || i > 0 && l.Item <= h.Lines[i-1].Item {
-			return record, stock.ErrInvalidLines
-		}
-	}
-	return record, nil
+	return record, h.ValidatePart()
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
@@ -127,36 +115,6 @@ func millis(t time.Time) string { return decimal(t.UnixMilli()) }
 
 // ttlMillis formats a TTL. Scripts receive durations and no instants, because Redis has its own clock.
 func ttlMillis(d time.Duration) string { return decimal(d.Milliseconds()) }
-
-var statusNames = map[stock.AdmissionStatus]string{
-	stock.Cold: "cold", stock.Admitted: "admitted", stock.Duplicate: "duplicate", stock.Refused: "refused",
-	stock.Mismatched: "conflict", stock.Ended: "terminal",
-}
-
-var outcomeNames = map[int64]string{1: "changed", 2: "same", 3: "opposite"}
-
-type metrics struct {
-	statuses map[stock.AdmissionStatus]prometheus.Counter // created in advance, because every order is counted here
-	outcomes *prometheus.CounterVec
-	unknown  prometheus.Counter
-}
-
-func newMetrics(reg prometheus.Registerer) metrics {
-	f := telemetry.Metrics(reg)
-	try := f.Counters("gate_try_total", "Reservations requested from the admission cache, by its answer.", "answer")
-	m := metrics{
-		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
-		outcomes: f.Counters("gate_apply_total",
-			"Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
-			"op", "outcome"),
-		unknown: f.Counter("redis_epoch_mismatch_total",
-			"Script calls that found their scope missing, incomplete or being rebuilt."),
-	}
-	for a, name := range statusNames {
-		m.statuses[a] = try.WithLabelValues(name)
-	}
-	return m
-}
 
 //go:embed lua/*.lua
 var files embed.FS

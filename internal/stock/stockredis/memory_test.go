@@ -25,7 +25,7 @@ func TestMemory_of_a_hold(t *testing.T) {
 
 	const rounds, holds = 40, 40 * maxBatch * 4
 	for _, item := range largeIDs {
-		f.setCap(item, stock.Unlimited)
+		f.SetCap(item, stock.Unlimited)
 	}
 	one := f.placed(maxBatch)[0] // one-time allocations, such as the scripts, are not part of a hold's cost
 	before := used(t, raw)
@@ -33,7 +33,7 @@ func TestMemory_of_a_hold(t *testing.T) {
 		f.placed(maxBatch * 4)
 	}
 	each := float64(used(t, raw)-before) / holds
-	alone, err := raw.Do(t.Context(), raw.B().MemoryUsage().Key(keyspace.HoldRecord(7, one.ID).String()).Build()).AsInt64()
+	alone, err := raw.Do(t.Context(), raw.B().MemoryUsage().Key(keyspace.HoldRecord(f.Scope.Branch, one.ID).String()).Build()).AsInt64()
 	t.Logf("%.0f bytes per hold in total, of which MEMORY USAGE sees %d", each, alone)
 	if each > maxHoldBytes || alone > maxHoldBytes || err != nil {
 		t.Errorf("a hold costs %.0f bytes in total, %d by MEMORY USAGE; the limit is %d; %v", each, alone, maxHoldBytes, err)
@@ -48,7 +48,7 @@ func (f *fixture) placed(n int) []stock.Hold {
 	holds, ops := make([]stock.Hold, n), make([]stock.Op, n)
 	var all sync.WaitGroup
 	for i := range holds {
-		holds[i] = f.hold(
+		holds[i] = f.NewHold(
 			stock.Line{Item: largeIDs[0], Qty: 2}, stock.Line{Item: largeIDs[1], Qty: 1}, stock.Line{Item: largeIDs[2], Qty: 12})
 		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
 		all.Go(func() {

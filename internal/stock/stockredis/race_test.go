@@ -16,73 +16,9 @@ import (
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
+	"comanda/internal/stock/stocktest"
 	"comanda/internal/testenv"
 )
-
-func TestCache_exactly_n_winners(t *testing.T) { // I2
-	each(t, func(f *fixture) {
-		const n, callers = 37, 300
-		f.setCap(noodles, n)
-		var won, lost atomic.Int64
-		var all sync.WaitGroup
-		for range callers {
-			h := f.hold(stock.Line{Item: noodles, Qty: 1}, stock.Line{Item: tea, Qty: 2})
-			var one atomic.Int64
-			for range 2 { // every request is sent twice concurrently and has one effect
-				all.Go(func() {
-					v, err := f.Reserve(context.Background(), h)
-					switch {
-					case err != nil:
-						t.Error(err)
-					case v.Status == stock.Admitted:
-						won.Add(1)
-						one.Add(1)
-					case v.Status == stock.Refused:
-						lost.Add(1)
-					}
-					if one.Load() > 1 {
-						t.Errorf("%s was admitted twice", h.ID)
-					}
-				})
-			}
-		}
-		all.Wait()
-		if won.Load() != n || lost.Load() == 0 {
-			t.Errorf("%d winners and %d losers, want %d winners", won.Load(), lost.Load(), n)
-		}
-		f.wantCount(noodles, n, 0)
-		f.wantCount(tea, 2*n, 0)
-	})
-}
-
-func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: in any order of events, all held units are released
-	each(t, func(f *fixture) {
-		var all sync.WaitGroup
-		for i := range 200 {
-			h := f.hold(stock.Line{Item: noodles, Qty: 1 + int64(i%3)}, stock.Line{Item: soup, Qty: 1})
-			end := []stock.OpKind{stock.OpCancel, stock.OpConfirm}[i%2]
-			all.Go(func() {
-				v, err := f.Reserve(context.Background(), h)
-				if err != nil {
-					t.Error(err)
-				}
-				if v.Status != stock.Admitted {
-					return
-				}
-				ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
-				for range 2 { // sent twice, as by a worker that takes over from another
-					if applied, err := f.Apply(context.Background(), ops); err != nil || slices.Contains(applied, false) {
-						t.Errorf("%v, %v", applied, err)
-					}
-				}
-			})
-		}
-		all.Wait()
-		f.wantCount(noodles, 0, 0)
-		f.wantCount(soup, 0, 0)
-		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}, stock.Line{Item: soup, Qty: 5}), stock.Admitted)
-	})
-}
 
 // rawClient sends commands that package redisdb does not allow.
 func rawClient(t *testing.T, addr string) rueidis.Client {
@@ -102,24 +38,24 @@ func TestCache_flush_under_load(t *testing.T) { // I9
 	t.Run("cluster", func(t *testing.T) { // one of its nodes is emptied
 		db, nodes := redisdbtest.OwnCluster(t)
 		f := newFixture(t, db)
-		slot := keyspace.LeasesDue(f.scope.Branch).Slot()
+		slot := keyspace.LeasesDue(f.Scope.Branch).Slot()
 		flushInTheMiddle(f, nodes[int(slot)*len(nodes)/16384])
 	})
 }
 
 func flushInTheMiddle(f *fixture, home *testenv.Server) {
 	t := f.T
-	f.setCap(noodles, 100_000)
+	f.SetCap(stocktest.Noodles, 100_000)
 	var flushed atomic.Bool
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
 			for range 200 {
 				before := flushed.Load()
-				v, err := f.Reserve(context.Background(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+				v, err := f.Reserve(context.Background(), f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1}))
 				late := before && v.Status != stock.Cold
 				if err != nil || late || v.Status != stock.Cold && v.Status != stock.Admitted {
-					t.Errorf("after the flush %t: %s, %v", before, statusNames[v.Status], err)
+					t.Errorf("after the flush %t: %s, %v", before, v.Status, err)
 				}
 			}
 		})
@@ -134,8 +70,8 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 	if said := home.Say("DBSIZE"); !strings.HasPrefix(said, ":0\r") {
 		t.Errorf("keys were written to an unknown scope: %q", said)
 	}
-	f.rebuild()
-	f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
+	f.Rebuild()
+	f.WantTry(f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 10}), stock.Admitted)
 }
 
 func TestCache_without_redis(t *testing.T) { // I16
@@ -147,30 +83,30 @@ func TestCache_without_redis(t *testing.T) { // I16
 	t.Cleanup(db.Close)
 	f := newFixture(t, db)
 	impatient := New(db, Config{Now: f.cfg.Now, Timeout: 50 * time.Millisecond})
-	h := f.hold(stock.Line{Item: noodles, Qty: 1})
+	h := f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1})
 	for range 30 { // all connections of the client are open now, so the next request reaches Redis
-		f.wantTry(f.hold(stock.Line{Item: tea, Qty: 1}), stock.Admitted)
+		f.WantTry(f.NewHold(stock.Line{Item: stocktest.Tea, Qty: 1}), stock.Admitted)
 	}
 
 	proxy.Mute(true) // Redis applies the request, and its reply is lost
 	start := time.Now()
 	if v, err := impatient.Reserve(t.Context(), h); v.Status != stock.Cold || err != nil {
-		t.Errorf("a hanging Redis: %s, %v", statusNames[v.Status], err)
+		t.Errorf("a hanging Redis: %s, %v", v.Status, err)
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the answer took %s", took)
 	}
 	left, cancel := context.WithCancel(t.Context())
 	cancel()
-	if v, err := f.Reserve(left, f.hold(stock.Line{Item: noodles, Qty: 1})); v.Status != stock.Cold || err != nil {
-		t.Errorf("a caller who has left: %s, %v", statusNames[v.Status], err)
+	if v, err := f.Reserve(left, f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1})); v.Status != stock.Cold || err != nil {
+		t.Errorf("a caller who has left: %s, %v", v.Status, err)
 	}
 	proxy.Cut()
 	proxy.Mute(false)
 	var due []stock.Hold
 	testenv.Eventually(t, patience, func() bool {
 		var err error
-		due, err = f.ExpiredProvisional(t.Context(), f.scope, f.now.Add(time.Hour), 100)
+		due, err = f.ExpiredProvisional(t.Context(), f.Scope, f.Now.Add(time.Hour), 100)
 		return err == nil
 	})
 	if !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
@@ -179,7 +115,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 
 	srv.Kill()
 	testenv.Eventually(t, patience, func() bool {
-		v, err := f.Reserve(t.Context(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+		v, err := f.Reserve(t.Context(), f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1}))
 		return err == nil && v.Status == stock.Cold && !db.Up()
 	})
 	if applied, err := f.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}}); err == nil || applied[0] {
@@ -190,20 +126,20 @@ func TestCache_without_redis(t *testing.T) { // I16
 func TestCache_cluster(t *testing.T) { // K6: all keys of a script are on one node
 	f := newFixture(t, redisdbtest.Cluster(t))
 	for i := range int64(16) {
-		f.scope = stock.Scope{Branch: i / 2, Date: f.now.Format(time.DateOnly)}
+		f.Scope = stock.Scope{Branch: i / 2, Date: f.Now.Format(time.DateOnly)}
 		if i%2 == 1 {
-			f.scope = stock.StockScope(i / 2)
+			f.Scope = stock.StockScope(i / 2)
 		}
-		f.rebuild()
-		h := f.hold(stock.Line{Item: noodles, Qty: 1})
-		f.wantTry(h, stock.Admitted)
-		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Refused)
-		f.wantApply(stock.OpConfirm, h, changed)
-		f.wantCount(noodles, 0, 1)
-		if s := f.state(h.ID); s != stock.Confirmed {
+		f.Rebuild()
+		h := f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1})
+		f.WantTry(h, stock.Admitted)
+		f.WantTry(f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 10}), stock.Refused)
+		f.WantApply(stock.OpConfirm, h, stock.Changed)
+		f.WantCount(stocktest.Noodles, 0, 1)
+		if s := f.StateOf(h.ID); s != stock.Confirmed {
 			t.Errorf("the hold is in %q", s)
 		}
-		if _, err := f.ExpiredProvisional(t.Context(), f.scope, f.now, 10); err != nil {
+		if _, err := f.ExpiredProvisional(t.Context(), f.Scope, f.Now, 10); err != nil {
 			t.Error(err)
 		}
 	}
@@ -245,15 +181,15 @@ func TestQueue_take(t *testing.T) {
 // The largest call within the limits, with all items different.
 func TestCache_largest_calls(t *testing.T) {
 	each(t, func(f *fixture) {
-		im := f.image(f.begin())
+		im := f.Snapshot(f.Begin())
 		var ops []stock.Op
 		var all sync.WaitGroup
 		most := stock.MaxLines
-		if f.scope.IsStock() {
+		if f.Scope.IsStock() {
 			most = stock.MaxStockLines
 		}
 		for i := range maxBatch * stock.MaxLines / most {
-			h := stock.Hold{ID: f.id(), Scope: f.scope}
+			h := stock.Hold{ID: f.NewID(), Scope: f.Scope}
 			for l := range most {
 				item := int64(2000 + i*most + l)
 				im.Counts = append(im.Counts, stock.Count{Item: item, Cap: 1})
@@ -263,7 +199,7 @@ func TestCache_largest_calls(t *testing.T) {
 		}
 		testenv.NoError(t, f.FinishRebuild(f.Context(), im))
 		for _, op := range ops {
-			all.Go(func() { f.wantTry(op.Hold, stock.Admitted) })
+			all.Go(func() { f.WantTry(op.Hold, stock.Admitted) })
 		}
 		all.Wait()
 		if applied, err := f.Apply(f.Context(), ops); err != nil || slices.Contains(applied, false) {
@@ -273,7 +209,7 @@ func TestCache_largest_calls(t *testing.T) {
 		for _, c := range im.Counts {
 			items = append(items, c.Item)
 		}
-		counts, ok, err := f.Counts(f.Context(), f.scope, items)
+		counts, ok, err := f.Counts(f.Context(), f.Scope, items)
 		if err != nil || !ok || len(counts) != len(items) {
 			t.Fatalf("%d of %d counters, %t, %v", len(counts), len(items), ok, err)
 		}

@@ -24,7 +24,7 @@ func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (count
 			return nil, false, err
 		}
 		if len(ns) != 1+3*len(some) {
-			g.metrics.unknown.Inc()
+			g.metrics.Unknown()
 			return nil, false, nil
 		}
 		for i, item := range some {

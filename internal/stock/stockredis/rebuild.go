@@ -3,7 +3,6 @@ package stockredis
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"strings"
 	"time"
 
@@ -12,21 +11,14 @@ import (
 	"comanda/internal/stock"
 )
 
-// ErrSuperseded reports that another rebuild of the scope has begun. Data of the superseded rebuild never becomes
-// visible.
-var ErrSuperseded = errors.New("stockredis: another rebuild of the scope has begun")
-
 const (
 	epochLen = 12 // characters of base32: 60 random bits, compared only with other epochs of one scope
 
 	rebuildTTL = 10 * time.Minute // keys of an abandoned rebuild expire after this
 
-	// TTLs from the end of the business day on, from qr-ordering.md. Records and q:rsv expire together (G4).
-	recordTTL  = 12 * time.Hour
+	// counterTTL is the TTL of q:cap and q:paid from the end of the business day on, from qr-ordering.md. Records and q:rsv
+	// expire together, before (G4).
 	counterTTL = 36 * time.Hour
-
-	// minTTL is the TTL of a scope that is rebuilt after its day, for a late refund.
-	minTTL = time.Hour
 )
 
 // BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after
@@ -60,8 +52,8 @@ func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error
 
 // endTimes returns the instants at which the records and the counters of a scope expire.
 func (g *Cache) endTimes(im stock.ScopeSnapshot) (held, paid time.Time) {
-	least := g.cfg.Now().Add(minTTL)
-	return later(im.Ends.Add(recordTTL), least), later(im.Ends.Add(counterTTL), least)
+	now := g.cfg.Now()
+	return stock.RecordsExpire(im.Ends, now), later(im.Ends.Add(counterTTL), now.Add(stock.MinCacheTTL))
 }
 
 func (g *Cache) load(ctx context.Context, im stock.ScopeSnapshot, counts []stock.Count, end time.Time) error {
@@ -88,7 +80,7 @@ func later(a, b time.Time) time.Time {
 
 func accepted(n int64, err error) error {
 	if err == nil && n == 0 {
-		return ErrSuperseded
+		return stock.ErrSuperseded
 	}
 	return err
 }

@@ -18,7 +18,6 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
-	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
 	"comanda/internal/uid"
@@ -89,7 +88,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		k.setRebuildable(true)
 		testenv.Eventually(t, 20*time.Second, func() bool {
 			// The rebuild requested above may still be running, because the jumps of the clock have ended its claim.
-			if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil && !errors.Is(err, stockredis.ErrSuperseded) {
+			if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil && !errors.Is(err, stock.ErrSuperseded) {
 				t.Fatal(err)
 			}
 			w, d := k.left(t)

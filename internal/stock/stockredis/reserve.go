@@ -49,7 +49,7 @@ func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResul
 		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller
 		v = g.wait(ctx, &waiter{hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
 	}
-	g.metrics.statuses[v.Status].Inc()
+	g.metrics.Reserved(v.Status)
 	return v, nil
 }
 
@@ -188,7 +188,7 @@ func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResu
 		return vs, err
 	}
 	if len(ns) == 1 && ns[0] == scopeUnknown {
-		g.metrics.unknown.Inc()
+		g.metrics.Unknown()
 		for i := range vs {
 			vs[i].Missing = true
 		}

@@ -126,7 +126,7 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 	})
 }
 
-func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order that timed out leaked its units
+func TestMistake_record_expires_before_its_effect(t *testing.T) { // every order that timed out leaked its units
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.awaitBuilt()

@@ -1,11 +1,10 @@
-package stockredis
+package stocktest
 
 import (
 	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"testing"
 	"time"
 
 	googlecmp "github.com/google/go-cmp/cmp"
@@ -16,8 +15,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// model is the state table in plain, slow Go. The scripts are compared with it under random sequences of operations.
-type model struct {
+// cacheModel is the state table in plain, slow Go. The scripts are compared with it under random sequences of operations.
+type cacheModel struct {
 	known   bool // whether the scope was built and not lost since
 	counts  map[int64]stock.Count
 	capped  map[int64]bool // items with a known cap; other items are counted but not sold
@@ -33,7 +32,7 @@ type modelHold struct {
 
 func (h modelHold) live() bool { return h.state == stock.Held || h.state == stock.Confirmed }
 
-func (m *model) try(h stock.Hold) stock.AdmissionResult {
+func (m *cacheModel) try(h stock.Hold) stock.AdmissionResult {
 	unknown := stock.AdmissionResult{Status: stock.Cold, Missing: true}
 	if !m.known {
 		return unknown
@@ -67,7 +66,7 @@ func (m *model) try(h stock.Hold) stock.AdmissionResult {
 	return stock.AdmissionResult{Status: stock.Admitted}
 }
 
-func (m *model) apply(op stock.Op) {
+func (m *cacheModel) apply(op stock.Op) {
 	h := m.holds[op.Hold.ID]
 	to := func(s stock.State, lines []stock.Line, held, used int64) {
 		m.move(lines, held, used)
@@ -101,7 +100,7 @@ func (m *model) apply(op stock.Op) {
 
 // call applies operations that are sent to Redis together. A counter below zero proves that the scope is wrong: then no
 // operation is applied, and the scope becomes unknown.
-func (m *model) call(ops []stock.Op) (known bool) {
+func (m *cacheModel) call(ops []stock.Op) (known bool) {
 	if !m.known {
 		return false
 	}
@@ -120,7 +119,7 @@ func (m *model) call(ops []stock.Op) (known bool) {
 	return true
 }
 
-func (m *model) move(lines []stock.Line, held, used int64) {
+func (m *cacheModel) move(lines []stock.Line, held, used int64) {
 	for _, l := range lines {
 		c := m.counts[l.Item]
 		c.Item, c.Held, c.Used = l.Item, c.Held+held*l.Qty, c.Used+used*l.Qty
@@ -129,7 +128,7 @@ func (m *model) move(lines []stock.Line, held, used int64) {
 }
 
 // rebuild keeps the holds in the snapshot, and the final states of other holds.
-func (m *model) rebuild(im stock.ScopeSnapshot) {
+func (m *cacheModel) rebuild(im stock.ScopeSnapshot) {
 	m.known = true
 	m.counts, m.capped = map[int64]stock.Count{}, map[int64]bool{}
 	for _, c := range im.Counts {
@@ -141,46 +140,44 @@ func (m *model) rebuild(im stock.ScopeSnapshot) {
 	}
 }
 
-func TestCache_against_model(t *testing.T) {
-	each(t, func(f *fixture) {
-		branch := int64(100)
-		rapid.Check(t, func(rt *rapid.T) {
-			branch++ // each sequence has its own scope
-			f.scope.Branch = branch
-			s := &sequence{f: f, model: &model{holds: map[string]modelHold{}, refused: map[string]int64{}}, start: f.now}
-			defer func() { f.now = s.start }()
-			for range 6 {
-				s.ids = append(s.ids, f.id())
-			}
-			rt.Repeat(map[string]func(*rapid.T){
-				"":        s.compare,
-				"try":     s.try,
-				"apply":   s.apply,
-				"rebuild": s.rebuild,
-				"forget":  s.forget,
-				"later":   s.later,
-			})
+func againstModel(f *CacheFixture) {
+	branch := f.Scope.Branch * 100_000
+	rapid.Check(f, func(rt *rapid.T) {
+		branch++ // each sequence has its own scope
+		f.Scope.Branch = branch
+		s := &sequence{f: f, model: &cacheModel{holds: map[string]modelHold{}, refused: map[string]int64{}}, start: f.Now}
+		defer func() { f.Now = s.start }()
+		for range 6 {
+			s.ids = append(s.ids, f.NewID())
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"":        s.compare,
+			"try":     s.try,
+			"apply":   s.apply,
+			"rebuild": s.rebuild,
+			"forget":  s.forget,
+			"later":   s.later,
 		})
 	})
 }
 
 // sequence applies the same operations to the cache and the model.
 type sequence struct {
-	f     *fixture
-	model *model
+	f     *CacheFixture
+	model *cacheModel
 	ids   []string
 	start time.Time
 }
 
 func (s *sequence) hold(t *rapid.T) stock.Hold {
-	h := stock.Hold{ID: rapid.SampledFrom(s.ids).Draw(t, "id"), Scope: s.f.scope, Until: s.f.now}
-	for _, item := range []int64{noodles, soup, tea, uncached} {
-		if qty := rapid.Int64Range(-3, 4).Draw(t, "qty"); qty > 0 && (item != uncached || qty == 1) {
+	h := stock.Hold{ID: rapid.SampledFrom(s.ids).Draw(t, "id"), Scope: s.f.Scope, Until: s.f.Now}
+	for _, item := range []int64{Noodles, Soup, Tea, Uncached} {
+		if qty := rapid.Int64Range(-3, 4).Draw(t, "qty"); qty > 0 && (item != Uncached || qty == 1) {
 			h.Lines = append(h.Lines, stock.Line{Item: item, Qty: qty})
 		}
 	}
 	if h.Lines == nil {
-		h.Lines = []stock.Line{{Item: noodles, Qty: 1}}
+		h.Lines = []stock.Line{{Item: Noodles, Qty: 1}}
 	}
 	return h
 }
@@ -202,7 +199,7 @@ func (s *sequence) apply(t *rapid.T) {
 		}).Draw(t, "kind")
 		if op.Kind == stock.OpCap {
 			op.Hold.Lines = []stock.Line{{
-				Item: rapid.SampledFrom([]int64{noodles, soup, tea, uncached}).Draw(t, "item"),
+				Item: rapid.SampledFrom([]int64{Noodles, Soup, Tea, Uncached}).Draw(t, "item"),
 				Qty:  rapid.Int64Range(stock.Unlimited, 12).Draw(t, "cap"),
 			}}
 		}
@@ -220,16 +217,16 @@ func (s *sequence) apply(t *rapid.T) {
 // rebuild takes some of the holds as the state in SQL, independent of the cache. They are loaded in two parts; where
 // both have a hold, the later part is correct.
 func (s *sequence) rebuild(t *rapid.T) {
-	epoch := testenv.Must(s.f.BeginRebuild(context.Background(), s.f.scope))(t)
+	epoch := testenv.Must(s.f.BeginRebuild(context.Background(), s.f.Scope))(t)
 	first, second := s.some(t), s.some(t)
-	testenv.NoError(t, s.f.Load(context.Background(), s.f.image(epoch, first...)))
+	testenv.NoError(t, s.f.Load(context.Background(), s.f.Snapshot(epoch, first...)))
 	all := slices.Clone(second)
 	for _, h := range first {
 		if !slices.ContainsFunc(second, func(later stock.HoldState) bool { return later.Hold.ID == h.Hold.ID }) {
 			all = append(all, h)
 		}
 	}
-	im := s.f.image(epoch, all...)
+	im := s.f.Snapshot(epoch, all...)
 	im.Holds = second
 	testenv.NoError(t, s.f.FinishRebuild(context.Background(), im))
 	im.Holds = all
@@ -244,7 +241,7 @@ func (s *sequence) some(t *rapid.T) []stock.HoldState {
 		}
 		h := s.hold(t)
 		h.ID = id
-		h.Lines = slices.DeleteFunc(h.Lines, func(l stock.Line) bool { return l.Item == uncached })
+		h.Lines = slices.DeleteFunc(h.Lines, func(l stock.Line) bool { return l.Item == Uncached })
 		if len(h.Lines) > 0 {
 			holds = append(holds, stock.HoldState{Hold: h, State: rapid.SampledFrom([]stock.State{
 				stock.Held, stock.Confirmed, stock.Released, stock.Returned,
@@ -255,27 +252,27 @@ func (s *sequence) some(t *rapid.T) []stock.HoldState {
 }
 
 func (s *sequence) forget(t *rapid.T) {
-	testenv.Must(s.f.BeginRebuild(context.Background(), s.f.scope))(t)
+	testenv.Must(s.f.BeginRebuild(context.Background(), s.f.Scope))(t)
 	s.model.known = false
 }
 
 // later advances the cache's clock, to at most two spans ahead of Redis's own clock, which the test cannot set.
 func (s *sequence) later(*rapid.T) {
-	if s.f.now.Sub(s.start) < 2*keyspace.RefusedSpan {
-		s.f.now = s.f.now.Add(keyspace.RefusedSpan)
+	if s.f.Now.Sub(s.start) < 2*keyspace.RefusedSpan {
+		s.f.Now = s.f.Now.Add(keyspace.RefusedSpan)
 		s.model.span++
 	}
 }
 
 func (s *sequence) compare(t *rapid.T) {
-	shown, ok, err := s.f.ReadScope(context.Background(), s.f.scope)
+	shown, ok, err := s.f.ReadScope(context.Background(), s.f.Scope)
 	if err != nil || ok != s.model.known {
 		t.Fatalf("the scope is known: %t, to the model %t, %v", ok, s.model.known, err)
 	}
 	if !ok {
 		return
 	}
-	found := testenv.Must(s.f.States(context.Background(), s.f.scope, shown.Epoch, s.ids))(t)
+	found := s.f.states(s.f.Scope, shown.Epoch, s.ids)
 	states := map[string]stock.State{}
 	for id, h := range s.model.holds {
 		states[id] = h.state
