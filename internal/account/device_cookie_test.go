@@ -78,7 +78,7 @@ func TestLogin_known_device(t *testing.T) {
 }
 
 // An owner whose account strangers have closed keeps the session and can change the password.
-func TestChangePassword_while_strangers_guess(t *testing.T) {
+func TestChangePassword_during_failed_logins(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
 		g := testenv.Must(loginWithDevice(t, h, "", lan, accounttest.Password))(t)

@@ -22,7 +22,7 @@ func prepareScratch(t testing.TB, db *sqldb.DB) *sqldb.DB {
 
 // The raw rows equal those of real orders: the product's own checks find no difference, and the admission cache could
 // be rebuilt from them.
-func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
+func TestCommitLimit_writes_the_same_rows(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		prepareScratch(t, db)
 		r, err := commitLimit(t.Context(), db, 7, 0, 50*time.Millisecond)

@@ -110,7 +110,7 @@ func checkKeptAt(ctx context.Context, t *testing.T, at sqldb.Reader, acknowledge
 
 // Of many orders of one scarce dish at once, exactly as many are acknowledged as there are portions, and those are the
 // orders that are stored.
-func TestFloor_writes_what_it_acknowledges(t *testing.T) {
+func TestFloor_writes_acknowledged_orders(t *testing.T) {
 	const callers, each, portions = 32, 8, 100
 	onEngines(t, func(t *testing.T, address string) {
 		f := openTestFloor(t, address, portions)
@@ -152,7 +152,7 @@ func TestFloor_writes_what_it_acknowledges(t *testing.T) {
 	})
 }
 
-func TestFloor_refuses_what_is_no_order(t *testing.T) {
+func TestFloor_refuses_invalid_orders(t *testing.T) {
 	f := openTestFloor(t, sqldbtest.SQLiteURL(t), 10)
 	for _, body := range []string{
 		"", "{}", orderOf("", 1), orderOf("a"), `{"items":[{"itemId":"x","qty":1}],"clientTxnId":"a"}`,
@@ -168,7 +168,7 @@ func TestFloor_refuses_what_is_no_order(t *testing.T) {
 }
 
 // B3: the floor's tables are removed, also those of a run that was killed, and the product's are not touched.
-func TestFloor_leaves_nothing_behind(t *testing.T) {
+func TestFloor_removes_its_data(t *testing.T) {
 	onEngines(t, func(t *testing.T, address string) {
 		killed := testenv.Must(openFloor(t.Context(), address, 10))(t)
 		testenv.Must(killed.group.Do(t.Context(), floorOrder{id: "a", key: "a"}))(t)

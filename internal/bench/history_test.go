@@ -42,7 +42,7 @@ INSERT INTO document_plane (id, epoch) VALUES (1, 'a') ON CONFLICT (id) DO UPDAT
 
 // A history has three lines per order and every other row of an ended order. The product's own checks find no
 // difference, no queue has anything to do, and no row is old enough to be purged.
-func TestFillHistory_writes_what_orders_leave(t *testing.T) {
+func TestFillHistory_writes_the_same_rows(t *testing.T) {
 	const orders = historyBranches*historyDaily + 60
 	onEngines(t, func(t *testing.T, address string) {
 		db := openMigrated(t, address)

@@ -212,7 +212,7 @@ func TestRun_stopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestRun_withoutWhatItNeeds(t *testing.T) {
+func TestRun_missing_requirements(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
 	c := h.Config
 	c.Tokens = []string{"AAAAAAAAAAAAAAAAAAAAAA"}

@@ -32,7 +32,7 @@ var (
 )
 
 // B3, for Redis: a measurement leaves no keys, even if it is interrupted.
-func TestScriptLimit_leavesNothingBehind(t *testing.T) {
+func TestScriptLimit_removes_its_keys(t *testing.T) {
 	address := "redis://" + testenv.RedisServer(t).Addr()
 	redis := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient}))(t)
 	defer redis.Close()

@@ -50,7 +50,7 @@ func TestSeed_refusesWithoutConsent(t *testing.T) {
 	}
 }
 
-func TestSeed_refusesSomebodyElsesBranch(t *testing.T) {
+func TestSeed_refuses_a_foreign_branch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), branchID, "Phở 9000", 0))(t)
 		if tokens, err := Seed(t.Context(), db, true); !errors.Is(err, ErrTaken) || tokens != nil {

@@ -150,7 +150,7 @@ func TestLiveMenus_Get_while_the_counters_are_down(t *testing.T) {
 }
 
 // An item that is off is sold out whatever the levels say, and a pause ends without a change in SQL.
-func TestLiveMenus_Get_shows_what_is_off_and_paused(t *testing.T) {
+func TestLiveMenus_Get_shows_unavailable_items_and_pauses(t *testing.T) {
 	withLiveMenus(t, func(t *testing.T, s *source, c *counters, b *LiveMenus) {
 		c.set(map[int64]int64{11: 7}, nil)
 		liveMenu(t, b)

@@ -258,7 +258,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 }
 
 // With an authority no deadline moves, because other processes share its time.
-func TestClock_authority_moves_nothing(t *testing.T) {
+func TestClock_authority_is_not_adjusted(t *testing.T) {
 	w := newFakeClocks()
 	c := w.clock(t)
 	c.MoveWith(func(context.Context, time.Duration, func()) error { panic("moved") })

@@ -120,7 +120,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-func TestLoad_keeps_what_was_edited(t *testing.T) {
+func TestLoad_keeps_edited_rows(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.NoError(t, Load(t.Context(), db))
 		now := db.Now()

@@ -2,7 +2,7 @@
 // line, through Redis, through the broker and with signals. It uses nothing internal except the database's address, where
 // a test checks what must not have changed or damages what must be detected.
 //
-// The binary is built once, with the tag fasthash: hashing a password costs next to nothing. TestStory and the tests of
+// The binary is built once, with the tag fasthash: hashing a password costs next to nothing. TestOrder_paths and the tests of
 // hashing run the binary as it is released.
 //
 // Every test runs on the installations that its promise concerns:
@@ -14,7 +14,7 @@
 //
 // The tests and the invariants of docs/ARCHITECTURE.md that they check:
 //
-//	TestStory          paid units are used, cancelled or expired ones can be bought again (I1, I3, I10)
+//	TestOrder_paths          paid units are used, cancelled or expired ones can be bought again (I1, I3, I10)
 //	TestCounter        only staff take payments at the counter and cancel for guests
 //	TestLatePayment    a payment after the deadline becomes an order or a visible refund (I6)
 //	TestSandbox        without the sandbox no request can act as a gateway
@@ -36,9 +36,9 @@
 //	TestCommands       the commands' output and exit codes for scripts
 //	TestSecrets        no secret is logged, exported, in a metric, response or Redis, nor, except tables' codes, in SQL
 //	TestMember         registration, verification, login and logout; an ended session is refused everywhere within 5 s
-//	TestHouse          staff accounts, their permissions, and the setup of the first owner
+//	TestRoles_manager          staff accounts, their permissions, and the setup of the first owner
 //	TestGuess          guesses at codes and passwords are limited on every path, and do not block other logins
-//	TestLetters        every promised e-mail is sent, whichever process dies
+//	TestMail_survives_crashes        every promised e-mail is sent, whichever process dies
 //
 // The business days of the demo's branches change at 21:00 UTC. A run across that instant may fail, because commands
 // show the new day from then on.

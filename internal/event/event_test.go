@@ -46,7 +46,7 @@ func TestPayload_wire_form(t *testing.T) {
 	}
 }
 
-func TestDecode_returns_what_New_was_given(t *testing.T) {
+func TestDecode_returns_the_argument_of_New(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := event.Placed{

@@ -229,7 +229,7 @@ func TestHub_batches_changes(t *testing.T) {
 }
 
 // A message that cannot be sent is counted and dropped, and the next one is sent.
-func TestHub_drops_what_cannot_be_sent(t *testing.T) {
+func TestHub_drops_slow_subscribers(t *testing.T) {
 	f := &fake{sent: make(chan string, 64), fail: errors.New("no")}
 	p := run(t, f)
 	for range 3 {

@@ -122,7 +122,7 @@ func TestBatch_unpaidLimits(t *testing.T) {
 }
 
 // Only changes produce events and operations for the admission cache.
-func TestBatch_repetitionsTellNothing(t *testing.T) {
+func TestBatch_repetitions_write_no_event(t *testing.T) {
 	b := batch()
 	b.Decide([]ordering.Command{place("a", 1), pay("a"), place("b", 1), end("b", ordering.UserCanceled)})
 	events, ops := len(b.Events), len(b.Ops)
@@ -237,7 +237,7 @@ func TestBatch_settle(t *testing.T) {
 
 // I12: a revived order has a new hold, and the released one stays released. The order keeps the time at which it
 // expired.
-func TestBatch_reviveTakesANewHold(t *testing.T) {
+func TestBatch_revive_creates_a_new_hold(t *testing.T) {
 	b := batch()
 	if r := b.Decide([]ordering.Command{place("a", 3), end("a", ordering.Expired)}); r[1].Changed {
 		t.Error("expired before its deadline") // I10

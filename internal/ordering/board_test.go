@@ -98,7 +98,7 @@ func dish(id, qty int64, done bool) ordering.Item {
 
 // A board's query selects the business date and, early in the day, the orders of the previous date that were paid
 // lately.
-func TestBoardHub_asksForTheDay(t *testing.T) {
+func TestBoardHub_reads_the_current_day(t *testing.T) {
 	w := newBoardFeed(t)
 	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
 	if err != nil || b.Date != "2026-02-26" || b.At != w.now {

@@ -168,7 +168,7 @@ func TestBatch_recallIsLimited(t *testing.T) {
 	}
 }
 
-func TestBatch_stepOfNothing(t *testing.T) {
+func TestBatch_step_of_an_unknown_order(t *testing.T) {
 	b := batch()
 	r := b.Decide([]ordering.Command{
 		&ordering.Step{OrderID: "o", Kind: ordering.Accept}, &ordering.MarkItem{OrderID: "o", Done: true},

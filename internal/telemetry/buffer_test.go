@@ -98,7 +98,7 @@ func TestBuffer_ReportsTheOutputsFailureOnce(t *testing.T) {
 	}
 }
 
-func TestBuffer_ConcurrentLinesStayWhole(t *testing.T) {
+func TestBuffer_concurrent_lines(t *testing.T) {
 	out := &sink{}
 	b := NewBuffer(out)
 	const writers, lines = 8, 2_000

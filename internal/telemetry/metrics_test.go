@@ -25,7 +25,7 @@ func TestRegistry_ServesBuildRuntimeAndOwnMetrics(t *testing.T) {
 	}
 }
 
-func TestReadBuild_KnowsTheCompiler(t *testing.T) {
+func TestReadBuild_compiler(t *testing.T) {
 	if b := ReadBuild(); !strings.HasPrefix(b.GoVersion, "go1.") || b.Version == "" {
 		t.Errorf("build %+v", b)
 	}

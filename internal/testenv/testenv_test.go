@@ -108,7 +108,7 @@ func TestRedisServer_PausedServerKeepsConnectionsSilent(t *testing.T) {
 }
 
 // Confirmed messages survive a kill and a stop, at the same address.
-func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
+func TestRabbitServer_keeps_confirmed_messages(t *testing.T) {
 	t.Parallel()
 	b := borrow(t)
 	url, queue := b.URL(), Name(t)

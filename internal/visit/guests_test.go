@@ -81,7 +81,7 @@ func TestGuests_Resolve_rarely_queries_SQL(t *testing.T) {
 	})
 }
 
-func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
+func TestGuests_Resolve_fills_Redis_from_SQL(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		lost := visittest.NewMemoryBindings() // as after FLUSHALL
@@ -101,7 +101,7 @@ func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
 }
 
 // A query that started before a visit was closed has read it as open, so its result must not be cached.
-func TestGuests_Resolve_discards_what_a_closing_outdates(t *testing.T) {
+func TestGuests_Resolve_discards_an_outdated_read(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		h.redis.SetDown(true)

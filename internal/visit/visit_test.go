@@ -327,7 +327,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 }
 
 // If a visit ends between a guest's transaction and the response, no cache of this process has it.
-func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
+func TestLanding_Scan_joins_ending_visits(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		h.store.joined = func() {
 			if _, err := h.floor.RotateQR(h.t.Context(), authz.System(), 3); err != nil {

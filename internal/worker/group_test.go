@@ -73,7 +73,7 @@ func TestGroup_StopGoesOnAfterAFailure(t *testing.T) {
 	testenv.Equal(t, journal{"stop c", "stop b", "stop a"}, j)
 }
 
-func TestGroup_OutOfTimeTellsAllAndMayBeStoppedAgain(t *testing.T) {
+func TestGroup_stop_times_out_and_can_be_repeated(t *testing.T) {
 	var j journal
 	g := NewGroup(j.service("a", nil, nil), j.service("b", nil, nil))
 	testenv.NoError(t, g.Start(context.Background()))

@@ -68,7 +68,7 @@ func wantAbout(t *testing.T, what string, d, want time.Duration) {
 	}
 }
 
-func TestWorker_FirstRoundAtOnceThenPeriodic(t *testing.T) {
+func TestWorker_first_round_is_immediate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(Loop{Every: time.Minute, Run: func(context.Context) error { return nil }})
 		ran := w.observeRounds()

@@ -88,7 +88,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 }
 
 // A new installation, and one without these grants, is not changed.
-func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
+func TestMigration_kitchen_permissions_exist(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		migrateBefore(t, db, 23)
 		syncs(t, db, table())

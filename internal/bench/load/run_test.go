@@ -47,7 +47,7 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-func TestRun_countsWhatTheServerAnswered(t *testing.T) {
+func TestRun_counts_answers(t *testing.T) {
 	var asked atomic.Int64
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1)%10 == 0 {
@@ -114,7 +114,7 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 	}
 }
 
-func TestRun_refusesWhatHasNoBounds(t *testing.T) {
+func TestRun_refuses_unbounded_runs(t *testing.T) {
 	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: gets(Target{})}
 	for name, spoil := range map[string]func(*Plan){
 		"no target":      func(p *Plan) { p.Target = Target{} },

@@ -125,7 +125,7 @@ func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 	})
 }
 
-func TestCache_GetOrLoad_ignores_what_it_cannot_read(t *testing.T) {
+func TestCache_GetOrLoad_ignores_unreadable_values(t *testing.T) {
 	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		for _, text := range []string{"", "[]", `{"revision":9}`, `{"revision":9,"branchId":8}`} {
 			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())

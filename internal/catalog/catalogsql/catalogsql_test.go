@@ -184,7 +184,7 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 	})
 }
 
-func TestStore_refuses_what_is_not_there(t *testing.T) {
+func TestStore_refuses_missing_rows(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000)
 		_, noMenu := s.Draft(t.Context(), authz.System(), 99, now)

@@ -104,7 +104,7 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 	})
 }
 
-func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
+func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		pho, chicken := itemNamed(t, state(t, s, branchID), "Phở bò"), itemNamed(t, state(t, s, branchID), "Phở gà")
 		was := func(it catalog.MenuItemState) *catalog.RowState {
@@ -139,7 +139,7 @@ func TestMenuRows_do_not_overwrite_what_someone_else_changed(t *testing.T) {
 	})
 }
 
-func TestMenuRows_refuse_what_cannot_be_written(t *testing.T) {
+func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
 		testenv.Must(menuFiles(s).Copy(t.Context(), authz.System(), branchID, branch, publish))(t)

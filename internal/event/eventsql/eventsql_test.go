@@ -88,7 +88,7 @@ func TestInsertDeadLetters_keeps_the_newer_reason(t *testing.T) {
 	})
 }
 
-func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) {
+func TestDeleteDeadLetters_of_one_consumer(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		mine := letter("daybook", "broken")

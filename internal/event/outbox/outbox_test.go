@@ -126,7 +126,7 @@ func want(t testing.TB, db *sqldb.DB, pending, logged, dead int64) {
 	}
 }
 
-func TestRelay_publishes_what_was_committed(t *testing.T) {
+func TestRelay_publishes_committed_events(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)
@@ -200,7 +200,7 @@ func TestRelay_broker_down_costs_no_attempts(t *testing.T) {
 	})
 }
 
-func TestRelay_refused_events_come_back_and_die(t *testing.T) {
+func TestRelay_refused_events_become_dead_letters(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)

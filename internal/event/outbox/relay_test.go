@@ -181,7 +181,7 @@ func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 }
 
 // I7, I15: whatever the broker does, every committed event is eventually published, and nothing else is.
-func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
+func TestRelay_loses_no_event_during_broker_faults(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		rapid.Check(t, func(rt *rapid.T) { brokerFailures(t, rt, db) })

@@ -27,7 +27,7 @@ func delivered(p amqp.Publishing) amqp.Delivery {
 	return amqp.Delivery{MessageId: p.MessageId, Type: p.Type, Headers: p.Headers, Body: p.Body}
 }
 
-func TestDecode_reads_what_encode_wrote(t *testing.T) {
+func TestDecode_reads_encoded_values(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		e := event.OrderPaid.New(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")),
@@ -40,7 +40,7 @@ func TestDecode_reads_what_encode_wrote(t *testing.T) {
 	})
 }
 
-func TestDecode_refuses_what_cannot_be_ours(t *testing.T) {
+func TestDecode_refuses_foreign_values(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*amqp.Delivery){
 		"no id":            func(d *amqp.Delivery) { d.MessageId = "" },

@@ -485,8 +485,8 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	})
 }
 
-// TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
-func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
+// TestBoard_stream_ends_after_logout checks that a screen receives nothing after its session has ended.
+func TestBoard_stream_ends_after_logout(t *testing.T) {
 	eachBoardServer(t, func(t *testing.T, g *boardServer, _ *testenv.Clock) {
 		s := g.follow(t, "cook", "")
 		s.next()

@@ -126,9 +126,9 @@ func TestPayment_mismatchAtLINEPay(t *testing.T) {
 	})
 }
 
-// TestPayment_mismatchOfNobody checks that clearing a payment without a mismatch writes no audit entry, and that
+// TestPayment_mismatch_without_order checks that clearing a payment without a mismatch writes no audit entry, and that
 // unknown payments and orders are not found.
-func TestPayment_mismatchOfNobody(t *testing.T) {
+func TestPayment_mismatch_without_order(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.clear(o.ID, "nothing to be seen", http.StatusOK)

@@ -234,8 +234,8 @@ func TestRefund_refused(t *testing.T) {
 	})
 }
 
-// TestRefund_givenUp checks that a refund is given up after days without its gateway and can then be made by hand.
-func TestRefund_givenUp(t *testing.T) {
+// TestRefund_abandoned checks that a refund is given up after days without its gateway and can then be made by hand.
+func TestRefund_abandoned(t *testing.T) {
 	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)

@@ -162,9 +162,9 @@ func TestVNPay_answersAfterTheCommit(t *testing.T) {
 	})
 }
 
-// TestVNPay_returnChangesNothing checks that the return URL shows the current state and changes nothing, with any
+// TestVNPay_return_has_no_effect checks that the return URL shows the current state and changes nothing, with any
 // signature and any parameters.
-func TestVNPay_returnChangesNothing(t *testing.T) {
+func TestVNPay_return_has_no_effect(t *testing.T) {
 	in(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
 		o := h.order(payment.VNPay)

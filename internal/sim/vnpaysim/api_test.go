@@ -122,7 +122,7 @@ func TestRefund_parts(t *testing.T) {
 }
 
 // The refund is made and its response lost: a repetition is the same refund.
-func TestRefund_answerLost(t *testing.T) {
+func TestRefund_lost_answer(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
 	r := h.refundRequest(a, 150_000)

@@ -103,7 +103,7 @@ func TestDelay(t *testing.T) {
 }
 
 // The same notice ten times at once changes an attempt once.
-func TestTenAtOnce(t *testing.T) {
+func TestQuota_ten_concurrent_orders(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 9, AtOnce: true})
 	id, page := h.begin()

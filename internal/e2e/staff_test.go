@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // roles returns the ids of all roles by name.
@@ -25,7 +26,7 @@ func (p *person) roles() map[string]string {
 
 // A manager creates cashiers of their own branch and no other accounts. A cashier takes payments there and may do
 // nothing else.
-func TestHouse(t *testing.T) {
+func TestRoles_manager(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		manager, abroad := s.createStaff("manager", "1"), s.createStaff("cashier", "2")
@@ -91,7 +92,7 @@ func (s *installation) wantAuditEntry(t *testing.T, reader *person, subject, act
 }
 
 // A revoked right is gone at every server within five seconds, and the account's sessions end.
-func TestHouse_takes(t *testing.T) {
+func TestRoles_revoked_permission(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		owner, waiter := s.createStaff("owner", ""), s.createStaff("staff", "1")
@@ -174,7 +175,7 @@ func (v *server) setupCode() (code string) {
 
 // An installation without the demo has no account and no password. The code that the server prints creates the first
 // owner. Of concurrent attempts one succeeds, and no later one does.
-func TestHouse_setup(t *testing.T) {
+func TestSetup_first_owner(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"LOG_LEVEL": "debug"})
 		for _, v := range s.servers {
@@ -217,6 +218,7 @@ func TestHouse_setup(t *testing.T) {
 		}
 		p.wantAccepted()
 		p.send(http.MethodGet, "/api/users", nil).want(t, http.StatusOK, "")
+		p.wantSettingEverywhere("ticket_warn", "9m0s")
 
 		v := s.servers[0]
 		v.stop()
@@ -230,4 +232,23 @@ func TestHouse_setup(t *testing.T) {
 			t.Errorf("the set-up code is logged, %v", err)
 		}
 	}, embedded, pair)
+}
+
+// wantSettingEverywhere changes a setting in one process and waits until all use it, at most five seconds.
+func (p *person) wantSettingEverywhere(name, value string) {
+	p.s.t.Helper()
+	p.send(http.MethodPatch, "/api/settings", map[string]any{"values": []any{map[string]string{"name": name, "value": value}}}).
+		want(p.s.t, http.StatusOK, "")
+	for _, v := range p.s.servers {
+		p.s.await(5*time.Second, func() error {
+			var all struct{ Items []struct{ Name, Value string } }
+			p.sendTo(v, http.MethodGet, "/api/settings", nil).into(p.s.t, &all)
+			for _, i := range all.Items {
+				if i.Name == name && i.Value == value {
+					return nil
+				}
+			}
+			return fmt.Errorf("%s uses %v", v.addr, all.Items)
+		})
+	}
 }

@@ -34,7 +34,7 @@ func mailSettings(m *mailtest.Server) settings {
 // A registration's message is sent although a process dies before it sends the message, a process dies with an unknown
 // outcome, or the mail server dies. Only with the unknown outcome the message may be sent twice, with the same
 // Message-ID.
-func TestLetters(t *testing.T) {
+func TestMail_survives_crashes(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		m := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
 		s := prepare(t, k, mailSettings(m))
