@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { effectScope, nextTick, ref, shallowRef, type EffectScope } from 'vue'
+import { effectScope, nextTick, ref, type EffectScope } from 'vue'
 
 import { setLanguage } from '@shared/i18n'
 
-import type { Order } from '../api/dto'
 import type { OrderState } from './orderstate'
 import { useReadyAlert } from './readyalert'
 
-const order = shallowRef({ id: 'o1', number: 'A-042' } as Order)
+const first = { id: 'o1', number: 'A-042', path: '/app/orders/o1' }
+const order = ref(first)
 const shown = vi.fn()
 const vibrate = vi.fn()
 let permission = 'granted'
@@ -29,6 +29,8 @@ beforeEach(async () => {
   Object.defineProperty(navigator, 'serviceWorker', { value: undefined, configurable: true })
   vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden)
   scope = effectScope()
+  sessionStorage.clear()
+  order.value = first
 })
 
 afterEach(() => {
@@ -79,4 +81,15 @@ test('there is no alert without a request, or before the order is ready', async 
   await go(true, 'ready', 'served')
   expect(vibrate).not.toHaveBeenCalled()
   expect(shown).not.toHaveBeenCalled()
+})
+
+test('the alert of one order is kept over a reload', async () => {
+  await go(true, 'preparing')
+  scope.stop() // the page is reloaded
+  scope = effectScope()
+  await go(false, 'preparing', 'ready')
+  expect(vibrate).toHaveBeenCalledTimes(1)
+  order.value = { id: 'o2', number: 'A-043', path: '/app/orders/o2' }
+  await go(false, 'preparing', 'ready')
+  expect(vibrate).toHaveBeenCalledTimes(1)
 })

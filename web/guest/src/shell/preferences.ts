@@ -40,7 +40,8 @@ export async function changeLanguage(l: Language): Promise<void> {
   remember(languageKey, l)
 }
 
-function recall(key: string): string | null {
+/** Returns a value that this tab has stored; null if there is none. */
+export function recall(key: string): string | null {
   try {
     return sessionStorage.getItem(key)
   } catch {
@@ -48,7 +49,8 @@ function recall(key: string): string | null {
   }
 }
 
-function remember(key: string, value: string): void {
+/** Stores a value until the tab is closed. */
+export function remember(key: string, value: string): void {
   try {
     sessionStorage.setItem(key, value)
   } catch {
