@@ -53,3 +53,35 @@ test('the board runs for a shift of six hours without a reload or a leak', async
   expect(end.listeners).toBeLessThan(1.2 * start.listeners)
   expect(end.heap).toBeLessThan(start.heap + 2_000_000)
 })
+
+test('a kitchen’s tablet fills its screen, and late tickets ask until a cook has seen them', async ({ browser, another }) => {
+  const server = await another({ COMANDA_TICKET_WARN: '1s', COMANDA_TICKET_LATE: '2s' })
+  const context = await browser.newContext({ viewport: tablet, hasTouch: true, locale: 'en', reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await enter(page, server, 'kitchen', 'board')
+  const { number } = await order(server, 'A1', 'SANDBOX')
+  const ticket = page.getByRole('article')
+  await expect(ticket).toBeVisible()
+  const full = () => page.evaluate(() => document.fullscreenElement !== null)
+
+  await page.getByRole('heading', { name: 'Order board' }).tap()
+  await expect.poll(full).toBe(true)
+  await expect(page.getByRole('navigation')).toBeHidden()
+  const banner = page.getByRole('alert').filter({ hasText: `Late: ${number}` })
+  await expect(banner).toBeVisible()
+  const small = await page.locator('.board').getByRole('button').evaluateAll((buttons) =>
+    buttons.filter((b) => b.getBoundingClientRect().height < 56).map((b) => b.textContent))
+  expect(small).toEqual([]) // a wet hand hits every button
+  await banner.getByRole('button', { name: 'Got it' }).tap()
+  await expect(banner).toHaveCount(0)
+  await expect(ticket).toBeVisible()
+
+  await page.getByRole('button', { name: 'Exit full screen' }).tap()
+  await expect.poll(full).toBe(false)
+  await page.reload() // a cook who has left the full screen is asked for no other one
+  await expect(ticket).toBeVisible()
+  await page.getByRole('heading', { name: 'Order board' }).tap()
+  await expect(page.getByRole('button', { name: 'Full screen' })).toBeVisible()
+  expect(await full()).toBe(false)
+  await context.close()
+})

@@ -1,5 +1,6 @@
 import { pageViolations } from './accessibility'
 import { add, expect, orderCart, sitDown, test } from './fixtures'
+import { enter, sizes } from './staff'
 
 // The test cannot lose requests of a page that a service worker controls.
 test.use({ serviceWorkers: 'block' })
@@ -170,4 +171,32 @@ test('VNPay’s page returns to the order, and in another browser to a page with
   await other.getByRole('link', { name: 'Xem đơn của bạn' }).click()
   await expect(other).toHaveURL(/\/app\/closed\/elsewhere/)
   await other.context().close()
+})
+
+test('tables whose answer was lost are not an error when the manager presses again', async ({ page, another }) => {
+  const server = await another()
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'tables')
+  await page.getByRole('button', { name: 'Add tables' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add tables' })
+  await dialog.getByLabel('Table names').fill('L1-L3')
+  let requests = 0
+  await page.route('**/tables/bulk', async (route) => {
+    if (++requests > 1) return route.continue()
+    await route.fetch() // the server has added them
+    return route.abort()
+  })
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText(/No connection|Can’t reach the server/).first()).toBeVisible()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: 'L3' })).toBeVisible()
+  expect(requests).toBe(2)
+
+  // Labels that were in use before are still refused.
+  await page.getByRole('button', { name: 'Add tables' }).click()
+  await dialog.getByLabel('Table names').fill('L3-L4')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('There’s already a table with this name.')).toBeVisible()
+  await expect(dialog).toBeVisible()
 })

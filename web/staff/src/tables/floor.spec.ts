@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { freeTables, inOrder, sectionsOf, stateOf, type Party, type Table } from './floor'
+import { Fault } from '@shared/api/fault'
+
+import { freeTables, inOrder, sectionsOf, stateOf, wasAdded, type Party, type Table } from './floor'
 import { readSheet } from './sheet'
 
 const table = (label: string, visit: Partial<Party> | null = null, isActive = true) =>
@@ -37,4 +39,15 @@ test('only drawings are taken from a sheet', () => {
   )
   expect(pages).toHaveLength(1)
   expect(pages[0]?.textContent).toBe('A1')
+})
+
+test.each([
+  ['the same request', 'a', ['A1', 'A2'], true],
+  ['another request', 'b', ['A1', 'A2'], false],
+  ['a label that was in use before', 'a', ['A1', 'T1'], false],
+] as const)('tables of a lost answer: %s', (_, request, labels, want) => {
+  const lost = { request: 'a', known: new Set(['T1']) }
+  expect(wasAdded(lost, request, new Fault('table_label_taken', 409, { labels: [...labels] }))).toBe(want)
+  expect(wasAdded(undefined, request, new Fault('table_label_taken', 409, { labels: [...labels] }))).toBe(false)
+  expect(wasAdded(lost, request, new Fault('too_many_tables', 422))).toBe(false)
 })

@@ -1,3 +1,4 @@
+import type { Fault } from '@shared/api/fault'
 import type { components } from '@shared/api/schema'
 
 export type Table = components['schemas']['VisitTable']
@@ -29,6 +30,19 @@ export function sectionsOf(tables: readonly Table[]): Section[] {
   const all = new Map<string, Table[]>()
   for (const t of tables) all.set(t.section ?? '', [...(all.get(t.section ?? '') ?? []), t])
   return [...all].map(([name, its]) => ({ name, tables: its }))
+}
+
+/** A request to add tables whose answer was lost, and the labels in use before it. */
+export interface LostAddition { request: string; known: ReadonlySet<string> }
+
+/**
+ * Whether a refusal shows that the lost request has added the tables: none of the labels that it names was in use before.
+ * The server adds all tables of a request or none.
+ */
+export function wasAdded(lost: LostAddition | undefined, request: string, refusal: Fault): boolean {
+  const taken = refusal.problem.labels
+  return lost?.request === request && refusal.code === 'table_label_taken' && Array.isArray(taken) &&
+    taken.every((label) => !lost.known.has(label as string))
 }
 
 /** The tables to which guests can be moved. */

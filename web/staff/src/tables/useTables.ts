@@ -1,11 +1,14 @@
 import { computed } from 'vue'
 
+import { isFault } from '@shared/api/fault'
 import { branchId } from '../shell/branch'
 import { t } from '../shell/i18n'
-import { confirm } from '../shell/notices'
+import { confirm, notify } from '../shell/notices'
 import { everyPage, useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
-import { inOrder, type Table } from './floor'
+import { inOrder, wasAdded, type LostAddition, type Table } from './floor'
+
+interface Addition { labels: string; seats: number; section: string }
 
 /** The tables of the branch with their visits and actions. */
 export function useTables() {
@@ -36,16 +39,37 @@ export function useTables() {
       api.PATCH('/api/tables/{id}', { params: { path: { id: Number(id) } }, body }),
     { touches, done: () => t('tables.saved') },
   )
+  let lost: LostAddition | undefined
   const add = useDo(
-    (body: { labels: string; seats: number; section: string }) =>
-      api.POST('/api/branches/{id}/tables/bulk', { params: { path: { id: Number(branchId.value) } }, body }),
-    { touches, done: (added) => t('tables.added', { count: added.items.length }) },
+    (body: Addition) => api.POST('/api/branches/{id}/tables/bulk', { params: { path: { id: Number(branchId.value) } }, body }),
+    {
+      touches, done: (added) => t('tables.added', { count: added.items.length }),
+      failed: (fault) => lost !== undefined && wasAdded(lost, lost.request, fault),
+    },
   )
 
   return {
     asked,
     tables: computed(() => inOrder(asked.data.value?.items ?? [])),
-    open, move, answer, edit, add,
+    open, move, answer, edit, adding: add.isPending,
+    /** Adds tables and reports whether they exist now, also if the answer to the same request was lost before. */
+    async add(body: Addition): Promise<boolean> {
+      const request = JSON.stringify(body)
+      if (lost?.request !== request) lost = undefined
+      const known = lost?.known ?? new Set(asked.data.value?.items.map((table) => table.label))
+      try {
+        await add.mutateAsync(body)
+      } catch (e) {
+        if (!isFault(e)) throw e
+        if (wasAdded(lost, request, e)) notify(t('tables.saved'))
+        else {
+          if (e.passing) lost = { request, known }
+          return false
+        }
+      }
+      lost = undefined
+      return true
+    },
     async close(table: Table) {
       if (!table.visit) return
       const text = table.visit.unpaid > 0 ? t('tables.close_unpaid') : t('tables.close_hint')
