@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,8 +29,8 @@ func (c *cli) indexVerify() *cobra.Command {
 			"difference. It only reads, and may run beside servers: differences are checked again before they are\n" +
 			"reported.",
 		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
-			if s.Redis == nil {
-				return noServer(), nil
+			if r, ok, err := nothingToCompare(cmd.Context(), s); ok || err != nil {
+				return r, err
 			}
 			report, err := c.reporter(cmd, s, false)
 			if err != nil {
@@ -49,8 +50,8 @@ func (c *cli) indexRebuild() *cobra.Command {
 			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
 			"there. Servers rebuild automatically when Redis has lost its keys.",
 		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
-			if s.Redis == nil {
-				return noServer(), nil
+			if r, ok, err := nothingToCompare(cmd.Context(), s); ok || err != nil {
+				return r, err
 			}
 			report, err := c.reporter(cmd, s, true)
 			if err != nil {
@@ -76,13 +77,18 @@ type rebuilt struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// noServer succeeds: without a running server there are no documents that could be wrong.
-func noServer() result {
-	v := document.Verification{
-		Clean: true,
-		Note:  "Redis is in process of the server, which does not run; it makes its documents when it starts.",
+// nothingToCompare returns the result for an installation without documents in Redis. It succeeds: none can be wrong.
+func nothingToCompare(ctx context.Context, s *system.Service) (r result, ok bool, err error) {
+	note := "Redis is in process of the server, which does not run; it makes its documents when it starts."
+	if s.Redis != nil {
+		kept, why, err := s.KeepsDocuments(ctx)
+		if kept || err != nil {
+			return r, false, err
+		}
+		note = why
 	}
-	return result{value: v, text: func(w io.Writer) { fmt.Fprintln(w, v.Note) }}
+	v := document.Verification{Clean: true, Note: note}
+	return result{value: v, text: func(w io.Writer) { fmt.Fprintln(w, v.Note) }}, true, nil
 }
 
 // reporter returns a progress function: a bar on a terminal; otherwise, if lines is set, a line of JSON every second.

@@ -91,7 +91,7 @@ var variables = []setting{
 	secret(text("COMANDA_DATABASE_URL", "", "postgres://... or sqlite:path. Default: comanda.db in the data directory. A process opens up to 16 connections to PostgreSQL; ?pool_max_conns=n sets another limit.", func(c *Config) *string { return &c.DatabaseURL })),
 	secret(text("COMANDA_REDIS_URL", "", "redis://... or rediss://...; several, separated by commas, for a Cluster. Default: a store in the process.", func(c *Config) *string { return &c.RedisURL })),
 	text("COMANDA_REDIS_NAMESPACE", "", "Prefix of all keys and channels, for a shared Redis.", func(c *Config) *string { return &c.RedisNamespace }),
-	text("COMANDA_REDIS_LISTEN", "", "Loopback address on which the embedded store accepts redis-cli.", func(c *Config) *string { return &c.RedisListen }),
+	text("COMANDA_REDIS_LISTEN", "", "Loopback address on which the store in the process accepts redis-cli. With it, the store has a copy of all documents.", func(c *Config) *string { return &c.RedisListen }),
 	secret(text("COMANDA_AMQP_URL", "", "amqp://... of RabbitMQ. Default: events stay in the process.", func(c *Config) *string { return (*string)(&c.AMQPURL) })),
 	text("COMANDA_AMQP_PREFIX", "", "Prefix of all exchanges and queues, for a shared broker.", func(c *Config) *string { return &c.AMQPPrefix }),
 	text("COMANDA_AMQP_STOCK_EXCHANGE", event.StockExchange, "Topic exchange for inventory messages, shared with other systems.", func(c *Config) *string { return &c.StockExchange }),

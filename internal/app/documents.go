@@ -17,6 +17,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/telemetry"
 	"comanda/internal/uid"
+	"comanda/internal/worker"
 )
 
 // documents is the document services on their stores.
@@ -52,6 +53,55 @@ func (p documents) builder(db *sqldb.DB, cache *documentredis.Store) *document.B
 	}
 }
 
+// keepsDocuments reports whether documents are written to Redis. The store inside this process has them only if other
+// programs may read it: this process reads SQL as fast, and writing them would cost more than an order. A PostgreSQL
+// database may have further processes with a Redis.
+func (k *Core) keepsDocuments() bool {
+	return !k.Redis.InProcess() || k.Config.RedisListen != "" || k.DB.Engine() != sqldb.SQLite
+}
+
+// documentLoops project changes and rebuild lost documents; any process may claim the work. The interval of the first
+// is most of the delay until readers see a change.
+func (k *Core) documentLoops() []worker.Loop {
+	if !k.keepsDocuments() {
+		return []worker.Loop{{Name: "documents", Run: k.discardDocuments, Every: time.Second, Timeout: time.Minute}}
+	}
+	return []worker.Loop{
+		{
+			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "document_plane", Run: k.Generation.Reconcile, Every: time.Second, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleInterval, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
+	}
+}
+
+// discardDocuments deletes queued changes, and the epoch of documents that an earlier run has kept.
+func (k *Core) discardDocuments(ctx context.Context) error {
+	g, err := k.documentStore.Generation(ctx)
+	if err == nil && g.Epoch != "" {
+		err = k.documentStore.Invalidate(ctx, g.Epoch)
+	}
+	if err != nil {
+		return err
+	}
+	return k.documentStore.Discard(ctx)
+}
+
+// checkDocuments is the readiness check of the documents.
+func (k *Core) checkDocuments(ctx context.Context) error {
+	if !k.keepsDocuments() {
+		return nil
+	}
+	return k.Generation.Check(ctx)
+}
+
 func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	k.documents = newDocuments(k.DB, k.Redis)
 	f := telemetry.Metrics(reg)
@@ -62,8 +112,9 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		age: f.Gauge("document_outbox_oldest_age_seconds",
 			"Age of the oldest change whose documents are not written to Redis yet."),
 	}
-	f.GaugeFunc("document_plane_whole", "1 while the documents in Redis are complete, 0 while SQL is read instead.",
-		func() float64 { return telemetry.Truth(k.Generation.Epoch() != "") })
+	f.GaugeFunc("document_plane_whole",
+		"1 while the documents in Redis are complete, or if none are kept there; 0 while SQL is read instead.",
+		func() float64 { return telemetry.Truth(k.Generation.Epoch() != "" || !k.keepsDocuments()) })
 	built := f.Counting("document_rebuild_total", "Rebuilds of all documents, by result.", "result")
 	build := k.Generation.Build
 	k.Generation.Build = func(ctx context.Context) error {

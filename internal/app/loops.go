@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,22 +52,8 @@ func (k *Core) commonLoops() []worker.Loop {
 		// still accepted.
 		{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second},
 		k.settingsLoop(),
-		// Any process may claim the work: these loops project changes and rebuild lost documents. The interval is most
-		// of the delay until readers see a change.
-		{
-			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
-			MaxPause: 5 * time.Second,
-		},
-		{
-			Name: "document_plane", Run: k.Generation.Reconcile, Every: time.Second, Timeout: rebuildTimeout,
-			MaxPause: 5 * time.Second,
-		},
-		{
-			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleInterval, Timeout: rebuildTimeout,
-			MaxPause: 5 * time.Second,
-		},
 	}
-	return append(loops, k.Live.Loops()...)
+	return slices.Concat(loops, k.documentLoops(), k.Live.Loops())
 }
 
 // requestLoops run in every process that serves requests.

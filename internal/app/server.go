@@ -65,7 +65,7 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	}
 	_ = setHouse(k.house.Load())
 	k.onSettings(setHouse)
-	s.Check("documents", false, k.Generation.Check)
+	s.Check("documents", false, k.checkDocuments)
 	return s, nil
 }
 

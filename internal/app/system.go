@@ -41,6 +41,7 @@ func (noCache) DrainApplied() []string { return nil }
 func (k *Core) systemService() *system.Service {
 	c := system.Config{
 		DB: k.DB, Redis: k.Redis, Consumers: Consumers(k.Reservations), Process: k.process, Epoch: k.Generation.Epoch,
+		NoDocuments: !k.keepsDocuments(),
 	}
 	if k.memory != nil {
 		c.Cache = k.memory

@@ -241,7 +241,9 @@ func (p *person) wantSettingEverywhere(name, value string) {
 		want(p.s.t, http.StatusOK, "")
 	for _, v := range p.s.servers {
 		p.s.await(5*time.Second, func() error {
-			var all struct{ Items []struct{ Name, Value string } }
+			var all struct {
+				Items []struct{ Name, Value string }
+			}
 			p.sendTo(v, http.MethodGet, "/api/settings", nil).into(p.s.t, &all)
 			for _, i := range all.Items {
 				if i.Name == name && i.Value == value {

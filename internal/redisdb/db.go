@@ -144,8 +144,8 @@ func (db *DB) Up() bool { return db.health.up.Load() }
 // Embedded reports whether the server is an embedded store, of this or another process.
 func (db *DB) Embedded() bool { return db.embedded }
 
-// InProcess reports whether the server is this process's own embedded store.
-func (db *DB) InProcess() bool { return db.store != nil }
+// InProcess reports whether the server is this process's own embedded store; false for a nil DB.
+func (db *DB) InProcess() bool { return db != nil && db.store != nil }
 
 // connect returns the client and creates it if necessary. A single server's client reconnects by itself. A Cluster's
 // client can be created only once one of its nodes responds.

@@ -26,6 +26,8 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 			return x, err
 		}
 		switch {
+		case s.NoDocuments:
+			x.Whole, x.Note = true, noDocuments
 		case !s.Redis.Up():
 			x.Note = "Redis is out of reach; SQL is asked meanwhile."
 		case x.Documents > MaxDocuments:
@@ -37,6 +39,22 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 		}
 		return x, nil
 	})
+}
+
+const noDocuments = "Without a Redis, no documents are kept; they are read from SQL. Set COMANDA_REDIS_LISTEN to keep them in " +
+	"the process."
+
+// KeepsDocuments reports, for a command, whether there are documents to compare or rebuild. The store inside of a server
+// has none until a rebuild has begun, and on most installations never. note is the reason.
+func (s *Service) KeepsDocuments(ctx context.Context) (kept bool, note string, err error) {
+	if !s.Redis.Embedded() {
+		return true, "", nil
+	}
+	g, err := documentsql.New(s.DB).Generation(ctx)
+	if err != nil || g.Epoch != "" || g.Building != "" {
+		return true, "", err
+	}
+	return false, noDocuments, nil
 }
 
 // verifyPause is the time between two comparisons of a difference, far longer than a change takes to reach Redis.

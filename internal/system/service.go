@@ -43,6 +43,8 @@ type Config struct {
 	Consumers []inbox.Consumer     // whose dead letters can be replayed
 	Process   About                // of a server; UptimeSeconds and the engines but the broker are added
 	Epoch     func() string        // of a server's documents in Redis, "" while they are incomplete
+
+	NoDocuments bool // the server keeps no documents in Redis
 }
 
 // Service provides the operators' functions, to the command line and to HTTP. They do not belong to a branch, so only

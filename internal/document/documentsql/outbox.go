@@ -48,6 +48,19 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	}
 }
 
+// Discard deletes all queued changes, for an installation that keeps no documents in Redis. It only reads if there are
+// none.
+func (s *Store) Discard(ctx context.Context) error {
+	for {
+		if oldest, err := s.Position(ctx); err != nil || oldest.IsZero() {
+			return err
+		}
+		if _, err := s.db.Exec(ctx, stmt("outbox_discard"), purgeBatch); err != nil {
+			return err
+		}
+	}
+}
+
 // MoveDeadlines moves the ends of claims by the same amount as the deciding clock was set: a claim that lasted an hour
 // longer would delay the documents by that hour. It returns the number of moved rows.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {

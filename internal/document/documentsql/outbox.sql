@@ -2,6 +2,9 @@
 -- Moves the claims of rows that a projector is writing; 0 is no claim.
 UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
 
+-- name: outbox_discard
+DELETE FROM document_outbox WHERE id IN (SELECT id FROM document_outbox ORDER BY id LIMIT $1)
+
 -- name: outbox_insert
 INSERT INTO document_outbox (id, entity, ids, dead, created_at)
 SELECT r.id, r.entity, r.ids, r.dead, r.created_at

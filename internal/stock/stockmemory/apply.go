@@ -28,7 +28,8 @@ var steps = map[stock.OpKind]map[stock.State]step{
 		"": {to: stock.Released}, stock.Held: {to: stock.Released, held: -1}, stock.Released: same, stock.Returned: same,
 	},
 	stock.OpReturn: {
-		"": {to: stock.Returned, used: -1}, stock.Confirmed: {to: stock.Returned, used: -1}, stock.Released: same, stock.Returned: same,
+		"": {to: stock.Returned, used: -1}, stock.Confirmed: {to: stock.Returned, used: -1},
+		stock.Released: same, stock.Returned: same,
 	},
 	stock.OpForget: {
 		"": same, stock.Held: {held: -1}, stock.Confirmed: same, stock.Released: same, stock.Returned: same,

@@ -108,7 +108,9 @@ func (b *branch) reserve(h stock.Hold, now, timesOut time.Time) stock.AdmissionR
 	for _, l := range h.Lines {
 		d.counts[l.Item].Held += l.Qty
 	}
-	b.records[h.ID] = &record{state: stock.Held, epoch: d.epoch, date: h.Scope.Date, lines: slices.Clone(h.Lines), expires: d.expires}
+	b.records[h.ID] = &record{
+		state: stock.Held, epoch: d.epoch, date: h.Scope.Date, lines: slices.Clone(h.Lines), expires: d.expires,
+	}
 	b.due[h.ID] = timesOut
 	b.queue = append(b.queue, timeout{h.ID, timesOut})
 	return stock.AdmissionResult{Status: stock.Admitted}

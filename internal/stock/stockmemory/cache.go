@@ -189,7 +189,9 @@ func (c *Cache) load(im stock.ScopeSnapshot, finish func(*day)) error {
 	}
 	expires := stock.RecordsExpire(im.Ends, c.cfg.Now())
 	for _, h := range im.Holds {
-		b.records[h.Hold.ID] = &record{state: h.State, epoch: im.Epoch, date: im.Scope.Date, lines: slices.Clone(h.Hold.Lines), expires: expires}
+		b.records[h.Hold.ID] = &record{
+			state: h.State, epoch: im.Epoch, date: im.Scope.Date, lines: slices.Clone(h.Hold.Lines), expires: expires,
+		}
 		delete(b.due, h.Hold.ID)
 	}
 	finish(d)
