@@ -1,5 +1,6 @@
 import { checkAccessibility } from './accessibility'
 import { add, expect, sitDown, test } from './fixtures'
+import { tabTo } from './keyboard'
 
 test('accessibility: from the table to the cart', async ({ page, server }) => {
   await server.quota('13', 2)
@@ -64,43 +65,28 @@ test('accessibility: without a visit', async ({ page, server }) => {
 })
 
 test('a whole order can be placed by keyboard', async ({ page, server }) => {
-  const tabTo = async (name: RegExp) => {
-    for (let i = 0; i < 60; i++) {
-      await page.keyboard.press('Tab')
-      const focused = page.locator(':focus')
-      const text = await focused.evaluate((e) => e.getAttribute('aria-label') ?? (e as HTMLElement).innerText ?? '')
-      if (!name.test(text)) continue
-      // The focused element is visible: nothing covers its centre.
-      expect(await focused.evaluate((e) => {
-        const b = e.getBoundingClientRect()
-        const top = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2)
-        return e.contains(top) || (top?.contains(e) ?? false) || top?.closest('article')?.contains(e)
-      }), String(name)).toBe(true)
-      return
-    }
-    throw new Error(`no way to ${String(name)}`)
-  }
+  const link = (name: string | RegExp) => page.getByRole('link', { name, exact: true })
+  const button = (name: RegExp) => page.getByRole('dialog').getByRole('button', { name })
   await sitDown(page, server, 'A6')
-  await expect(page.getByRole('link', { name: 'Rolled pho', exact: true })).toBeVisible()
-  await tabTo(/^Rolled pho$/)
+  await tabTo(page, link('Rolled pho'))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog', { name: 'Rolled pho' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toHaveCount(0)
-  await expect(page.getByRole('link', { name: 'Rolled pho', exact: true })).toBeFocused()
+  await expect(link('Rolled pho')).toBeFocused()
   await page.keyboard.press('Enter')
-  await tabTo(/One more/)
+  await tabTo(page, button(/One more/))
   await page.keyboard.press('Enter')
-  await tabTo(/^Add/)
+  await tabTo(page, button(/^Add/))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog')).toHaveCount(0)
-  await tabTo(/View cart · 2 items/)
+  await tabTo(page, link(/View cart · 2 items/))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog', { name: 'Your cart' })).toBeVisible()
-  await tabTo(/^Order and pay/)
+  await tabTo(page, button(/^Order and pay/))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeFocused()
-  await tabTo(/Make a test payment/)
+  await tabTo(page, page.getByRole('button', { name: 'Make a test payment' }))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
 })

@@ -82,7 +82,18 @@ export class Server {
     if (!child || child.exitCode !== null) return
     const gone = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
+    child.kill('SIGCONT') // a frozen process would not end
     await gone
+  }
+
+  /** Freezes the process: connections to it are accepted, and nothing is answered. */
+  pause(): void {
+    this.child?.kill('SIGSTOP')
+  }
+
+  /** Continues a frozen process. */
+  resume(): void {
+    this.child?.kill('SIGCONT')
   }
 
   async remove(): Promise<void> {

@@ -25,6 +25,7 @@ test('a login returns to the requested page, and a logout leaves it', async ({ p
   await expect(page.getByRole('link', { name: 'Tables' })).toHaveCount(0)
   await page.goto(`${server.url}/console/tables`)
   await expect(page.getByRole('heading', { name: 'No access' })).toBeVisible()
+  await checkAccessibility(page, 'no access')
   await page.getByText('Log out').click()
   await expect(page).toHaveURL(/login/)
   await page.goto(`${server.url}/console/tables`)

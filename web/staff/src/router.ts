@@ -1,9 +1,11 @@
+import { nextTick } from 'vue'
 import { createRouter, createWebHistory, type RouteLocationNormalized } from 'vue-router'
 
 import { waitForParts } from '@shared/parts'
 import { untilReachable } from '@shared/reachable'
 
 import { features, navigation } from './app'
+import { focusContent } from './shell/focus'
 import { loadFrame } from './shell/frame'
 import { t } from './shell/i18n'
 import { can, keepsSession, onLeave, person, resume } from './shell/session'
@@ -55,6 +57,13 @@ router.beforeResolve(async (to) => {
 
 router.afterEach((to) => {
   document.title = to.meta.title ? `${t(to.meta.title)} · Comanda` : 'Comanda'
+})
+
+// The link that opened a page is often gone, and keyboards would start again at the top of the document.
+router.afterEach(async (to, from, failure) => {
+  if (failure || from.name === undefined || from.name === to.name) return
+  await nextTick()
+  if (!document.getElementById('main')?.contains(document.activeElement)) focusContent()
 })
 
 waitForParts(router, () => untilReachable('/console/'))

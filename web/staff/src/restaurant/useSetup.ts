@@ -16,7 +16,10 @@ export function useSetup() {
   const settings = useAsk('settings', () => api.GET('/api/settings'), [], { enabled: () => mine && can('GET /api/settings') })
   const brand = useAsk('brand', () => api.GET('/api/brand'), [], { enabled: () => mine && can('GET /api/brand') })
 
-  const link = computed(() => tables.data.value?.items[0]?.link ?? '')
+  const first = computed(() => tables.data.value?.items[0])
+  const link = computed(() => first.value?.link ?? '')
+  /** The table of the test order. */
+  const table = computed(() => (first.value && link.value ? { id: first.value.id, label: first.value.label, link: link.value } : undefined))
   const isSet = (name: string) => settings.data.value?.items.some((s) => s.name === name && s.isSet) ?? false
   const steps = computed(() => [
     { name: 'tables', done: (tables.data.value?.items.length ?? 0) > 0, to: { name: 'tables' } },
@@ -28,7 +31,7 @@ export function useSetup() {
     { name: 'codes', done: false, to: { name: 'table-sheet' }, optional: true },
   ])
   return {
-    link, steps,
+    table, steps,
     /** Whether the data of all steps is loaded. */
     read: computed(() => tables.data.value !== undefined && menus.data.value !== undefined),
     noMenu: computed(() => menus.data.value?.items.length === 0),

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { QueryObserver } from '@tanstack/vue-query'
+import { expect, test, vi } from 'vitest'
 
-import { everyPage } from './query'
+import { Fault } from '@shared/api/fault'
+import { everyPage, queries } from './query'
 
 const ok = new Response()
 const page = (items: number[], total: number) => Promise.resolve({ data: { items, total }, response: ok })
@@ -24,4 +26,21 @@ test('a refused page fails the whole list', async () => {
   const refused = { error: {}, response: new Response(null, { status: 503 }) }
   const list = await everyPage<{ items: number[]; total: number }>((n) => (n === 1 ? page([1], 2) : Promise.resolve(refused)))
   expect(list.response.status).toBe(503)
+})
+
+test('what could not be read during an outage is read when the server is back', async () => {
+  vi.useFakeTimers()
+  let up = false
+  const read = <T>(value: T) => (up ? Promise.resolve(value) : Promise.reject(new Fault('offline')))
+  vi.stubGlobal('fetch', () => read(new Response()))
+  const observer = new QueryObserver(queries, { queryKey: ['tables'], queryFn: () => read('a table') })
+  const stop = observer.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(observer.getCurrentResult().error).toMatchObject({ code: 'offline' })
+  up = true
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(observer.getCurrentResult()).toMatchObject({ data: 'a table', error: null })
+  stop()
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
 })

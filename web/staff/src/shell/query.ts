@@ -1,13 +1,19 @@
-import { QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
+import { QueryCache, QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
 import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 
 import type { Answer } from '@shared/api/client'
 import { isFault, type Fault } from '@shared/api/fault'
+import { untilReachable } from '@shared/reachable'
 import { branchId } from './branch'
 import { complain, notify } from './notices'
 import { ask } from './session'
 
 export const queries = new QueryClient({
+  queryCache: new QueryCache({
+    onError(e) {
+      if (isFault(e, 'offline')) void recover()
+    },
+  }),
   defaultOptions: {
     // Offline, requests fail at once. They are not queued: a change must not be sent after the user has left it.
     mutations: { networkMode: 'always' },
@@ -19,6 +25,17 @@ export const queries = new QueryClient({
     },
   },
 })
+
+let recovering = false
+
+/** Waits for the server, and reads again what the current page could not read during the outage. */
+async function recover(): Promise<void> {
+  if (recovering) return
+  recovering = true
+  await untilReachable('/console/')
+  recovering = false
+  await queries.refetchQueries({ type: 'active', predicate: (q) => isFault(q.state.error, 'offline') })
+}
 
 export type Asked<T> = UseQueryReturnType<T, Fault>
 
@@ -79,7 +96,10 @@ export function useDo<In, Out>(call: (given: In) => Promise<Answer<Out>>, option
     onError(e) {
       if (!options.failed?.(e)) complain(e)
     },
-    onSettled: () =>
-      Promise.all((options.touches ?? []).map((noun) => client.invalidateQueries({ queryKey: [noun] }))),
+    onSettled(_out, e) {
+      const reloaded = Promise.all((options.touches ?? []).map((noun) => client.invalidateQueries({ queryKey: [noun] })))
+      // After a failure the user can try again at once. The reload may last as long as the outage.
+      return e ? undefined : reloaded
+    },
   })
 }

@@ -1,0 +1,38 @@
+import { nextTick, onBeforeUnmount, watch } from 'vue'
+
+/** Gives the focus to the page's content, so that the next Tab leads to its first element. */
+export function focusContent(): void {
+  document.getElementById('main')?.focus({ preventScroll: true })
+}
+
+/**
+ * Returns the focus to the element that had it before a dialog opened, such as its button. Vuetify does so only for dialogs
+ * that contain their button. If the element is gone, the page's content gets the focus.
+ */
+export function useFocusReturn(open: () => boolean): void {
+  let opener: HTMLElement | null = null
+
+  async function giveBack() {
+    await nextTick()
+    const now = document.activeElement
+    if (now && now !== document.body && !now.closest('[role=dialog]')) return // it was moved on purpose
+    opener?.focus({ preventScroll: true })
+    if (document.activeElement !== opener) focusContent()
+  }
+
+  watch(open, (is, was) => {
+    if (is) opener = lasting(document.activeElement)
+    else if (was) void giveBack()
+  }, { immediate: true })
+  onBeforeUnmount(() => {
+    if (open()) void giveBack()
+  })
+}
+
+/** The element itself, or the button of the menu that it belongs to: the menu closes. */
+function lasting(element: Element | null): HTMLElement | null {
+  const menu = element?.closest('.v-menu')?.id
+  const button = menu ? document.querySelector(`[aria-controls="${CSS.escape(menu)}"]`) : null
+  const found = button ?? element
+  return found instanceof HTMLElement ? found : null
+}
