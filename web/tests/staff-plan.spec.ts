@@ -35,6 +35,10 @@ test('a floor plan is drawn by keyboard and pointer, and kept', async ({ page, s
   await page.keyboard.press('ArrowDown')
   await expect(garden.locator('.plan').getByRole('button')).toHaveCount(1)
   await expect(at('P1')).toBeFocused()
+  await page.keyboard.press('ControlOrMeta+z')
+  await expect(garden.locator('.tray').getByRole('button')).toHaveCount(3)
+  await expect(at('P1')).toBeFocused() // although it is in another list
+  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowDown')
   await expect(page.getByText('Table P1: column 2, row 2')).toBeAttached()
