@@ -43,6 +43,10 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", audit.ActionMenuPublished, "menuVersion:{draft}", 1},
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // already published
 		{"service", "POST", "/api/tables/{table}/rotate", "", audit.ActionTableRotated, "table:{table}", 1},
+		{"managerA", "PUT", "/api/branches/1/floor-plan", `{"tables":[{"tableId":"{table}","planColumn":20,"planRow":15,"shape":"ROUND"}]}`,
+			audit.ActionTableEdited, "table:{table}", 1},
+		{"managerA", "PUT", "/api/branches/1/floor-plan", `{"tables":[{"tableId":"{table}","planColumn":20,"planRow":15,"shape":"ROUND"}]}`,
+			"", "", 0}, // as before
 		{"staffA", "POST", "/api/visits/{visit}/close", "", audit.ActionVisitClosed, "visit:{visit}", 1},
 		{"staffA", "POST", "/api/visits/{visit}/close", "", "", "", 0},
 		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`,

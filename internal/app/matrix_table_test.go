@@ -143,7 +143,11 @@ var matrix = map[string]cell{
 	"POST /api/branches/{id}/tables/bulk": {
 		path: "/api/branches/{branch}/tables/bulk", body: `{"labels":"{label}"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
-	"PATCH /api/tables/{id}":      {path: "/api/tables/{table}", body: `{"seats":6}`, wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"PATCH /api/tables/{id}": {path: "/api/tables/{table}", body: `{"seats":6}`, wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"PUT /api/branches/{id}/floor-plan": {
+		path: "/api/branches/{branch}/floor-plan", body: `{"tables":[{"tableId":"{table}","planColumn":20,"planRow":15,"shape":"ROUND"}]}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
 	"GET /api/tables/qr-sheet":    {path: "/api/tables/qr-sheet?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/tables/{id}/qr.svg": {path: "/api/tables/{table}/qr.svg", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"POST /api/visits":            {body: `{"tableId":"{freetable}"}`, wants: staff("+n", "ff", "+n", "+n", "+++")},

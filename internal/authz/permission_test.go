@@ -30,6 +30,7 @@ func TestGrantedByDefault(t *testing.T) {
 		{"GET", "/api/stock/reservations", "STOCK", false, "OAM"},
 		{"GET", "/api/tables", "TABLES", false, "OAMCS"},
 		{"POST", "/api/tables/{id}/rotate", "TABLES", false, "OAM"},
+		{"PUT", "/api/branches/{id}/floor-plan", "TABLES", false, "OAM"},
 		{"POST", "/api/visits/{id}/close", "VISITS", false, "OAMCS"},
 		{"GET", "/api/orders/{id}", "ORDERS", false, "OAMCKS"},
 		{"POST", "/api/orders/{id}/payments", "ORDERS", false, "OAMC"},

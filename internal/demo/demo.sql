@@ -68,9 +68,9 @@ INSERT INTO recipe_line (menu_item_id, item_id, qty)
 SELECT r.menu_item_id, r.item_id, r.qty FROM @rows($1: menu_item_id int, item_id int, qty int) AS r
 
 -- name: table_insert
-INSERT INTO dining_table (id, branch_id, label)
-SELECT r.id, r.branch_id, r.label
-FROM @rows($1: id int, branch_id int, label text) AS r
+INSERT INTO dining_table (id, branch_id, label, plan_column, plan_row, shape)
+SELECT r.id, r.branch_id, r.label, r.plan_column, r.plan_row, r.shape
+FROM @rows($1: id int, branch_id int, label text, plan_column int, plan_row int, shape text) AS r
 
 -- name: stock_item_insert
 INSERT INTO stock_item (id, branch_id, sku, name, unit, low_at, created_at, updated_at)

@@ -104,7 +104,8 @@ func TestLoad(t *testing.T) {
 		if q := first.Menus[0].Quotas[11]; q != 20 {
 			t.Errorf("item 11 has the quota %d", q)
 		}
-		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 {
+		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 ||
+			got.Place == nil || *got.Place != (visit.PlanCell{Column: 4}) || got.Shape != visit.ShapeRound {
 			t.Errorf("the third table is %v", got)
 		}
 		if len(first.Stock) != 8 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {

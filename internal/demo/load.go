@@ -182,11 +182,20 @@ func (r restaurant) queueStock(tx sqldb.Tx, at time.Time) {
 		Int("qty", func(i int) int64 { return r.recipes[i].qty }))
 }
 
+// tableShapes are the shapes of a branch's tables, which stand in two rows of three on its plan.
+var tableShapes = []visit.Shape{
+	visit.ShapeSquare, visit.ShapeSquare, visit.ShapeRound, visit.ShapeWide, visit.ShapeSquare, visit.ShapeRound,
+}
+
 func (r restaurant) tableRows() *sqldb.RowSet {
+	nth := func(i int) int { return int(r.tables[i].id-1) % len(tableShapes) } // ids begin at 1, and a branch has six tables
 	return sqldb.NewRowSet(len(r.tables)).
 		Int("id", func(i int) int64 { return r.tables[i].id }).
 		Int("branch_id", func(i int) int64 { return r.tables[i].branch }).
-		Text("label", func(i int) string { return r.tables[i].label })
+		Text("label", func(i int) string { return r.tables[i].label }).
+		Int("plan_column", func(i int) int64 { return int64(nth(i) % 3 * 2) }).
+		Int("plan_row", func(i int) int64 { return int64(nth(i) / 3 * 2) }).
+		Text("shape", func(i int) string { return string(tableShapes[nth(i)]) })
 }
 
 func (r restaurant) qrRows() *sqldb.RowSet {

@@ -40,13 +40,21 @@ func (l *sharedResources) previous(t testing.TB) string {
 	})
 }
 
+// migrateBefore takes the migrations from this number on back.
+func (s *installation) migrateBefore(number int) {
+	s.t.Helper()
+	for s.migrations()[number-1] {
+		s.must("migrate", "down")
+	}
+}
+
 // This release takes over the database and the Redis of the previous one: orders of both can be paid, repeated and
 // cancelled, and in the end all stores agree. The previous release runs on the schema before migration 34, which the
 // command of this one restores.
 func TestPrevious_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
-		s.must("migrate", "down")
+		s.migrateBefore(34)
 		s.first().binary = shared.previous(t)
 		s.startDemo()
 		g := s.guest(0)
@@ -80,7 +88,7 @@ func TestPrevious_release(t *testing.T) {
 		// Back to the previous release: the attempt of an unpaid order gets its row.
 		place()
 		s.first().stop()
-		s.must("migrate", "down")
+		s.migrateBefore(34)
 		s.first().binary = shared.previous(t)
 		s.first().start()
 		s.pay(orders[4].ID)

@@ -1,5 +1,5 @@
-// Package visit owns tables with their printed QR tokens, visits, and the guests of a visit with the tokens of their
-// phones.
+// Package visit owns tables with their printed QR tokens and their places on the floor plan, visits, and the guests of
+// a visit with the tokens of their phones.
 //
 // A visit is one party at one table, from its first scan to its closing. A customer token belongs to one visit and ends
 // with it. A QR token identifies a table and is not a login: scanning it joins the table's open visit or opens one.
@@ -16,4 +16,5 @@
 //	V4 an idle visit is closed after its branch's AutoClose, but not while an order is unpaid
 //	V5 only the SHA-256 of a customer token is stored
 //	V6 a visit moves with its guests, orders and calls to an active table without an open visit; its tokens stay valid
+//	V7 two tables never cover the same cell of their section's plan
 package visit

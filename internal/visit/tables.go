@@ -27,7 +27,8 @@ type TableEdit struct {
 	Active  *bool
 }
 
-// Apply returns the changed table, or an error if it is not valid.
+// Apply returns the changed table, or an error if it is not valid. A table that changes its section loses its place on
+// the plan.
 func (e TableEdit) Apply(t Table) (Table, error) {
 	if e.Label != nil {
 		var err error
@@ -39,9 +40,12 @@ func (e TableEdit) Apply(t Table) (Table, error) {
 		t.Seats = *e.Seats
 	}
 	if e.Section != nil {
-		var err error
-		if t.Section, err = normalSection(*e.Section); err != nil {
+		section, err := normalSection(*e.Section)
+		if err != nil {
 			return t, err
+		}
+		if section != t.Section {
+			t.Section, t.Place = section, nil // a place belongs to the plan of one section
 		}
 	}
 	if e.Active != nil {

@@ -43,7 +43,9 @@ type Table struct {
 	BranchID int64
 	Label    string
 	Seats    int
-	Section  string // of the floor, such as Terrace; empty for none
+	Section  string    // of the floor, such as Terrace; empty for none
+	Place    *PlanCell // on the plan of its section; nil for none
+	Shape    Shape
 	Active   bool   // false: its code is refused
 	QR       string // empty only if the table never had one
 	Party    *Party // the open visit; nil for none
@@ -113,6 +115,9 @@ type TableStore interface {
 	AddTables(ctx context.Context, by authz.Actor, tables []Table, refused []string, now time.Time) ([]Table, error)
 	// EditTable changes a table. It fails with ErrTableTaken for taking a table with an open visit out of use.
 	EditTable(ctx context.Context, by authz.Actor, id int64, e TableEdit, now time.Time) (Table, error)
+	// SavePlan sets the places and shapes of tables of a branch, all or none, see ApplyPlan. Concurrent calls for one
+	// branch run one after the other, so that two tables never get the same cell.
+	SavePlan(ctx context.Context, by authz.Actor, branch int64, edits []PlanEdit, now time.Time) error
 	// RecordPrinted records in the audit log that the codes of tables were printed.
 	RecordPrinted(ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time) error
 	// RotateQR revokes a table's QR token, adds a new one and closes the open visit, in one transaction.

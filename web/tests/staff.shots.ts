@@ -44,6 +44,11 @@ for (const [size, viewport] of Object.entries({ ...sizes, tablet })) {
     await shoot('10-sheet', 'tables/sheet')
     await shoot('3-counter', 'counter')
     await shoot('4-tables', 'tables')
+    await page.evaluate(() => {
+      localStorage.setItem('comanda.staff.tables.view', 'plan')
+    })
+    await shoot('4-tables-plan', 'tables')
+    await shoot('4-tables-plan-edit', 'tables/plan')
     await shoot('5-order', `orders/${o.id}`)
     await shoot('6-payments', 'payments')
     await shoot('7-refunded', `orders/${back.id}`)

@@ -23,6 +23,7 @@ func Staff(a *httpapi.API, floor *visit.Floor, publicURL func() string) {
 	httpapi.Register(visits, "staff-visit-close", "POST /api/visits/{id}/close",
 		"Clear a table; its guests can no longer order from their phones", s.close)
 	s.registerTables(tables)
+	s.registerPlan(tables)
 	s.registerVisits(visits)
 	s.registerCodes(a)
 }
@@ -38,6 +39,9 @@ type table struct {
 	Label    string `json:"label"`
 	Seats    int    `json:"seats"`
 	Section  string `json:"section,omitempty" doc:"The section of the floor; omitted for none."`
+	Column   *int   `json:"planColumn" doc:"The column on the plan of its section, from 0; null, as planRow, if it is not on the plan."`
+	Row      *int   `json:"planRow"`
+	Shape    string `json:"shape" enum:"SQUARE,ROUND,WIDE" doc:"A WIDE table also covers the next column."`
 	IsActive bool   `json:"isActive" doc:"false: its QR code is refused."`
 	QRToken  string `json:"qrToken,omitempty" doc:"Only for managers and above, and for the service token."`
 	Link     string `json:"link,omitempty" doc:"The content of the printed code. Only for managers and above, and for the service token."`
@@ -59,8 +63,10 @@ type party struct {
 func (s *staff) tableOf(a authz.Actor, t visit.Table) table {
 	out := table{
 		ID: httpapi.FormatID(t.ID), BranchID: httpapi.FormatID(t.BranchID), Label: t.Label, Seats: t.Seats,
-		Section:  t.Section,
-		IsActive: t.Active,
+		Section: t.Section, Shape: string(t.Shape), IsActive: t.Active,
+	}
+	if t.Place != nil {
+		out.Column, out.Row = &t.Place.Column, &t.Place.Row
 	}
 	if a.Kind != authz.Account || authz.RankOf(a.Role) >= authz.RankManager {
 		out.QRToken, out.Link = t.QR, s.link(t)
@@ -188,7 +194,7 @@ type editTableIn struct {
 	Body struct {
 		Label    *string `json:"label,omitempty" text:"line" minLength:"1" maxLength:"16"`
 		Seats    *int    `json:"seats,omitempty" minimum:"1" maximum:"100"`
-		Section  *string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Empty for none."`
+		Section  *string `json:"section,omitempty" text:"line" maxLength:"32" doc:"Empty for none. A table that changes its section leaves the floor plan."`
 		IsActive *bool   `json:"isActive,omitempty"`
 	}
 }

@@ -275,7 +275,7 @@ func TestStaff_routes_require_a_staff_login(t *testing.T) {
 	for _, c := range [][2]string{
 		{"GET", "/api/tables"}, {"POST", "/api/tables/3/rotate"}, {"GET", "/api/visits?branchId=1"}, {"POST", "/api/visits/x/close"},
 		{"POST", "/api/tables"}, {"PATCH", "/api/tables/3"}, {"GET", "/api/tables/qr-sheet?branchId=1"}, {"GET", "/api/tables/3/qr.svg"},
-		{"POST", "/api/visits"}, {"POST", "/api/visits/x/move"}, {"POST", "/api/visits/x/answer"},
+		{"PUT", "/api/branches/1/floor-plan"}, {"POST", "/api/visits"}, {"POST", "/api/visits/x/move"}, {"POST", "/api/visits/x/answer"},
 	} {
 		wantStatus(t, testenv.Serve(t, s, c[0], c[1], ""), 401, "unauthenticated")
 	}

@@ -3,6 +3,7 @@ package visitsql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -17,11 +18,7 @@ import (
 // lockTable locks a table until the end of the transaction, which also keeps phones from joining or opening a visit
 // there. QR and Party of the result are not set.
 func lockTable(ctx context.Context, tx sqldb.Tx, by authz.Actor, id int64) (visit.Table, error) {
-	t, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (visit.Table, error) {
-		t := visit.Table{ID: id}
-		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &t.Section, sqldb.Bool(&t.Active))
-		return t, err
-	}, stmt("table_lock"), id)
+	t, found, err := sqldb.One(ctx, tx, scanLocked, stmt("table_lock"), id)
 	if err == nil && (!found || !by.Sees(t.BranchID)) {
 		err = visit.ErrTable
 	}
@@ -35,13 +32,30 @@ func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error
 
 // tableNote is the audit log's record of a table.
 type tableNote struct {
-	Label   string `json:"label"`
-	Seats   int    `json:"seats"`
-	Section string `json:"section,omitempty"`
-	Active  bool   `json:"active"`
+	Label   string      `json:"label"`
+	Seats   int         `json:"seats"`
+	Section string      `json:"section,omitempty"`
+	Active  bool        `json:"active"`
+	Place   string      `json:"place,omitempty"` // on the plan, as column,row
+	Shape   visit.Shape `json:"shape,omitempty"` // empty for ShapeSquare
 }
 
-func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t.Section, t.Active} }
+func tableNoteOf(t visit.Table) tableNote {
+	n := tableNote{Label: t.Label, Seats: t.Seats, Section: t.Section, Active: t.Active}
+	if t.Place != nil {
+		n.Place = fmt.Sprintf("%d,%d", t.Place.Column, t.Place.Row)
+	}
+	if t.Shape != visit.ShapeSquare {
+		n.Shape = t.Shape
+	}
+	return n
+}
+
+// editedEntry returns the audit log's entry of an edited table.
+func editedEntry(by authz.Actor, was, is visit.Table, now time.Time) audit.Entry {
+	return audit.NewEntry(by, now, audit.ActionTableEdited, "table", strconv.FormatInt(is.ID, 10), is.BranchID).
+		WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(is))
+}
 
 // AddTable creates a table with its QR token.
 func (s *Store) AddTable(ctx context.Context, by authz.Actor, t visit.Table, now time.Time) (visit.Table, error) {
@@ -118,14 +132,12 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 		}
 		// If nothing differs, nothing is written or audited, so a repeated request is harmless.
 		if tableNoteOf(t) != tableNoteOf(was) {
-			_, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, t.Section, sqldb.Flag(t.Active))
+			column, row := planColumns(t)
+			_, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, t.Section, sqldb.Flag(t.Active), column, row)
 			if err != nil {
 				return labelTaken(err)
 			}
-			err = auditsql.Record(ctx, tx,
-				audit.NewEntry(by, now, audit.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
-					WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(t)))
-			if err != nil {
+			if err := auditsql.Record(ctx, tx, editedEntry(by, was, t, now)); err != nil {
 				return err
 			}
 		}

@@ -106,9 +106,8 @@ func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefor
 // scanTable reads a table with its party; without an open visit the columns of the visit are NULL.
 func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 	var p visit.Party
-	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.Section, sqldb.Bool(&t.Active), &t.QR, &p.Currency,
-		sqldb.NullText(&p.VisitID), sqldb.Time(&p.OpenedAt), sqldb.Time(&p.Calls.Bill), sqldb.Time(&p.Calls.Help),
-		sqldb.Time(&p.Calls.Water), &p.Guests, &p.Orders, &p.Unpaid)
+	err = scanColumns(r, &t, &t.QR, &p.Currency, sqldb.NullText(&p.VisitID), sqldb.Time(&p.OpenedAt),
+		sqldb.Time(&p.Calls.Bill), sqldb.Time(&p.Calls.Help), sqldb.Time(&p.Calls.Water), &p.Guests, &p.Orders, &p.Unpaid)
 	if p.VisitID != "" {
 		t.Party = &p
 	}

@@ -1,7 +1,7 @@
 // Package visitsql stores tables, visits and guests in SQL.
 //
-// Lock order: table, QR token, visit. A scan takes shared locks of the token and the visit. Revoking a token and
-// closing a visit take exclusive ones.
+// Lock order: tables in the order of their ids, QR token, visit. A scan takes shared locks of the token and the visit.
+// Revoking a token and closing a visit take exclusive ones.
 package visitsql
 
 import (

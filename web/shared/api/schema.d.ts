@@ -125,6 +125,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/branches/{id}/floor-plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Arrange tables on the floor plan */
+        put: operations["staff-floor-plan-save"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/branches/{id}/menu/copy": {
         parameters: {
             query?: never;
@@ -3661,7 +3678,7 @@ export interface components {
             label?: string;
             /** Format: int64 */
             seats?: number;
-            /** @description Empty for none. */
+            /** @description Empty for none. A table that changes its section leaves the floor plan. */
             section?: string;
         };
         FieldError: {
@@ -5102,6 +5119,10 @@ export interface components {
             /** @description The complete new set. */
             permissionIds: string[];
         };
+        SavePlanInBody: {
+            /** @description The tables to change; others stay as they are. */
+            tables: components["schemas"]["VisitPlanEdit"][];
+        };
         SetInBody: {
             /** Format: int64 */
             available: number;
@@ -5580,6 +5601,21 @@ export interface components {
              */
             until: string | null;
         };
+        VisitPlanEdit: {
+            /**
+             * Format: int64
+             * @description null, as planRow: not on the plan.
+             */
+            planColumn: number | null;
+            /** Format: int64 */
+            planRow: number | null;
+            /**
+             * @description A WIDE table also covers the next column.
+             * @enum {string}
+             */
+            shape: "SQUARE" | "ROUND" | "WIDE";
+            tableId: string;
+        };
         VisitTable: {
             branchId: string;
             id: string;
@@ -5588,12 +5624,24 @@ export interface components {
             label: string;
             /** @description The content of the printed code. Only for managers and above, and for the service token. */
             link?: string;
+            /**
+             * Format: int64
+             * @description The column on the plan of its section, from 0; null, as planRow, if it is not on the plan.
+             */
+            planColumn: number | null;
+            /** Format: int64 */
+            planRow: number | null;
             /** @description Only for managers and above, and for the service token. */
             qrToken?: string;
             /** Format: int64 */
             seats: number;
             /** @description The section of the floor; omitted for none. */
             section?: string;
+            /**
+             * @description A WIDE table also covers the next column.
+             * @enum {string}
+             */
+            shape: "SQUARE" | "ROUND" | "WIDE";
             /** @description The open visit; null for none. */
             visit: components["schemas"]["VisitParty"];
         };
@@ -5906,6 +5954,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-floor-plan-save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePlanInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitListTable"];
                 };
             };
             /** @description Error */

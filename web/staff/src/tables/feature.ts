@@ -9,6 +9,10 @@ export const feature: Feature = {
       meta: { title: 'tables.title', needs: ['GET /api/tables'] },
     },
     {
+      path: '/tables/plan', name: 'table-plan', component: () => import('./PlanView.vue'),
+      meta: { title: 'tables.plan_edit', needs: ['GET /api/tables', 'PUT /api/branches/{id}/floor-plan'] },
+    },
+    {
       path: '/tables/sheet', name: 'table-sheet', component: () => import('./SheetView.vue'),
       meta: { title: 'tables.sheet', needs: ['GET /api/tables/qr-sheet'], bare: true },
     },

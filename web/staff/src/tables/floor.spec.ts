@@ -12,7 +12,9 @@ test('a table shows its most urgent state', () => {
   expect(stateOf(table('A1'))).toBe('free')
   expect(stateOf(table('A1', {}))).toBe('seated')
   expect(stateOf(table('A1', { unpaid: 5 }))).toBe('unpaid')
-  expect(stateOf(table('A1', { unpaid: 5, calls: [{ reason: 'BILL', since: '' }] }))).toBe('calling')
+  expect(stateOf(table('A1', { unpaid: 5 }), true)).toBe('late')
+  expect(stateOf(table('A1'), true)).toBe('free') // its guests have left
+  expect(stateOf(table('A1', { unpaid: 5, calls: [{ reason: 'BILL', since: '' }] }), true)).toBe('calling')
   expect(stateOf(table('A1', null, false))).toBe('unused')
 })
 

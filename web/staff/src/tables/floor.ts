@@ -7,13 +7,16 @@ export type Party = NonNullable<Table['visit']>
 /** The fields of the table dialog. For new tables, the label is a list of labels and ranges. */
 export interface Given { label: string; seats: number; section: string; isActive: boolean }
 
-export type State = 'calling' | 'unpaid' | 'seated' | 'free' | 'unused'
+/** The states of a table, the most urgent first. */
+export const states = ['calling', 'late', 'unpaid', 'seated', 'free', 'unused'] as const
+export type State = (typeof states)[number]
 
-/** The most urgent state of a table. */
-export function stateOf(t: Table): State {
+/** The most urgent state of a table. `late`: the kitchen should have finished one of its orders. */
+export function stateOf(t: Table, late = false): State {
   if (!t.isActive) return 'unused'
   if (!t.visit) return 'free'
   if (t.visit.calls.length > 0) return 'calling'
+  if (late) return 'late'
   return t.visit.unpaid > 0 ? 'unpaid' : 'seated'
 }
 

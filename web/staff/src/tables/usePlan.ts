@@ -1,0 +1,78 @@
+import { computed, onMounted, onUnmounted, reactive, ref, shallowRef, watch, type Ref } from 'vue'
+import { onBeforeRouteLeave } from 'vue-router'
+
+import { branchId, changeBranch } from '../shell/branch'
+import { t } from '../shell/i18n'
+import { confirm } from '../shell/notices'
+import { useDo } from '../shell/query'
+import { api } from '../shell/session'
+import { inOrder, type Table } from './floor'
+import { PlanDraft, type Edit } from './planDraft'
+
+/**
+ * The changes to the plan of the branch. They stay while the tables are reloaded. Leaving the page or the branch with unsaved
+ * changes asks first.
+ */
+export function usePlan(tables: Ref<readonly Table[] | undefined>) {
+  const draft = shallowRef<PlanDraft>()
+  const lost = ref<string[]>([]) // labels of tables whose place another user has taken
+  let branch = ''
+
+  function take() {
+    if (!tables.value) return
+    if (!draft.value) {
+      branch = branchId.value
+      draft.value = reactive(new PlanDraft(tables.value)) as PlanDraft
+    } else if (branchId.value === branch) {
+      lost.value = [...lost.value, ...draft.value.rebase(tables.value)]
+    }
+  }
+  watch(tables, take, { immediate: true })
+  watch(branchId, async (now) => {
+    if (!draft.value || now === branch) return
+    if (!(await mayLeave())) {
+      changeBranch(branch)
+      return
+    }
+    draft.value = undefined
+    lost.value = []
+    take()
+  })
+
+  const changed = computed(() => draft.value?.changed ?? 0)
+
+  async function mayLeave(): Promise<boolean> {
+    if (changed.value === 0) return true
+    return (await confirm({ title: t('tables.plan_leave'), action: t('tables.plan_discard'), danger: true })) !== undefined
+  }
+  onBeforeRouteLeave(mayLeave)
+  const unload = (e: BeforeUnloadEvent) => {
+    if (changed.value > 0) e.preventDefault()
+  }
+  onMounted(() => {
+    addEventListener('beforeunload', unload)
+  })
+  onUnmounted(() => {
+    removeEventListener('beforeunload', unload)
+  })
+
+  const save = useDo(
+    (edits: Edit[]) => api.PUT('/api/branches/{id}/floor-plan', { params: { path: { id: Number(branch) } }, body: { tables: edits } }),
+    { touches: ['tables'], done: () => t('tables.plan_saved') },
+  )
+
+  return {
+    draft, changed, lost,
+    saving: save.isPending,
+    /** Saves the changes and reports whether that succeeded. A failure is shown, and the changes stay. */
+    async send(): Promise<boolean> {
+      lost.value = []
+      const edits = draft.value?.edits() ?? []
+      if (edits.length === 0) return true
+      return save.mutateAsync(edits).then(({ items }) => {
+        draft.value?.rebase(inOrder(items))
+        return true
+      }, () => false)
+    },
+  }
+}
