@@ -79,7 +79,7 @@ type rebuilt struct {
 
 // nothingToCompare returns the result for an installation without documents in Redis. It succeeds: none can be wrong.
 func nothingToCompare(ctx context.Context, s *system.Service) (r result, ok bool, err error) {
-	note := "Redis is in process of the server, which does not run; it makes its documents when it starts."
+	note := "Redis is in process of the server, which does not run; nothing was compared."
 	if s.Redis != nil {
 		kept, why, err := s.KeepsDocuments(ctx)
 		if kept || err != nil {

@@ -117,7 +117,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 // secondProcess starts a second process on the same database, with the same principals.
 func (f *fixture) secondProcess() *fixture {
 	c := f.core.Config
-	c.DataDir = dataDir(f.t)
+	c.DataDir, c.RedisListen = dataDir(f.t), testenv.FreeAddr(f.t)
 	return f.withConfig(c)
 }
 

@@ -35,6 +35,7 @@ func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) 
 	}
 	defer db.Close()
 	redis, err := AttachRedis(ctx, c)
+	apart := err != nil
 	// Without Redis an empty embedded store is used, so that the services need no special case.
 	if err != nil { // SQL decides; servers update Redis from it later
 		redis, err = redisdb.Open(ctx, redisdb.Config{})
@@ -45,6 +46,7 @@ func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) 
 	defer redis.Close()
 	k, err := NewCore(ctx, Deps{
 		Config: c, DB: db, Redis: redis, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		NoCache: apart,
 	})
 	if err != nil {
 		return none, err

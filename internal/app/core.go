@@ -122,8 +122,9 @@ type Core struct {
 	applying    sync.Mutex                    // held while changed settings are applied
 	process     system.About
 
-	memory *stockmemory.Cache // the admission cache, if it is in this process
-	mirror *stockredis.Cache  // its copy in the embedded store
+	memory *stockmemory.Cache   // the admission cache, if it is in this process
+	mirror *stockredis.Cache    // its copy in the embedded store
+	behind map[stock.Scope]bool // scopes whose copy is older; only the loop of the copies uses it
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
@@ -137,6 +138,7 @@ type Deps struct {
 	Metrics  prometheus.Registerer
 	Gateways *gateways    // nil: the counter and, if configured, the sandbox
 	Process  system.About // zero in a command
+	NoCache  bool         // a command without the servers' Redis: it must not apply what servers have to apply
 }
 
 // NewCore creates all services. It reads the installation's keys, which the first start creates, and the revoked
@@ -159,7 +161,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	k.wireCatalog()
 	k.wireDocuments(d.Metrics)
 	k.wireVisits(d.Metrics)
-	k.wireStock(d.Metrics)
+	k.wireStock(d.Metrics, d.NoCache)
 	k.CartStore = cartsql.New(k.DB, k.DB.Now)
 	k.Carts = &cart.Service{Store: k.CartStore, LiveMenus: k.LiveMenus}
 	k.wireOrders(d.Metrics)
@@ -196,9 +198,9 @@ func (k *Core) wireVisits(reg prometheus.Registerer) {
 
 // wireStock creates the admission cache with its syncer, and the reservations of other systems. The syncer is shared
 // with the orders' ledger: both hold units of the same counters.
-func (k *Core) wireStock(reg prometheus.Registerer) {
+func (k *Core) wireStock(reg prometheus.Registerer, noCache bool) {
 	k.Stock = stocksql.New(k.DB)
-	k.wireAdmissionCache(reg)
+	k.wireAdmissionCache(reg, noCache)
 	k.Syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: k.AdmissionCache, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.syncerObserver(),
 	})
@@ -287,7 +289,7 @@ func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64,
 // updateCache applies a committed quota to the admission cache at once, instead of in the next round of Replay. A
 // failure is only logged: the row in redis_outbox stays, and the loop applies it later.
 func (k *Core) updateCache(ctx context.Context) {
-	if !k.Redis.Up() {
+	if k.memory == nil && !k.Redis.Up() {
 		return
 	}
 	if err := k.Syncer.ReplayAll(ctx); err != nil {

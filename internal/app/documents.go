@@ -64,7 +64,7 @@ func (k *Core) keepsDocuments() bool {
 // is most of the delay until readers see a change.
 func (k *Core) documentLoops() []worker.Loop {
 	if !k.keepsDocuments() {
-		return []worker.Loop{{Name: "documents", Run: k.discardDocuments, Every: time.Second, Timeout: time.Minute}}
+		return []worker.Loop{{Name: "documents", Run: k.documentStore.Discard, Every: time.Second, Timeout: time.Minute}}
 	}
 	return []worker.Loop{
 		{
@@ -80,18 +80,6 @@ func (k *Core) documentLoops() []worker.Loop {
 			MaxPause: 5 * time.Second,
 		},
 	}
-}
-
-// discardDocuments deletes queued changes, and the epoch of documents that an earlier run has kept.
-func (k *Core) discardDocuments(ctx context.Context) error {
-	g, err := k.documentStore.Generation(ctx)
-	if err == nil && g.Epoch != "" {
-		err = k.documentStore.Invalidate(ctx, g.Epoch)
-	}
-	if err != nil {
-		return err
-	}
-	return k.documentStore.Discard(ctx)
 }
 
 // checkDocuments is the readiness check of the documents.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/document"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -28,11 +29,19 @@ func TestDocuments_not_kept(t *testing.T) {
 	if queued() == 0 || k.keepsDocuments() || len(k.documentLoops()) != 1 {
 		t.Fatalf("%d changes are queued, documents are kept: %t", queued(), k.keepsDocuments())
 	}
+	// An interrupted rebuild must not continue later: the changes that it would need are discarded.
+	next := document.GenerationState{Building: "b", Entity: document.ByName("dish"), After: "7", ClaimedUntil: db.Now()}
+	if ok, err := k.documentStore.ClaimBuild(t.Context(), testenv.Must(k.documentStore.Generation(t.Context()))(t), next, db.Now()); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
 	for range 2 {
-		testenv.NoError(t, k.discardDocuments(t.Context()))
+		testenv.NoError(t, k.documentStore.Discard(t.Context()))
 	}
 	if n := queued(); n != 0 || k.checkDocuments(t.Context()) != nil {
 		t.Errorf("%d changes are left, %v", n, k.checkDocuments(t.Context()))
+	}
+	if g := testenv.Must(k.documentStore.Generation(t.Context()))(t); g.Building != "" || g.After != "" || g.Entity != nil {
+		t.Errorf("the rebuild may continue: %+v", g)
 	}
 	x := testenv.Must(k.systemService().Index(t.Context()))(t)
 	if !x.Whole || x.Note == "" || x.Verification != nil {

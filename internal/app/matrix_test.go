@@ -52,6 +52,7 @@ func newFixture(t *testing.T) *fixture {
 	c := testenv.Must(LoadConfig(map[string]string{
 		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
+		"COMANDA_REDIS_LISTEN": testenv.FreeAddr(t), // with it the store has documents
 	}, nil, "", nil))(t)
 	f := (&fixture{t: t}).withConfig(c)
 	f.codes = testenv.Must(f.core.Floor.Tables(t.Context(), authz.System(), 1))(t)

@@ -18,9 +18,11 @@ import (
 
 // wireAdmissionCache creates the admission cache: in the memory of the only process, or in the Redis that all processes
 // share. A command beside the server has no access to the server's memory: its changes stay in redis_outbox, and the
-// server applies them within a second.
-func (k *Core) wireAdmissionCache(reg prometheus.Registerer) {
+// server applies them within a few seconds.
+func (k *Core) wireAdmissionCache(reg prometheus.Registerer, noCache bool) {
 	switch {
+	case noCache:
+		k.AdmissionCache = stock.NoCache{}
 	case k.Redis.InProcess():
 		k.memory = stockmemory.New(stockmemory.Config{Now: k.DB.Now, Metrics: reg})
 		k.AdmissionCache = k.memory
@@ -46,23 +48,38 @@ func (k *Core) mirrorLoops() []worker.Loop {
 
 // mirrorCounters copies the scopes that have changed, or that the embedded store has lost.
 func (k *Core) mirrorCounters(ctx context.Context) error {
+	if k.behind == nil {
+		k.behind = map[stock.Scope]bool{}
+	}
 	var failed error
 	for s, changed := range k.memory.Scopes() {
-		if !changed {
+		if !changed && !k.behind[s] {
 			if _, ok, err := k.mirror.Counts(ctx, s, []int64{0}); ok || err != nil {
 				continue
 			}
 		}
-		shown, ok, _ := k.memory.ReadScope(ctx, s) // never fails
-		epoch, err := k.mirror.BeginRebuild(ctx, s)
-		if err == nil && ok {
-			err = k.mirror.FinishRebuild(ctx, stock.ScopeSnapshot{
-				Scope: s, Epoch: epoch, Ends: shown.ExpiresAt.Add(-stock.RecordTTL), Counts: shown.Counts,
-			})
+		k.behind[s] = true // a failed copy is repeated in the next round
+		if err := k.copyScope(ctx, s); err != nil {
+			failed = errors.Join(failed, err)
+			continue
 		}
-		failed = errors.Join(failed, err)
+		delete(k.behind, s)
 	}
 	return failed
+}
+
+func (k *Core) copyScope(ctx context.Context, s stock.Scope) error {
+	shown, ok, err := k.memory.ReadScope(ctx, s)
+	if err != nil {
+		return err
+	}
+	epoch, err := k.mirror.BeginRebuild(ctx, s)
+	if err != nil || !ok {
+		return err
+	}
+	return k.mirror.FinishRebuild(ctx, stock.ScopeSnapshot{
+		Scope: s, Epoch: epoch, Ends: shown.ExpiresAt.Add(-stock.RecordTTL), Counts: shown.Counts,
+	})
 }
 
 // stockServices returns the services behind the stock routes.

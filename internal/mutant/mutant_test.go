@@ -3,6 +3,7 @@
 package mutant
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +103,12 @@ func run(t *testing.T, m mistake, binary string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.run", m.run, "-test.failfast", "-test.timeout", limit.String())
+	args := []string{"-test.run", m.run, "-test.failfast", "-test.timeout", limit.String()}
+	// rapid would store the sequence that found the bug, and later runs would find the bug by it alone.
+	if content := testenv.Must(os.ReadFile(binary))(t); bytes.Contains(content, []byte("rapid.nofailfile")) {
+		args = append(args, "-rapid.nofailfile")
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = filepath.Join(root, m.pkg)
 	said, err := cmd.CombinedOutput()
 	return string(said), err

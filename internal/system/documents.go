@@ -41,8 +41,8 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 	})
 }
 
-const noDocuments = "Without a Redis, no documents are kept; they are read from SQL. Set COMANDA_REDIS_LISTEN to keep them in " +
-	"the process."
+const noDocuments = "Without a Redis, no documents are kept; they are read from SQL. Set COMANDA_REDIS_LISTEN to keep " +
+	"them in the process."
 
 // KeepsDocuments reports, for a command, whether there are documents to compare or rebuild. The store inside of a server
 // has none until a rebuild has begun, and on most installations never. note is the reason.

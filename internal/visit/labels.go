@@ -75,10 +75,12 @@ func splitNumber(label string) (prefix, digits string) {
 	return prefix, label[len(prefix):]
 }
 
-// LabelsTaken returns ErrLabelTaken for several labels.
-func LabelsTaken(labels []string) error {
+// LabelsTaken returns ErrLabelTaken for several labels of a request. It contains the number of requested labels: after a
+// lost answer, a client finds that all of them exist.
+func LabelsTaken(labels []string, requested int) error {
 	const detail = "These labels are listed twice or in use: %s."
-	return fault.Newf(fault.Conflict, ErrLabelTaken.Code, detail, strings.Join(labels, ", ")).With("labels", labels)
+	return fault.Newf(fault.Conflict, ErrLabelTaken.Code, detail, strings.Join(labels, ", ")).
+		With("labels", labels).With("requested", requested)
 }
 
 // AddTables creates tables with their own QR tokens, or none. Their branch, seats and section are those of like. It

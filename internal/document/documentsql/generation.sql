@@ -19,6 +19,11 @@ UPDATE document_plane
 SET building = $2, building_server = $3, entity = $4, after_id = $5, claimed_until = $6
 WHERE id = 1 AND building = $1 AND claimed_until <= $7
 
+-- name: generation_clear
+-- Also ends a rebuild, which must not continue after changes were discarded.
+UPDATE document_plane SET epoch = '', building = '', entity = '', after_id = '', claimed_until = 0
+WHERE id = 1 AND (epoch <> '' OR building <> '')
+
 -- name: generation_deadline_move
 UPDATE document_plane SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
 

@@ -48,9 +48,16 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	}
 }
 
-// Discard deletes all queued changes, for an installation that keeps no documents in Redis. It only reads if there are
-// none.
+// Discard deletes all queued changes, for an installation that keeps no documents in Redis, and clears the state of
+// documents that an earlier run has kept or begun to rebuild. It only reads if there is nothing to do.
 func (s *Store) Discard(ctx context.Context) error {
+	if g, err := s.Generation(ctx); err != nil {
+		return err
+	} else if g.Epoch != "" || g.Building != "" {
+		if _, err := s.db.Exec(ctx, stmt("generation_clear")); err != nil {
+			return err
+		}
+	}
 	for {
 		if oldest, err := s.Position(ctx); err != nil || oldest.IsZero() {
 			return err

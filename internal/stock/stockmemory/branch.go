@@ -124,10 +124,11 @@ func (b *branch) expired(id int64, now time.Time, limit int) []stock.Hold {
 	}
 	var holds []stock.Hold
 	for _, t := range b.queue {
-		if t.at.After(now) || len(holds) == limit {
+		if len(holds) == limit {
 			break
 		}
-		if !isCurrent(t) {
+		// The clock may have been set back, so a later entry may be due earlier.
+		if t.at.After(now) || !isCurrent(t) {
 			continue
 		}
 		r := b.records[t.id]

@@ -97,7 +97,7 @@ func (s *Store) AddTables(
 			}
 		}
 		if len(taken) > 0 {
-			return visit.LabelsTaken(taken)
+			return visit.LabelsTaken(taken, len(tables))
 		}
 		all = make([]visit.Table, len(tables))
 		for i, t := range tables {

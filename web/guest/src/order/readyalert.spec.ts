@@ -6,7 +6,7 @@ import { setLanguage } from '@shared/i18n'
 import type { OrderState } from './orderstate'
 import { useReadyAlert } from './readyalert'
 
-const first = { id: 'o1', number: 'A-042', path: '/app/orders/o1' }
+const first = { id: 'o1', number: 'A-042', hint: 'Come and pick it up', path: '/app/orders/o1' }
 const order = ref(first)
 const shown = vi.fn()
 const vibrate = vi.fn()
@@ -21,8 +21,11 @@ beforeEach(async () => {
   // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the app uses nothing else of the browser's class
   vi.stubGlobal('Notification', class {
     static requestPermission = () => Promise.resolve(permission)
-    constructor(title: string, options: { data: string }) {
-      shown(title, options.data)
+    static get permission() {
+      return permission
+    }
+    constructor(title: string, options: { body: string; data: string }) {
+      shown(title, options.body, options.data)
     }
   })
   Object.defineProperty(navigator, 'vibrate', { value: vibrate, configurable: true })
@@ -56,7 +59,7 @@ async function go(asks: boolean, ...states: OrderState[]): Promise<void> {
 test('a guest who asked for the alert is notified once when the order is ready', async () => {
   await go(true, 'paid', 'preparing', 'ready', 'served')
   await vi.waitFor(() => {
-    expect(shown.mock.calls).toEqual([['Order A-042 is ready', '/app/orders/o1']])
+    expect(shown.mock.calls).toEqual([['Order A-042 is ready', 'Come and pick it up', '/app/orders/o1']])
   })
   expect(vibrate).toHaveBeenCalledTimes(1)
 })
@@ -89,7 +92,17 @@ test('the alert of one order is kept over a reload', async () => {
   scope = effectScope()
   await go(false, 'preparing', 'ready')
   expect(vibrate).toHaveBeenCalledTimes(1)
-  order.value = { id: 'o2', number: 'A-043', path: '/app/orders/o2' }
+  order.value = { id: 'o2', number: 'A-043', hint: '', path: '/app/orders/o2' }
   await go(false, 'preparing', 'ready')
   expect(vibrate).toHaveBeenCalledTimes(1)
+})
+
+test('a permission that was withdrawn ends a kept alert, and a dismissed question may be asked again', async () => {
+  await go(true, 'preparing')
+  permission = 'default'
+  const state = ref<OrderState>('preparing')
+  const ready = scope.run(() => useReadyAlert(order, state))
+  expect(ready?.alert.value).toBe('none')
+  await ready?.ask()
+  expect([ready?.alert.value, ready?.possible]).toEqual(['none', true])
 })

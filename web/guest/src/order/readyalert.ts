@@ -15,10 +15,11 @@ export function isCooking(state: OrderState | undefined): boolean {
   return before.includes(state)
 }
 
-/** An order and the page that its notification opens. */
+/** An order, the text of its notification and the page that it opens. */
 export interface Awaited {
   id: string
   number: string
+  hint: string
   path: string
 }
 
@@ -29,18 +30,23 @@ export interface Awaited {
 export function useReadyAlert(order: Ref<Awaited>, state: Ref<OrderState | undefined>) {
   const key = `comanda.alert.${order.value.id}`
   const kept = recall(key)
-  const alert = ref<ReadyAlert>(kept === 'notify' || kept === 'vibrate' ? kept : 'none')
-  const possible = 'Notification' in window || 'vibrate' in navigator
+  const canNotify = 'Notification' in window
+  const canVibrate = 'vibrate' in navigator
+  const alert = ref<ReadyAlert>('none')
+  if (kept === 'notify' && canNotify && Notification.permission === 'granted') alert.value = kept
+  if (kept === 'vibrate' && canVibrate) alert.value = kept
+  const possible = canVibrate || (canNotify && Notification.permission !== 'denied')
 
   async function ask(): Promise<void> {
-    const allowed = 'Notification' in window ? await Notification.requestPermission() : 'denied'
-    alert.value = allowed === 'granted' ? 'notify' : 'vibrate'
+    const allowed = canNotify ? await Notification.requestPermission() : 'denied'
+    if (allowed === 'granted') alert.value = 'notify'
+    else if (allowed === 'denied' && canVibrate) alert.value = 'vibrate' // a dismissed question may be asked again
     remember(key, alert.value)
   }
 
   watch(state, (is, was) => {
     if (alert.value === 'none' || is !== 'ready' || !isCooking(was)) return
-    if ('vibrate' in navigator) navigator.vibrate([200, 100, 200])
+    if (canVibrate) navigator.vibrate([200, 100, 200])
     // A visible page already shows the headline.
     if (alert.value === 'notify' && document.hidden) void notify(order.value)
   })
@@ -50,7 +56,7 @@ export function useReadyAlert(order: Ref<Awaited>, state: Ref<OrderState | undef
 /** Shows a notification. On phones only a service worker can do it; other browsers work without one. */
 async function notify(order: Awaited): Promise<void> {
   const title = t('ready.title', { number: order.number })
-  const options = { body: t('confirm.readyHint'), icon: '/app/icon-192.png', tag: order.id, data: order.path }
+  const options = { body: order.hint, icon: '/app/icon-192.png', tag: order.id, data: order.path }
   const registration = await navigator.serviceWorker?.getRegistration()
   if (registration) await registration.showNotification(title, options)
   else new Notification(title, options)

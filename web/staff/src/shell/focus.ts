@@ -17,7 +17,7 @@ export function useFocusReturn(open: () => boolean): void {
     const now = document.activeElement
     if (now && now !== document.body && !now.closest('[role=dialog]')) return // it was moved on purpose
     opener?.focus({ preventScroll: true })
-    if (document.activeElement !== opener) focusContent()
+    if (!opener || document.activeElement !== opener) focusContent()
   }
 
   watch(open, (is, was) => {
@@ -34,5 +34,6 @@ function lasting(element: Element | null): HTMLElement | null {
   const menu = element?.closest('.v-menu')?.id
   const button = menu ? document.querySelector(`[aria-controls="${CSS.escape(menu)}"]`) : null
   const found = button ?? element
-  return found instanceof HTMLElement ? found : null
+  // In Safari a clicked button has no focus.
+  return found instanceof HTMLElement && found !== document.body ? found : null
 }

@@ -47,9 +47,10 @@ test.each([
   ['the same request', 'a', ['A1', 'A2'], true],
   ['another request', 'b', ['A1', 'A2'], false],
   ['a label that was in use before', 'a', ['A1', 'T1'], false],
+  ['a label that another person has added, or that is listed twice', 'a', ['A1'], false],
 ] as const)('tables of a lost answer: %s', (_, request, labels, want) => {
   const lost = { request: 'a', known: new Set(['T1']) }
-  expect(wasAdded(lost, request, new Fault('table_label_taken', 409, { labels: [...labels] }))).toBe(want)
-  expect(wasAdded(undefined, request, new Fault('table_label_taken', 409, { labels: [...labels] }))).toBe(false)
+  expect(wasAdded(lost, request, new Fault('table_label_taken', 409, { labels: [...labels], requested: 2 }))).toBe(want)
+  expect(wasAdded(undefined, request, new Fault('table_label_taken', 409, { labels: [...labels], requested: 2 }))).toBe(false)
   expect(wasAdded(lost, request, new Fault('too_many_tables', 422))).toBe(false)
 })

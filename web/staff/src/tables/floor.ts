@@ -35,17 +35,17 @@ export function sectionsOf(tables: readonly Table[]): Section[] {
   return [...all].map(([name, its]) => ({ name, tables: its }))
 }
 
-/** A request to add tables whose answer was lost, and the labels in use before it. */
+/** A request to add tables whose answer was lost, with its branch, and the labels in use before it. */
 export interface LostAddition { request: string; known: ReadonlySet<string> }
 
 /**
- * Whether a refusal shows that the lost request has added the tables: none of the labels that it names was in use before.
- * The server adds all tables of a request or none.
+ * Whether a refusal shows that the lost request has added the tables: it names every label of the request, and none of
+ * them was in use before. The server adds all tables of a request or none.
  */
 export function wasAdded(lost: LostAddition | undefined, request: string, refusal: Fault): boolean {
   const taken = refusal.problem.labels
   return lost?.request === request && refusal.code === 'table_label_taken' && Array.isArray(taken) &&
-    taken.every((label) => !lost.known.has(label as string))
+    taken.length === refusal.problem.requested && taken.every((label) => !lost.known.has(label as string))
 }
 
 /** The tables to which guests can be moved. */

@@ -54,16 +54,17 @@ export function useTables() {
     open, move, answer, edit, adding: add.isPending,
     /** Adds tables and reports whether they exist now, also if the answer to the same request was lost before. */
     async add(body: Addition): Promise<boolean> {
-      const request = JSON.stringify(body)
+      const request = JSON.stringify([branchId.value, body])
       if (lost?.request !== request) lost = undefined
-      const known = lost?.known ?? new Set(asked.data.value?.items.map((table) => table.label))
+      const before = asked.data.value?.items.map((table) => table.label)
+      const known = lost?.known ?? (before && new Set(before))
       try {
         await add.mutateAsync(body)
       } catch (e) {
         if (!isFault(e)) throw e
         if (wasAdded(lost, request, e)) notify(t('tables.saved'))
         else {
-          if (e.passing) lost = { request, known }
+          if (e.passing && e.status !== 429 && known) lost = { request, known } // a refused request has no effect
           return false
         }
       }
