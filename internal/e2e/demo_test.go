@@ -101,7 +101,7 @@ func (l *sharedResources) demoSQLite(t *testing.T) []byte {
 		path := filepath.Join(t.TempDir(), "comanda.db")
 		loadDemo(t, "sqlite:"+path)
 		// Closing the database merges the write-ahead log into the file.
-		if log, err := os.Stat(path + "-wal"); err == nil {
+		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 			t.Fatalf("a stopped server has left a write-ahead log of %d bytes", log.Size())
 		}
 		file, err := os.ReadFile(path)

@@ -160,6 +160,25 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// row appends the cells of row i, as SQLite receives them.
+func (r *RowSet) row(out []any, i int) []any {
+	for _, c := range r.columns {
+		switch {
+		case c.texts != nil:
+			out = append(out, c.texts[i])
+		case c.ints != nil:
+			out = append(out, c.ints[i])
+		case c.nullTexts != nil && c.nullTexts[i] != nil:
+			out = append(out, *c.nullTexts[i])
+		case c.nullInts != nil && c.nullInts[i] != nil:
+			out = append(out, *c.nullInts[i])
+		default:
+			out = append(out, nil)
+		}
+	}
+	return out
+}
+
 // bind converts a statement's arguments to those of the engine. Every error here is a mistake in the program: a wrong
 // number of arguments, or a set whose columns are not those that the statement declares.
 func (s *Stmt) bind(e Engine, args []any) ([]any, error) {

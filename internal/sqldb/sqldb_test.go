@@ -25,6 +25,11 @@ var stmts = sqldb.Load(fstest.MapFS{
 		SELECT b, d, n FROM @rows($1: b int, d text, n int) AS r WHERE true
 		ON CONFLICT (branch_id, biz_date) DO UPDATE SET last = order_number.last + excluded.last`)},
 	"number_insert.sql": {Data: []byte(`INSERT INTO order_number (branch_id, biz_date, last) VALUES ($1, $2, $3)`)},
+	"number_put.sql": {Data: []byte(`
+		INSERT INTO order_number (branch_id, biz_date, last) SELECT r.b, r.d, r.n FROM @rows($1: b int, d text, n int) AS r`)},
+	"number_put_new.sql": {Data: []byte(`
+		INSERT INTO order_number (branch_id, biz_date, last) SELECT r.b, r.d, r.n FROM @rows($1: b int, d text, n int) AS r WHERE true
+		ON CONFLICT (branch_id, biz_date) DO NOTHING`)},
 	"number_add.sql": {Data: []byte(`
 		UPDATE order_number SET last = order_number.last + r.n
 		FROM @rows($1: b int, d text, n int) AS r
@@ -85,6 +90,45 @@ func TestDB_rowSets(t *testing.T) {
 		testenv.Equal(t, [][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3))
 		if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()); err != nil || n != 0 {
 			t.Errorf("no rows changed %d, %v", n, err)
+		}
+	})
+}
+
+// Rows that are copied into a table count and fail as one statement, although SQLite inserts them one by one.
+func TestTx_inserts_rows(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		put, putNew := stmts.Must("number_put"), stmts.Must("number_put_new")
+		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			tx.QueueExactly(2, put, numbers(7, 8))
+			tx.QueueExactly(0, put, numbers())
+			n, err := tx.Exec(ctx, putNew, numbers(1, 2, 9))
+			if n != 1 {
+				t.Errorf("%d new rows", n)
+			}
+			return err
+		}))
+		want := [][2]int64{{1, 7}, {2, 8}, {3, 9}}
+		testenv.Equal(t, want, read(t, db, 9))
+		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			tx.Queue(put, sqldb.NewRowSet(4).
+				Int("b", func(i int) int64 { return 5 - int64(i) }). // 5, 4, and then 3, which exists
+				Text("d", func(int) string { return "2026-02-26" }).
+				Int("n", func(int) int64 { return 4 }))
+			return nil
+		})
+		if !errors.Is(err, sqldb.ErrUnique) {
+			t.Errorf("a repeated key: %v", err)
+		}
+		testenv.Equal(t, want, read(t, db, 9))
+		if n, err := db.Exec(t.Context(), put, numbers(1)); n != 0 || !errors.Is(err, sqldb.ErrUnique) {
+			t.Errorf("outside a transaction: %d, %v", n, err)
+		}
+		err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			_, err := tx.Exec(ctx, put, branches(1))
+			return err
+		})
+		if err == nil {
+			t.Error("rows with other columns are accepted")
 		}
 	})
 }

@@ -158,6 +158,11 @@ func (s *liteDB) close() {
 	s.own.close()
 	s.shared.close()
 	_ = s.readers.Close()
+	// The last connection merges the write-ahead log into the file when it closes, but not while a query that was cut off
+	// still has a statement open. A copy of the file alone would then be incomplete.
+	for _, text := range []string{"PRAGMA busy_timeout = 500", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		_, _ = s.conn.ExecContext(context.Background(), text)
+	}
 	_ = s.conn.Close()
 	_ = s.writer.Close()
 }
@@ -220,7 +225,7 @@ func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error
 	if t.err != nil {
 		return 0, t.err
 	}
-	return t.s.own.exec(ctx, q, args)
+	return t.s.own.execInTx(ctx, q, args)
 }
 
 func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
@@ -238,7 +243,7 @@ func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if t.err != nil {
 		return
 	}
-	got, err := t.s.own.exec(context.Background(), q, args)
+	got, err := t.s.own.execInTx(context.Background(), q, args)
 	if err == nil && n >= 0 && got != n {
 		err = fmt.Errorf("sqldb: %s: %w: %d, not %d", q.Name, ErrAffected, got, n)
 	}
@@ -294,20 +299,30 @@ type preparer interface {
 type prepared struct {
 	on preparer
 	mu sync.Mutex
-	by map[*Stmt]*sql.Stmt
+	by map[form]*sql.Stmt
 }
 
-func newPrepared(on preparer) *prepared { return &prepared{on: on, by: map[*Stmt]*sql.Stmt{}} }
+// form is a statement, or its text for one row.
+type form struct {
+	*Stmt
+	oneRow bool
+}
+
+func newPrepared(on preparer) *prepared { return &prepared{on: on, by: map[form]*sql.Stmt{}} }
 
 // get compiles under the lock, so that two callers compile a statement once. The map grows no further than the
 // program's statements.
-func (p *prepared) get(ctx context.Context, q *Stmt) (*sql.Stmt, error) {
+func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s, ok := p.by[q]; ok {
 		return s, nil
 	}
-	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), q.sqlite())
+	text := q.sqlite
+	if q.oneRow {
+		text = q.sqliteRow
+	}
+	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), text())
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}
@@ -315,12 +330,44 @@ func (p *prepared) get(ctx context.Context, q *Stmt) (*sql.Stmt, error) {
 	return s, nil
 }
 
+// execInTx runs a statement in a transaction, one that inserts rows once per row. Outside a transaction a failure would
+// leave the rows before it.
+func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected int64, err error) {
+	if q.sqliteRow == nil || len(args) != 1 {
+		return p.exec(ctx, q, args)
+	}
+	rows, ok := args[0].(*RowSet)
+	if !ok {
+		return p.exec(ctx, q, args) // which returns the error
+	}
+	if err := rows.fits(q.params[0].columns); err != nil {
+		return 0, fmt.Errorf("sqldb: %s: argument 1: %w", q.Name, err)
+	}
+	s, err := p.get(ctx, form{q, true})
+	if err != nil {
+		return 0, err
+	}
+	cells := make([]any, 0, len(rows.columns))
+	for i := range rows.n {
+		res, err := s.ExecContext(ctx, rows.row(cells[:0], i)...)
+		if err != nil {
+			return 0, translate(q.Name, err)
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return 0, translate(q.Name, err)
+		}
+		affected += n
+	}
+	return affected, nil
+}
+
 func (p *prepared) exec(ctx context.Context, q *Stmt, args []any) (int64, error) {
 	bound, err := q.bind(SQLite, args)
 	if err != nil {
 		return 0, err
 	}
-	s, err := p.get(ctx, q)
+	s, err := p.get(ctx, form{q, false})
 	if err != nil {
 		return 0, err
 	}
@@ -337,7 +384,7 @@ func (p *prepared) query(ctx context.Context, q *Stmt, args []any) (Rows, error)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.get(ctx, q)
+	s, err := p.get(ctx, form{q, false})
 	if err != nil {
 		return nil, err
 	}

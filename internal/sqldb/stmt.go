@@ -23,6 +23,7 @@ type Stmt struct {
 	Name string
 
 	postgres, sqlite func() string
+	sqliteRow        func() string // the text that inserts one row; nil unless insertsRows
 	params           []param
 }
 
@@ -174,6 +175,9 @@ func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	}
 	s.postgres = sync.OnceValue(func() string { return s.writePostgres(pieces) })
 	s.sqlite = sync.OnceValue(func() string { return s.writeSQLite(pieces) })
+	if insertsRows(pieces) {
+		s.sqliteRow = sync.OnceValue(func() string { return s.writeSQLiteRow(pieces) })
+	}
 	return s, nil
 }
 
@@ -317,6 +321,39 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 		}
 		fmt.Fprintf(&b, " FROM json_each(?%d))", p.param)
 	}
+	return enableFor(b.String(), "sqlite")
+}
+
+// insertsRows reports whether a statement copies a row set into a table, each row by itself: INSERT INTO ... SELECT
+// columns FROM @rows(...) AS r, without functions, subqueries and further parameters, and without an action on
+// conflicts but DO NOTHING. SQLite may then run it once per row.
+func insertsRows(pieces []piece) bool {
+	if len(pieces) != 3 || pieces[1].columns == nil {
+		return false
+	}
+	into, selected, ok := strings.Cut(pieces[0].text, "SELECT")
+	behind := strings.TrimSpace(pieces[2].text)
+	rest, isAlias := strings.CutPrefix(behind, "AS r")
+	rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "WHERE true"))
+	isPlain := rest == "" || strings.HasPrefix(rest, "ON CONFLICT") && strings.HasSuffix(rest, "DO NOTHING")
+	return ok && isAlias && isPlain && strings.HasPrefix(strings.TrimSpace(into), "INSERT INTO") &&
+		!strings.ContainsAny(selected, "(*") && !strings.Contains(selected, "DISTINCT")
+}
+
+// writeSQLiteRow writes a row set as the parameters of one row. For inserts of many rows this is several times faster
+// than JSON: each cell of which is parsed, printed and parsed again.
+func (s *Stmt) writeSQLiteRow(pieces []piece) string {
+	var b strings.Builder
+	b.WriteString(pieces[0].text)
+	b.WriteString("(SELECT ")
+	for i, c := range pieces[1].columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "?%d AS %s", i+1, c.name)
+	}
+	b.WriteString(")")
+	b.WriteString(pieces[2].text)
 	return enableFor(b.String(), "sqlite")
 }
 

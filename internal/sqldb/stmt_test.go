@@ -127,3 +127,28 @@ func TestBind_checksArguments(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Only statements whose rows do not depend on each other run once per row.
+func TestInsertsRows(t *testing.T) {
+	for text, want := range map[string]bool{
+		"INSERT INTO t (a, b) SELECT r.a, r.b FROM @rows($1: a text, b int) AS r":                                            true,
+		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r WHERE true ON CONFLICT (a) DO NOTHING":                     true,
+		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r WHERE true ON CONFLICT (a) DO UPDATE SET a = 'DO NOTHING'": false,
+		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r WHERE r.a > 'b'":                                           false,
+		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r ORDER BY r.a LIMIT 1":                                      false,
+		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r JOIN u ON u.a = r.a":                                       false,
+		"INSERT INTO t (a) SELECT DISTINCT r.a FROM @rows($1: a text) AS r":                                                  false,
+		"INSERT INTO t (a, b) SELECT r.a, row_number() OVER () FROM @rows($1: a text) AS r":                                  false,
+		"INSERT INTO t (a, b) SELECT r.a, (SELECT max(b) FROM t) FROM @rows($1: a text) AS r":                                false,
+		"INSERT INTO t (a, b) SELECT r.a, $2 FROM @rows($1: a text) AS r":                                                    false,
+		"UPDATE t SET a = r.a FROM @rows($1: a text) AS r":                                                                   false,
+		"SELECT r.a FROM @rows($1: a text) AS r":                                                                             false,
+	} {
+		s := testenv.Must(compile("s", text, nil))(t)
+		if got := s.sqliteRow != nil; got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+	s := testenv.Must(compile("s", "INSERT INTO t (a, b) SELECT r.a, r.b FROM @rows($1: a text, b int) AS r", nil))(t)
+	testenv.Equal(t, "INSERT INTO t (a, b) SELECT r.a, r.b FROM (SELECT ?1 AS a, ?2 AS b) AS r", s.sqliteRow())
+}
