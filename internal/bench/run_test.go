@@ -26,6 +26,9 @@ func TestRun(t *testing.T) {
 			return open(t, sqldbtest.PostgresURL(t), "redis://"+testenv.RedisServer(t).Addr(), ordering.Limits{})
 		},
 	} {
+		if testing.Short() && name == "services" {
+			continue // each measurement is the same on both
+		}
 		t.Run(name, func(t *testing.T) {
 			h := open(t)
 			var steps []string

@@ -55,7 +55,14 @@ type BranchEdit struct {
 	Open       *bool
 	Hours      *OpeningHours
 	SharedCart *bool
-	MailFrom   *string // only staff of all branches may change it, because it uses the mail server of the restaurant
+	MailFrom   *string
+}
+
+// concernsHouse reports whether the edit changes what only staff of all branches may change: the country with its money
+// and time, as when a branch is created, and the sender, because it uses the mail server of the restaurant.
+func (e BranchEdit) concernsHouse(b Branch) bool {
+	return e.Country != nil && *e.Country != b.Country || e.Currency != nil && *e.Currency != b.Currency ||
+		e.Timezone != nil && *e.Timezone != b.Timezone || e.MailFrom != nil && *e.MailFrom != b.MailFrom
 }
 
 // apply returns the changed branch.
@@ -155,7 +162,7 @@ func (a *BranchAdmin) Branch(ctx context.Context, by authz.Actor, id int64) (Bra
 func (a *BranchAdmin) Edit(ctx context.Context, by authz.Actor, id int64, e BranchEdit) (Branch, error) {
 	now := a.Now()
 	return a.change(ctx, by, id, audit.ActionBranchEdited, now, func(b Branch) (Branch, error) {
-		if e.MailFrom != nil && *e.MailFrom != b.MailFrom && !by.AllBranches {
+		if !by.AllBranches && e.concernsHouse(b) {
 			return b, authz.ErrForbidden
 		}
 		return e.apply(b, now)

@@ -15,6 +15,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/money"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
@@ -157,6 +158,13 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
 		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender)}); !errors.Is(err, authz.ErrForbidden) {
 			t.Errorf("a manager: %v", err)
+		}
+		for _, e := range []catalog.BranchEdit{
+			{Country: new(catalog.Country("JP"))}, {Currency: new(money.Currency("USD"))}, {Timezone: new("Asia/Tokyo")},
+		} {
+			if _, err := admin.Edit(t.Context(), manager, branchID, e); !errors.Is(err, authz.ErrForbidden) {
+				t.Errorf("a manager changes %+v: %v", e, err)
+			}
 		}
 		if b, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new(sender)}); err != nil || b.MailFrom != sender {
 			t.Errorf("the owner: %+v, %v", b, err)

@@ -64,13 +64,16 @@ func ownBroker(t testing.TB) *testenv.Broker {
 	return node.broker
 }
 
-// onBoth runs a test on both engines concurrently with one shared node.
+// onBoth runs a test on both engines concurrently with one shared node, or with -short on SQLite only.
 func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, broker *broker)) {
 	t.Helper()
-	b := &broker{Broker: ownBroker(t), users: 2, done: make(chan struct{})}
+	all := map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres}
+	if testing.Short() {
+		delete(all, "postgres")
+	}
+	b := &broker{Broker: ownBroker(t), users: len(all), done: make(chan struct{})}
 	var engines sync.WaitGroup
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite,
-		"postgres": sqldbtest.Postgres} {
+	for name, open := range all {
 		engines.Go(func() {
 			defer b.leave() // at once where the command line selects the other engine alone
 			t.Run(name, func(t *testing.T) { test(t, open(t), b) })

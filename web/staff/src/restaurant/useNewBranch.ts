@@ -1,4 +1,4 @@
-import { ref } from 'vue'
+import { ref, watch } from 'vue'
 
 import { newTxnId } from '@shared/txn'
 import { changeBranch } from '../shell/branch'
@@ -11,6 +11,7 @@ import { bodyOf, emptyBranch } from './branch'
 export function useNewBranch(created: () => void) {
   const given = ref(emptyBranch())
   const id = ref(newTxnId())
+  watch(given, () => { id.value = newTxnId() }, { deep: true }) // other values are another request
   const create = useDo(() => api.POST('/api/branches', { body: bodyOf(given.value, id.value) }), {
     touches: ['branches'],
     done: (b) => {
