@@ -61,7 +61,8 @@ func TestServe_terminal(t *testing.T) {
 	_, _ = io.Copy(io.Discard, out) // Wait closes the pipe
 	testenv.NoError(t, cmd.Wait())
 	_ = terminal.Close()
-	if text := <-shown; text != "" || code == "" {
+	// The stop may interrupt a loop, which then logs a warning.
+	if text := <-shown; code == "" || strings.ContainsAny(text, "{}") || strings.Contains(text, "level=INFO") {
 		t.Errorf("%q stands around the code %q", text, code)
 	}
 }
