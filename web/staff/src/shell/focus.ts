@@ -1,6 +1,6 @@
 import { nextTick, onBeforeUnmount, watch } from 'vue'
 
-/** Gives the focus to the page's content, so that the next Tab leads to its first element. */
+/** Moves the focus to the page's content, so that the next Tab leads to its first element. */
 export function focusContent(): void {
   document.getElementById('main')?.focus({ preventScroll: true })
 }

@@ -59,7 +59,7 @@ export class PlanDraft {
     return to !== undefined && this.put(id, to)
   }
 
-  /** Gives a table another shape. A wide one that does not fit where it stands moves to the next free place in its row. */
+  /** Changes the shape of a table. A wide one that does not fit where it stands moves to the next free place in its row. */
   reshape(id: string, shape: Shape): boolean {
     const { cell } = this.spot(id)
     if (this.change(id, { cell, shape })) return true
