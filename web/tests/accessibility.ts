@@ -70,7 +70,8 @@ async function prepare(page: Page): Promise<void> {
 
 /**
  * Waits until no animation runs on a page, such as a change of colours. A label that floats above its field starts to move
- * some frames after the text has changed, so several consecutive frames must be still.
+ * some frames after the text has changed, so several consecutive frames must be still. The ripple of a pressed button
+ * disappears after a timer, and until then axe takes it for the background of a dialog above the button.
  */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
@@ -78,7 +79,7 @@ export async function settle(page: Page): Promise<void> {
       await new Promise(requestAnimationFrame) // by then, a change of the theme has reached the page
       const moving = document.getAnimations().filter((a) =>
         a.playState === 'running' && Number.isFinite(a.effect?.getComputedTiming().endTime))
-      if (moving.length === 0) continue
+      if (moving.length === 0 && !document.querySelector('.v-ripple__animation')) continue
       still = -1
       await Promise.allSettled(moving.map((a) => a.finished))
     }
