@@ -131,7 +131,7 @@ slowest: $(SUMMER) ## list the ten slowest tests of the last test-all
 	@cat $(wildcard bin/tests*.json) /dev/null | $(SUMMER) tool slowest --num 10
 
 .PHONY: mutants
-mutants: ## plant fifteen bugs, and check that the tests find each of them
+mutants: ## plant seventeen bugs, and check that the tests find each of them
 	go test -tags mutant -count=1 -timeout=30m -parallel=2 -run '^TestMutants' -v ./internal/mutant
 
 .PHONY: bench

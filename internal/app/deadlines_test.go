@@ -52,8 +52,8 @@ var times = sqldb.Load(fstest.MapFS{
 		INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at, attempts, due_at, dead_at)
 		VALUES ('new', 1, '', '[]', $1, 0, 0, NULL), ('later', 1, '', '[]', $1, 1, $1, NULL), ('dead', 1, '', '[]', $1, 9, $1, $1)`)},
 	"events.sql": {Data: []byte(`
-		INSERT INTO outbox_events (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
-		                           available_at, attempts)
+		INSERT INTO event_retry (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
+		                         available_at, attempts)
 		VALUES ('new', 'order', '1', 1, 1, 'order.placed', '{}', $1, 0, 0), ('later', 'order', '1', 2, 1, 'order.placed', '{}', $1, $1, 1)`)},
 	"documents.sql": {Data: []byte(`
 		INSERT INTO document_outbox (id, entity, ids, created_at, claimed_until, dead)
@@ -77,7 +77,7 @@ var times = sqldb.Load(fstest.MapFS{
 		UNION ALL SELECT 'code ' || purpose || ' expires', expires_at FROM auth_otp
 		UNION ALL SELECT 'op ' || id || ' created', created_at FROM redis_outbox
 		UNION ALL SELECT 'op ' || id || ' due', due_at FROM redis_outbox
-		UNION ALL SELECT 'event ' || id || ' due', available_at FROM outbox_events
+		UNION ALL SELECT 'event ' || id || ' due', available_at FROM event_retry
 		UNION ALL SELECT 'document ' || id || ' claimed', claimed_until FROM document_outbox WHERE length(id) = 1`)},
 	"versions.sql":  {Data: []byte(`SELECT id, version FROM order_info`)},
 	"projected.sql": {Data: []byte(`SELECT min(ids), count(*) FROM document_outbox WHERE entity = 'order' AND length(id) > 1 GROUP BY length(ids)`)},

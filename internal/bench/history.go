@@ -24,11 +24,8 @@ const (
 	historyFirst    = 9100
 )
 
-// How long events and the records of their consumers are kept, less a day: a run must not measure how they are purged.
-const (
-	historyLog    = 29 * 24 * time.Hour
-	historyDedupe = 6 * 24 * time.Hour
-)
+// historyLog is how long events are kept, less a day: a run must not measure how they are purged.
+const historyLog = 29 * 24 * time.Hour
 
 // History describes the orders that were in the database before a run.
 type History struct {
@@ -186,8 +183,7 @@ func (p historyOrders) queue(tx sqldb.Tx, source *uid.Source, now time.Time) {
 	for i := range ids {
 		ids[i] = source.New(at(i))
 	}
-	// Up to the last event, whose id comes after its order's.
-	first, last := ids[0], ids[p.n-1][:uid.Len-1]+"v"
+	first, last := ids[0], ids[p.n-1]
 	tx.Queue(stmt("history_order_insert"), sqldb.NewRowSet(p.n).Text("id", func(i int) string { return ids[i] }).
 		Int("branch_id", func(i int) int64 { return int64(p.branch + i%historyPart) }).
 		Int("number", func(i int) int64 { return int64(i/historyPart + 1) }).
@@ -200,12 +196,10 @@ func (p historyOrders) queue(tx sqldb.Tx, source *uid.Source, now time.Time) {
 	if now.Sub(p.from) < historyLog {
 		made = append(made, stmt("history_event_insert"))
 	}
-	if now.Sub(p.from) < historyDedupe {
-		made = append(made, stmt("history_dedupe_insert"))
-	}
 	for _, s := range made {
 		tx.Queue(s, first, last)
 	}
+	tx.Queue(stmt("history_cursor_move"))
 }
 
 // historyLimit is how long a server may take to rebuild the documents of the longest history.

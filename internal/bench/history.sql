@@ -23,6 +23,10 @@ WHERE o.id >= $1 AND o.id <= $2
 GROUP BY o.branch_id, o.biz_date, i.menu_item_id
 ORDER BY o.branch_id, o.biz_date, i.menu_item_id
 
+-- name: history_cursor_move
+-- The events of the history are published.
+UPDATE event_cursor SET position = (SELECT coalesce(max(position), 0) FROM event_log)
+
 -- name: history_daybook_insert
 INSERT INTO daybook (branch_id, biz_date, placed, paid, revenue)
 SELECT o.branch_id, o.biz_date, count(*), count(*), sum(o.total_amount)
@@ -30,21 +34,13 @@ FROM order_info o
 WHERE o.id >= $1 AND o.id <= $2
 GROUP BY o.branch_id, o.biz_date
 
--- name: history_dedupe_insert
-INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)
-SELECT 'daybook', e.id, e.published_at
-FROM event_log e
-WHERE e.id >= $1 AND e.id <= $2
-ORDER BY e.id
-
 -- name: history_event_insert
 -- Two events of every order. Ids of orders end in 0, 4, 8, c, g, k, o or s, so an id that ends in v is unused.
-INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
-                       published_at)
+INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at)
 SELECT CASE t.seq WHEN 1 THEN o.id ELSE substr(o.id, 1, 25) || 'v' END, 'order', o.id, t.seq, o.branch_id, t.type,
        '{"orderId":"' || o.id || '","branchId":"' || o.branch_id || '","bizDate":"' || o.biz_date
            || '","totalAmount":' || o.total_amount || ',"currency":"VND"' || t.rest || '}',
-       o.created_at + t.later, o.created_at + t.later + 100
+       o.created_at + t.later
 FROM order_info o
 CROSS JOIN (SELECT 1 AS seq, 'order.placed' AS type, ',"payBy":"2026-02-26T05:15:00.123Z"' AS rest, 0 AS later
             UNION ALL SELECT 2, 'order.paid', '', 60000) AS t

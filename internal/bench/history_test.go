@@ -27,7 +27,6 @@ UNION ALL SELECT 'payment_event', count(*) FROM payment_event
 UNION ALL SELECT 'visit', count(*) FROM visit WHERE status = 'CLOSED'
 UNION ALL SELECT 'visit_guest', count(*) FROM visit_guest WHERE length(token_hash) = 64
 UNION ALL SELECT 'event_log', count(*) FROM event_log
-UNION ALL SELECT 'consumer_dedupe', count(*) FROM consumer_dedupe
 UNION ALL SELECT 'sales_quota_counter', count(*) FROM sales_quota_counter
 UNION ALL SELECT 'order_number', sum(last) FROM order_number
 UNION ALL SELECT 'daybook', sum(paid) FROM daybook
@@ -55,7 +54,7 @@ func TestFillHistory_writes_the_same_rows(t *testing.T) {
 		if diff := cmp.Diff(map[string]int64{
 			"order_info": orders, "order_item": 3 * orders, "hold": orders,
 			"payment_attempt": orders, "payment_event": orders, "visit": orders, "visit_guest": orders,
-			"event_log": 2 * orders, "consumer_dedupe": 2 * orders, "order_number": orders, "daybook": orders,
+			"event_log": 2 * orders, "order_number": orders, "daybook": orders,
 			"sales_quota_counter": 50*100 + 10*6*3, "branch": 50, "menu_item": 50 * 100, "dish": 1000, "biz_date": 2,
 		}, rows); diff != "" || err != nil {
 			t.Error(diff, err)
@@ -68,11 +67,11 @@ func TestFillHistory_writes_the_same_rows(t *testing.T) {
 		if n := backlog(t, db); n != 0 {
 			t.Errorf("%d rows in outboxes", n)
 		}
-		purged, err := outbox.PurgeLog(t.Context(), db, db.Now().Add(-historyDedupe))
+		purged, err := outbox.PurgeLog(t.Context(), db, db.Now().Add(-historyLog))
 		if err != nil || purged != 0 {
 			t.Errorf("%d events were purged, %v", purged, err)
 		}
-		if purged, err = inbox.New(db, inbox.Options{}).Purge(t.Context(), db.Now().Add(-historyDedupe)); err != nil || purged != 0 {
+		if purged, err = inbox.New(db, inbox.Options{}).Purge(t.Context(), db.Now().Add(-historyLog)); err != nil || purged != 0 {
 			t.Errorf("%d records were purged, %v", purged, err)
 		}
 		menu, err := catalogsql.New(db, nil).Content(t.Context(), historyFirst)

@@ -9,7 +9,8 @@ ORDER BY o.id
 -- name: backlog_check
 -- Returns 0 once all committed changes are published and applied to Redis. It reads by the primary key: after a load the
 -- tables contain mostly dead rows. An index scan marks their entries, so that the next one skips them.
-SELECT (SELECT count(*) FROM (SELECT id FROM outbox_events ORDER BY id LIMIT 1) AS e)
+SELECT (SELECT count(*) FROM (SELECT id FROM event_retry ORDER BY id LIMIT 1) AS e)
+     + (SELECT count(*) FROM (SELECT l.id FROM event_log l JOIN event_cursor c ON l.position > c.position LIMIT 1) AS n)
      + (SELECT count(*) FROM (SELECT id FROM redis_outbox ORDER BY id LIMIT 1) AS o)
      + (SELECT count(*) FROM (SELECT id FROM document_outbox ORDER BY id LIMIT 1) AS d)
 
@@ -20,9 +21,8 @@ FROM hold h
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.created_at >= $3
 
 -- name: event_insert
-INSERT INTO outbox_events (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
-                           available_at, attempts)
-SELECT r.id, 'order', r.order_id, 1, 9000, 'order.placed', r.payload, CAST($2 AS BIGINT), 0, 0
+INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at)
+SELECT r.id, 'order', r.order_id, 1, 9000, 'order.placed', r.payload, CAST($2 AS BIGINT)
 FROM @rows($1: id text, order_id text, payload text) AS r
 
 -- name: hold_insert

@@ -62,6 +62,16 @@ var mistakes = []mistake{
 		pkg: "internal/event/inbox", run: "TestHandle_the_same_batch_at_once/postgres",
 	},
 	{
+		name: "relay passes open transactions", file: "internal/event/outbox/outbox.sql",
+		was: "least(p.last_value", is: "greatest(p.last_value",
+		pkg: "internal/event/outbox", run: "TestRelay_waits_for_open_transactions",
+	},
+	{
+		name: "local delivery trusts the cursor", file: "internal/event/outbox/source.go",
+		was: "batch[0].position <= until, nil", is: "batch[0].position < at, nil",
+		pkg: "internal/event/bus", run: "TestBus_after_a_broker/sqlite",
+	},
+	{
 		name: "publish before commit", file: "internal/stock/stocksql/reservations.go",
 		was: "tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })", is: "r.cache.EnqueueCommitted(entries)",
 		pkg: "internal/stock/stocksql", run: "TestReservations_cache_is_told_after_commit/sqlite",

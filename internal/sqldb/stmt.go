@@ -3,6 +3,7 @@ package sqldb
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -324,6 +325,9 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 	return enableFor(b.String(), "sqlite")
 }
 
+// postgresFragment matches a fragment that only PostgreSQL executes.
+var postgresFragment = regexp.MustCompile(`(?s)/\*pg:.*?\*/`)
+
 // insertsRows reports whether a statement copies a row set into a table, each row by itself: INSERT INTO ... SELECT
 // columns FROM @rows(...) AS r, without functions, subqueries and further parameters, and without an action on
 // conflicts but DO NOTHING. SQLite may then run it once per row.
@@ -331,7 +335,7 @@ func insertsRows(pieces []piece) bool {
 	if len(pieces) != 3 || pieces[1].columns == nil {
 		return false
 	}
-	into, selected, ok := strings.Cut(pieces[0].text, "SELECT")
+	into, selected, ok := strings.Cut(postgresFragment.ReplaceAllString(pieces[0].text, ""), "SELECT")
 	behind := strings.TrimSpace(pieces[2].text)
 	rest, isAlias := strings.CutPrefix(behind, "AS r")
 	rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "WHERE true"))

@@ -131,6 +131,7 @@ func TestBind_checksArguments(t *testing.T) {
 // Only statements whose rows do not depend on each other run once per row.
 func TestInsertsRows(t *testing.T) {
 	for text, want := range map[string]bool{
+		"INSERT INTO t (a) SELECT r.a FROM /*pg: (SELECT f()) AS l CROSS JOIN */@rows($1: a text) AS r":                      true,
 		"INSERT INTO t (a, b) SELECT r.a, r.b FROM @rows($1: a text, b int) AS r":                                            true,
 		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r WHERE true ON CONFLICT (a) DO NOTHING":                     true,
 		"INSERT INTO t (a) SELECT r.a FROM @rows($1: a text) AS r WHERE true ON CONFLICT (a) DO UPDATE SET a = 'DO NOTHING'": false,

@@ -1,8 +1,7 @@
 // Package bus delivers events to consumers in the same process when no broker is configured.
 //
-// Normally all consumers apply a batch within the relay's own transaction: one commit claims, deduplicates, applies
-// and logs the batch, so every consumer applies every event exactly once. Rows of consumer_dedupe are written
-// nevertheless, so that a broker can be configured later while events are pending.
+// Normally all consumers apply a batch within the relay's own transaction: one commit applies the batch and moves the
+// relay's cursor, so every consumer applies every event exactly once and needs no row of consumer_dedupe.
 //
 // When a consumer fails, the relay rolls back and calls Publish, which uses the inbox: each consumer then has its own
 // transactions. An event that one consumer cannot apply yet is refused, so the outbox keeps it and publishes it again
@@ -38,10 +37,11 @@ func New(in *inbox.Inbox, consumers ...inbox.Consumer) (*Bus, error) {
 // Ready always succeeds: the bus needs only the database, which the relay queries anyway.
 func (b *Bus) Ready(context.Context) error { return nil }
 
-// Deliver applies the events for all consumers within the caller's transaction.
-func (b *Bus) Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+// Deliver applies the events for all consumers within the caller's transaction. repeated states that some of them may have
+// been delivered before.
+func (b *Bus) Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event, repeated bool) error {
 	for _, c := range b.consumers {
-		if err := b.in.Deliver(ctx, tx, c, events); err != nil {
+		if err := b.in.Deliver(ctx, tx, c, events, repeated); err != nil {
 			return fmt.Errorf("bus: consumer %s: %w", c.Name, err)
 		}
 	}

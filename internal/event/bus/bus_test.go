@@ -29,10 +29,12 @@ var (
 		"note_paid.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid)
 			SELECT r.branch_id, '2026-02-26', 1 FROM @rows($1: branch_id int) AS r WHERE true
 			ON CONFLICT (branch_id, biz_date) DO UPDATE SET paid = daybook.paid + 1`)},
-		"paid.sql": {Data: []byte(`SELECT branch_id, paid FROM daybook ORDER BY branch_id`)},
+		"dedupe_count.sql": {Data: []byte(`SELECT count(*) FROM consumer_dedupe`)},
+		"paid.sql":         {Data: []byte(`SELECT branch_id, paid FROM daybook ORDER BY branch_id`)},
 	})
-	notePaid = testStmts.Must("note_paid")
-	readPaid = testStmts.Must("paid")
+	notePaid    = testStmts.Must("note_paid")
+	readPaid    = testStmts.Must("paid")
+	countDedupe = testStmts.Must("dedupe_count")
 
 	noon      = time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
 	errPoison = errors.New("this event cannot be applied")
@@ -115,10 +117,42 @@ func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 		r.run(t)
 		r.run(t)
 		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
+		if n := testenv.Must(sqldb.Scalar[int64](t.Context(), db, countDedupe))(t); n != 0 {
+			t.Errorf("consumer_dedupe has %d rows of %d events, want 0", n, len(events))
+		}
+	})
+}
 
-		// A broker that is configured later may deliver the same events again.
-		testenv.Must(r.in.Handle(t.Context(), consumer("daybook", 1, nil), events))(t)
-		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
+// crashingBroker delivers events to one consumer. The relay does not learn that, as after a crash behind the publication.
+type crashingBroker struct {
+	in *inbox.Inbox
+	to inbox.Consumer
+}
+
+func (crashingBroker) Ready(context.Context) error { return nil }
+
+func (b crashingBroker) Publish(ctx context.Context, events []event.Event) ([]error, error) {
+	if _, err := b.in.Handle(ctx, b.to, events); err != nil {
+		return nil, err
+	}
+	return nil, errors.New("the process is killed")
+}
+
+// I8: events that a broker delivered before its relay crashed are applied once, if the process continues without a broker.
+func TestBus_after_a_broker(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		daybook := consumer("daybook", 1, nil)
+		r := newBusTest(t, db, daybook, consumer("kitchen", 2, nil))
+		commit(t, db, 10)
+		if err := outbox.New(db, crashingBroker{r.in, daybook}, outbox.Options{}).RunOnce(t.Context()); err == nil {
+			t.Error("RunOnce succeeded, want the error of Publish")
+		}
+		wantPaid(t, db, map[int64]int64{1: 10})
+		commit(t, db, 5)
+		r.run(t)
+		r.run(t)
+		wantPaid(t, db, map[int64]int64{1: 15, 2: 15})
 	})
 }
 

@@ -62,24 +62,27 @@ func New(db *sqldb.DB, o Options) *Inbox {
 	return b
 }
 
-// Deliver applies the events that are new to the consumer within the caller's transaction. If it fails, the caller must
-// roll back. Metrics are counted before the commit, so a batch that is rolled back later is counted again.
-func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) error {
+// Deliver applies events of the consumer's types within the caller's transaction. If it fails, the caller must roll back.
+// repeated states that the consumer may have received some of the events before; then each is recorded, and those that were
+// recorded already are skipped. Metrics are counted before the commit, so a batch that is rolled back later is counted
+// again.
+func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event, repeated bool) (err error) {
 	wanted := slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !c.Wants(e) })
 	if len(wanted) == 0 {
 		return nil
 	}
-	// unseen shortens wanted in place, so the length is stored before.
 	all := len(wanted)
-	unseen, err := b.unseen(ctx, tx, c, wanted)
-	if err != nil {
-		return err
+	if repeated {
+		// unseen shortens wanted in place, so the length is stored before.
+		if wanted, err = b.unseen(ctx, tx, c, wanted); err != nil {
+			return err
+		}
 	}
-	if len(unseen) > 0 {
-		err = apply(ctx, tx, c, unseen)
+	if len(wanted) > 0 {
+		err = apply(ctx, tx, c, wanted)
 	}
 	if err == nil {
-		b.metrics.applied(c.Name, len(unseen), all-len(unseen))
+		b.metrics.applied(c.Name, len(wanted), all-len(wanted))
 	}
 	return err
 }
@@ -165,7 +168,7 @@ func (b *Inbox) handle(ctx context.Context, c Consumer, events []event.Event, ou
 // committed together.
 func (b *Inbox) transact(ctx context.Context, c Consumer, events []event.Event) error {
 	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		return b.Deliver(ctx, tx, c, events)
+		return b.Deliver(ctx, tx, c, events, true)
 	})
 }
 

@@ -56,7 +56,7 @@ func (b *Inbox) replayOne(ctx context.Context, c Consumer, l eventsql.DeadLetter
 		if err != nil || len(taken) == 0 {
 			return err
 		}
-		return b.Deliver(ctx, tx, c, []event.Event{taken[0].Event})
+		return b.Deliver(ctx, tx, c, []event.Event{taken[0].Event}, true)
 	})
 }
 

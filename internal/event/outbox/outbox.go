@@ -12,7 +12,6 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/telemetry"
-	"comanda/internal/uid"
 )
 
 //go:embed *.sql
@@ -23,54 +22,60 @@ var stmts = sqldb.Load(files)
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = stmts.Must
 
-// Queue adds the insertion of events to the caller's transaction as a single statement. The events are due from the
-// commit on, independent of any clock.
+// Queue adds the insertion of events to the caller's transaction as a single statement. They are published after the
+// commit, independent of any clock.
 func Queue(tx sqldb.Tx, events []event.Event) {
-	rows := make([]entry, len(events))
-	for i, e := range events {
-		rows[i].Event = e
+	if len(events) > 0 {
+		tx.Queue(stmt("event_append"), eventsql.RowSet(events, func(e event.Event) event.Event { return e }))
 	}
-	queueEntries(tx, rows)
 }
 
-// entry is a row of outbox_events.
+// entry is an event with its place in event_log or its state in event_retry.
 type entry struct {
 	event.Event
+	position    int64 // in event_log; zero in event_retry
 	availableAt int64 // unix milliseconds; zero means immediately
 	attempts    int64 // number of refusals of the event itself
 }
 
 func (e entry) event() event.Event { return e.Event }
 
-func queueEntries(tx sqldb.Tx, rows []entry) {
+// queueRetries adds the insertion of rows of event_retry to a transaction.
+func queueRetries(tx sqldb.Tx, rows []entry) {
 	if len(rows) == 0 {
 		return
 	}
-	tx.Queue(stmt("outbox_insert"), eventsql.RowSet(rows, entry.event).
+	tx.Queue(stmt("retry_insert"), eventsql.RowSet(rows, entry.event).
 		Int("available_at", func(i int) int64 { return rows[i].availableAt }).
 		Int("attempts", func(i int) int64 { return rows[i].attempts }))
 }
 
-// scanEntry reads a row of outbox_take or outbox_select.
-func scanEntry(r sqldb.Rows) (e entry, err error) {
+// scanRetry reads a row of retry_take or retry_select.
+func scanRetry(r sqldb.Rows) (e entry, err error) {
 	e.Event, err = eventsql.Scan(r, &e.availableAt, &e.attempts)
+	return e, err
+}
+
+// scanLogged reads a row of event_page.
+func scanLogged(r sqldb.Rows) (e entry, err error) {
+	e.Event, err = eventsql.Scan(r, &e.position)
 	return e, err
 }
 
 // purgeStep is the maximum number of rows per purging statement, so that a purge never blocks the writer for long.
 const purgeStep = 2000
 
-// PurgeLog deletes log entries of events published before an instant and returns their number. Ids ascend with creation
-// time, so newer events are not scanned. Older events that were published late stay until they are old enough. Each
-// page is deleted in a transaction of its own, so the purge may be interrupted at any point.
+// PurgeLog deletes published events that were created before an instant, and returns their number. Positions ascend with
+// the commits, so it ends at the first page without an old event. Each page is deleted in a transaction of its own, so the
+// purge may be interrupted at any point.
 func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
-	end := new(uid.Source).New(before)
-	for last := ""; ; {
+	for last := int64(0); ; {
 		first := last
-		if last, err = sqldb.Scalar[string](ctx, db, stmt("log_page"), first, end, purgeStep); err != nil || last == "" {
+		last, err = sqldb.Scalar[int64](ctx, db, stmt("event_purge_page"), first, before.UnixMilli(), purgeStep)
+		if err != nil || last == 0 {
 			return purged, err
 		}
-		n, err := db.Exec(ctx, stmt("log_purge"), first, last, before.UnixMilli())
+		n, err := db.Exec(ctx, stmt("event_purge"), first, last, before.UnixMilli())
 		purged += n
 		if err != nil {
 			return purged, err
@@ -81,7 +86,7 @@ func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64
 // MoveDeadlines moves the instants of the next attempts by the same amount as the deciding clock was set. It returns
 // the number of moved rows. Rows that are due immediately have no instant and stay.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
-	return tx.Exec(ctx, stmt("outbox_deadline_move"), by.Milliseconds())
+	return tx.Exec(ctx, stmt("retry_deadline_move"), by.Milliseconds())
 }
 
 // Status is the state of the outbox for operators.
@@ -93,7 +98,7 @@ type Status struct {
 }
 
 // ReadStatus counts pending events and dead letters. It needs no running relay, so the command line can call it. Its
-// statements see slightly different moments. It groups all pending rows, so its cost grows with the backlog.
+// statements see slightly different moments. It groups all pending events, so its cost grows with the backlog.
 func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 	s := Status{ByType: []queue.PendingCount{}, Dead: []queue.DeadLetterCount{}}
 	oldest := int64(0)
@@ -104,7 +109,7 @@ func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 			oldest = first
 		}
 		return p, err
-	}, stmt("outbox_count"))
+	}, stmt("pending_count"))
 	if err != nil {
 		return s, err
 	}
@@ -123,7 +128,7 @@ func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 // replayStep is the maximum number of dead letters per transaction of a replay.
 const replayStep = 500
 
-// Replay moves the relay's dead letters back to the outbox with no attempts counted, and returns their number. The
+// Replay moves the relay's dead letters to event_retry with no attempts counted, and returns their number. The
 // filter's consumer is ignored: dead letters of a consumer are replayed to that consumer only, by inbox.Inbox.Replay.
 // Each page is one transaction: a letter is never in both tables or in neither.
 func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int, err error) {
@@ -139,7 +144,7 @@ func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int,
 		err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 			taken, err := eventsql.DeleteDeadLetters(ctx, tx, "", letters)
 			back = len(taken)
-			queueEntries(tx, entriesOf(taken))
+			queueRetries(tx, entriesOf(taken))
 			return err
 		})
 		if err != nil {

@@ -1,58 +1,98 @@
--- name: log_insert
--- If two relays published an event, the log already has it.
-INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
-                       published_at)
-SELECT r.id, r.aggregate, r.aggregate_id, r.aggregate_seq, r.branch_id, r.event_type, r.payload, r.created_at, $2
-FROM @rows($1: id text, aggregate text, aggregate_id text, aggregate_seq int, branch_id int, event_type text,
-           payload text, created_at int) AS r
-WHERE true
-ON CONFLICT (id) DO NOTHING
+-- name: cursor_lock
+-- Returns no row while another relay has the lock.
+SELECT position, published_until FROM event_cursor WHERE id = 1 /*pg: FOR UPDATE SKIP LOCKED*/
 
--- name: log_page
--- Returns the last id of the page after $1, or an empty text at the end.
-SELECT coalesce(max(page.id), '')
-FROM (SELECT id FROM event_log WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS page
+-- name: cursor_move
+UPDATE event_cursor SET position = $2 WHERE id = 1 AND position = $1
 
--- name: log_purge
--- Purges one page by id, so that published_at needs no index.
-DELETE FROM event_log WHERE id > $1 AND id <= $2 AND published_at < $3
+-- name: cursor_reserve
+UPDATE event_cursor SET published_until = $2 WHERE id = 1 AND position = $1
 
--- name: log_rate
+-- name: event_append
+-- PostgreSQL: sequences number rows before the commit, so an event may become visible after one with a higher position.
+-- Each transaction holds a lock whose key contains the last position before its own. relay_state reads these keys, and the
+-- relay does not read behind the lowest one. The key starts with the 16 bits 0x4576.
+INSERT INTO event_log (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at)
+SELECT r.id, r.aggregate, r.aggregate_id, r.aggregate_seq, r.branch_id, r.event_type, r.payload, r.created_at
+FROM /*pg: (WITH lock AS MATERIALIZED (
+          SELECT count(pg_advisory_xact_lock_shared((17782::bigint << 48) + last_value)) AS held FROM event_log_position_seq
+      ) SELECT held FROM lock) AS l
+CROSS JOIN */@rows($1: id text, aggregate text, aggregate_id text, aggregate_seq int, branch_id int, event_type text,
+                 payload text, created_at int) AS r
+
+-- name: event_page
+SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at, position
+FROM event_log
+WHERE position > $1 AND position <= $2
+ORDER BY position
+LIMIT $3
+
+-- name: event_purge
+-- Deletes one page by position, so that created_at needs no index. Events that are not published yet stay.
+DELETE FROM event_log
+WHERE position > $1 AND position <= $2 AND created_at < $3 AND position <= (SELECT position FROM event_cursor)
+
+-- name: event_purge_page
+-- Returns the last position of the page after $1, or 0 at the end, which is the first page without an old event.
+SELECT coalesce(CASE WHEN min(page.created_at) < $2 THEN max(page.position) END, 0)
+FROM (SELECT position, created_at FROM event_log WHERE position > $1 ORDER BY position LIMIT $3) AS page
+
+-- name: event_rate
 -- Reads only the newest $2 events, so that the time does not grow with the log.
-SELECT count(*) FROM (SELECT published_at FROM event_log ORDER BY id DESC LIMIT $2) AS newest WHERE newest.published_at >= $1
+SELECT count(*)
+FROM (SELECT created_at FROM event_log WHERE position <= (SELECT position FROM event_cursor) ORDER BY position DESC LIMIT $2) AS newest
+WHERE newest.created_at >= $1
 
--- name: outbox_count
-SELECT event_type, count(*), min(created_at) FROM outbox_events GROUP BY event_type ORDER BY event_type
+-- name: pending_count
+SELECT p.event_type, count(*), min(p.created_at)
+FROM (SELECT event_type, created_at FROM event_retry
+      UNION ALL
+      SELECT event_type, created_at FROM event_log WHERE position > (SELECT position FROM event_cursor)) AS p
+GROUP BY p.event_type
+ORDER BY p.event_type
 
--- name: outbox_deadline_move
+-- name: relay_state
+-- Returns the cursor, the last position that may be read, and 1 if an event is due for another attempt. On PostgreSQL the
+-- subquery depends on last_value, so it lists the locks after that was read: a position up to last_value is then either
+-- committed, rolled back, or behind a listed lock.
+SELECT c.position, c.published_until,
+       /*pg: (SELECT least(p.last_value, min(((l.classid::bigint & 65535) << 32) + l.objid::bigint))
+              FROM pg_locks l
+              WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.classid::bigint >> 16 = 17782 AND p.last_value > 0
+                AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))*/
+       /*sqlite: (SELECT coalesce(max(position), 0) FROM event_log)*/,
+       CASE WHEN EXISTS (SELECT 1 FROM event_retry WHERE available_at <= $1) THEN 1 ELSE 0 END
+FROM event_cursor c/*pg: , event_log_position_seq p*/
+
+-- name: retry_deadline_move
 -- Moves the events that wait for a retry; 0 is at once.
-UPDATE outbox_events SET available_at = available_at + $1 WHERE available_at > 0
+UPDATE event_retry SET available_at = available_at + $1 WHERE available_at > 0
 
--- name: outbox_delete
+-- name: retry_delete
 -- With an array PostgreSQL uses the index, even if its statistics come from an empty table.
-DELETE FROM outbox_events WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */ RETURNING id
+DELETE FROM event_retry WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */ RETURNING id
 
--- name: outbox_insert
-INSERT INTO outbox_events (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
-                           available_at, attempts)
+-- name: retry_insert
+INSERT INTO event_retry (id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
+                         available_at, attempts)
 SELECT r.id, r.aggregate, r.aggregate_id, r.aggregate_seq, r.branch_id, r.event_type, r.payload, r.created_at,
        r.available_at, r.attempts
 FROM @rows($1: id text, aggregate text, aggregate_id text, aggregate_seq int, branch_id int, event_type text,
            payload text, created_at int, available_at int, attempts int) AS r
 
--- name: outbox_select
+-- name: retry_select
 SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at, available_at, attempts
-FROM outbox_events
+FROM event_retry
 WHERE available_at <= $1
 ORDER BY id
 LIMIT $2
 
--- name: outbox_take
+-- name: retry_take
 -- Other relays skip the rows that this one has locked. The CTE prevents PostgreSQL from evaluating LIMIT per row. With the
--- array it uses the index: the table fills and empties all day, so its statistics are useless.
+-- array it uses the index: the table fills and empties, so its statistics are useless.
 WITH due AS MATERIALIZED (
-    SELECT id FROM outbox_events WHERE available_at <= $1 ORDER BY id LIMIT $2 /*pg: FOR UPDATE SKIP LOCKED*/
+    SELECT id FROM event_retry WHERE available_at <= $1 ORDER BY id LIMIT $2 /*pg: FOR UPDATE SKIP LOCKED*/
 )
-DELETE FROM outbox_events WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM due) */
+DELETE FROM event_retry WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM due) */
 RETURNING id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at,
           available_at, attempts

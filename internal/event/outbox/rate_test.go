@@ -11,7 +11,11 @@ import (
 func TestCountPublished(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		commit(t, db, paid(3)...)
+		events := paid(3)
+		for i := range events {
+			events[i].At = db.Now()
+		}
+		commit(t, db, events...)
 		before := db.Now().Add(-time.Second)
 		n, err := CountPublished(t.Context(), db, before)
 		if n != 0 || err != nil {

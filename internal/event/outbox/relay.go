@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,9 +30,10 @@ type Publisher interface {
 // LocalPublisher is a Publisher whose consumers write to the same database.
 type LocalPublisher interface {
 	Publisher
-	// Deliver applies the events for every consumer within the relay's transaction. If it fails, the relay rolls back
-	// and calls Publish, which separates the events that can be applied from the others.
-	Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event) error
+	// Deliver applies the events for every consumer within the relay's transaction. repeated states that some of them may
+	// have been delivered before. If it fails, the relay rolls back and calls Publish, which separates the events that can
+	// be applied from the others.
+	Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event, repeated bool) error
 }
 
 // Options are optional dependencies of a relay.
@@ -78,71 +77,92 @@ func (r *Relay) RunOnce(ctx context.Context) error {
 	defer r.mu.Unlock()
 	defer r.measure(ctx)
 	for ctx.Err() == nil {
-		n, err := r.batch(ctx)
-		if err != nil {
+		more, err := r.batch(ctx)
+		if err != nil || !more {
 			return err
-		}
-		if n < batchSize {
-			return nil
 		}
 	}
 	return nil
 }
 
-// batch relays up to batchSize due events and returns their number.
-func (r *Relay) batch(ctx context.Context) (int, error) {
+// batch relays up to batchSize new events, and as many that are due for another attempt. It reports whether one of the two
+// batches was full, so that more events may be due.
+func (r *Relay) batch(ctx context.Context) (more bool, err error) {
 	// Ready is called before the claim: while a broker is down for hours, every claim would be rolled back.
 	if err := r.to.Ready(ctx); err != nil {
-		return 0, fmt.Errorf("outbox: %w", err)
+		return false, fmt.Errorf("outbox: %w", err)
 	}
+	s, _, err := sqldb.One(ctx, r.db, scanState, stmt("relay_state"), r.now().UnixMilli())
+	if err != nil {
+		return false, fmt.Errorf("outbox: %w", err)
+	}
+	for _, q := range []struct {
+		due   bool
+		queue source
+	}{{s.retryDue, retries{}}, {s.readable > s.position, eventLog{s}}} {
+		if !q.due || err != nil {
+			continue
+		}
+		var n int
+		n, err = r.relay(ctx, q.queue)
+		more = more || n == batchSize
+	}
+	return more, err
+}
+
+// relay relays a batch of a source in the way that suits the publisher and the engine, and returns its size.
+func (r *Relay) relay(ctx context.Context, from source) (int, error) {
 	if local, ok := r.to.(LocalPublisher); ok {
-		n, err := r.deliverInTx(ctx, local)
+		n, err := r.deliverInTx(ctx, from, local)
 		if err == nil {
 			return n, nil
 		}
 		// Publish applies the events in transactions of the consumers. They must not run inside the relay's
 		// transaction: on SQLite they would wait for the only writer, which that transaction holds.
 		r.log.WarnContext(ctx, "a batch failed; its events are delivered separately", "err", err)
-		return r.publishUnlocked(ctx)
+		return r.publishUnlocked(ctx, from)
 	}
 	if r.db.Engine() == sqldb.Postgres {
-		return r.publishLocked(ctx)
+		return r.publishLocked(ctx, from)
 	}
-	return r.publishUnlocked(ctx)
+	return r.publishUnlocked(ctx, from)
 }
 
 // deliverInTx claims, delivers and settles a batch in one transaction. If any consumer fails, the whole batch fails,
 // and no event counts as refused.
-func (r *Relay) deliverInTx(ctx context.Context, to LocalPublisher) (int, error) {
-	return r.claim(ctx, r.db.Write, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
-		return nil, to.Deliver(ctx, tx, events)
-	})
+func (r *Relay) deliverInTx(ctx context.Context, from source, to LocalPublisher) (int, error) {
+	deliver := func(ctx context.Context, tx sqldb.Tx, events []event.Event, repeated bool) ([]error, error) {
+		return nil, to.Deliver(ctx, tx, events, repeated)
+	}
+	return r.claim(ctx, from, r.db.Write, deliver)
 }
 
-// publishLocked keeps the claimed rows locked while the broker confirms, so that no other relay publishes them too.
-func (r *Relay) publishLocked(ctx context.Context) (int, error) {
-	return r.claim(ctx, r.db.WriteWaiting, func(ctx context.Context, _ sqldb.Tx, events []event.Event) ([]error, error) {
+// publishLocked keeps the claimed batch locked while the broker confirms, so that no other relay publishes it too.
+func (r *Relay) publishLocked(ctx context.Context, from source) (int, error) {
+	if ok, err := from.reserve(ctx, r.db); err != nil || !ok {
+		return 0, err
+	}
+	publish := func(ctx context.Context, _ sqldb.Tx, events []event.Event, _ bool) ([]error, error) {
 		return r.to.Publish(ctx, events)
-	})
+	}
+	return r.claim(ctx, from, r.db.WriteWaiting, publish)
 }
 
-// claim deletes due rows, publishes them and settles them, all in one transaction. A failure rolls back and leaves the
-// rows unchanged, attempts included.
+// claim takes a batch, publishes it and settles it, all in one transaction. A failure rolls back and leaves the batch
+// unchanged, attempts included.
 func (r *Relay) claim(
-	ctx context.Context, write func(context.Context, func(context.Context, sqldb.Tx) error) error,
-	publish func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
+	ctx context.Context, from source, write func(context.Context, func(context.Context, sqldb.Tx) error) error,
+	publish func(ctx context.Context, tx sqldb.Tx, events []event.Event, repeated bool) ([]error, error),
 ) (int, error) {
 	var done settlement
 	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// Write may run this function again.
 		done = settlement{}
-		taken, err := sqldb.Collect(ctx, tx, scanEntry, stmt("outbox_take"), r.now().UnixMilli(), batchSize)
+		taken, repeated, err := from.take(ctx, tx, r.now())
 		if err != nil || len(taken) == 0 {
 			return err
 		}
-		// The order of the rows from RETURNING is undefined.
-		slices.SortFunc(taken, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
-		refused, err := publish(ctx, tx, eventsOf(taken))
+		refused, err := publish(ctx, tx, eventsOf(taken), repeated)
 		if err != nil {
 			return err
 		}
@@ -156,12 +176,15 @@ func (r *Relay) claim(
 	return done.len(), nil
 }
 
-// publishUnlocked reads a batch, publishes it outside of any transaction, and then deletes and settles it in one. Rows
-// that another relay has deleted meanwhile are not settled again. A crash in between publishes the batch again, under
-// the same ids; two relays may publish it too, and consumers deduplicate both. It returns the number of rows read, so
+// publishUnlocked reads a batch, publishes it outside of any transaction, and then removes and settles it in one. Events
+// that another relay has removed meanwhile are not settled again. A crash in between publishes the batch again, under
+// the same ids; two relays may publish it too, and consumers deduplicate both. It returns the number of events read, so
 // that RunOnce goes on after a full batch.
-func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
-	due, err := sqldb.Collect(ctx, r.db, scanEntry, stmt("outbox_select"), r.now().UnixMilli(), batchSize)
+func (r *Relay) publishUnlocked(ctx context.Context, from source) (int, error) {
+	if ok, err := from.reserve(ctx, r.db); err != nil || !ok {
+		return 0, err
+	}
+	due, err := from.read(ctx, r.db, r.now())
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
@@ -172,7 +195,7 @@ func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 	// The events are published. A shutdown at this point must not cause a second publication.
 	var done settlement
 	err = r.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx sqldb.Tx) error {
-		mine, refused, err := r.deleteEntries(ctx, tx, due, refused)
+		mine, refused, err := from.remove(ctx, tx, due, refused)
 		if err != nil {
 			return err
 		}
@@ -184,26 +207,6 @@ func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 	}
 	r.report(ctx, done)
 	return len(due), nil
-}
-
-// deleteEntries deletes the rows and returns the entries, with their errors, that still existed.
-func (r *Relay) deleteEntries(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
-	ids := sqldb.NewRowSet(len(due)).Text("id", func(i int) string { return due[i].ID })
-	gone, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("outbox_delete"), ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	there := make(map[string]bool, len(gone))
-	for _, id := range gone {
-		there[id] = true
-	}
-	mine, mineRefused := make([]entry, 0, len(gone)), make([]error, 0, len(gone))
-	for i, e := range due {
-		if there[e.ID] {
-			mine, mineRefused = append(mine, e), append(mineRefused, refusal(refused, i))
-		}
-	}
-	return mine, mineRefused, nil
 }
 
 // eventsOf returns the events of entries in the same order, so that results match by index.

@@ -21,13 +21,18 @@ import (
 // Statements that only tests need.
 var (
 	testStmts = sqldb.Load(fstest.MapFS{
-		"count_outbox.sql": {Data: []byte(`SELECT count(*) FROM outbox_events`)},
-		"count_log.sql":    {Data: []byte(`SELECT count(*) FROM event_log`)},
-		"count_dead.sql":   {Data: []byte(`SELECT count(*) FROM dead_event`)},
+		"count_pending.sql": {Data: []byte(`
+			SELECT (SELECT count(*) FROM event_retry)
+			     + (SELECT count(*) FROM event_log WHERE position > (SELECT position FROM event_cursor))`)},
+		"count_published.sql": {Data: []byte(`
+			SELECT count(*) FROM event_log
+			WHERE position <= (SELECT position FROM event_cursor) AND id NOT IN (SELECT id FROM event_retry)
+			      AND id NOT IN (SELECT id FROM dead_event WHERE consumer_name = '')`)},
+		"count_dead.sql": {Data: []byte(`SELECT count(*) FROM dead_event`)},
 	})
-	countOutbox = testStmts.Must("count_outbox")
-	countLog    = testStmts.Must("count_log")
-	countDead   = testStmts.Must("count_dead")
+	countPending   = testStmts.Must("count_pending")
+	countPublished = testStmts.Must("count_published")
+	countDead      = testStmts.Must("count_dead")
 )
 
 // Several relays share the work on PostgreSQL without publishing an event twice.
@@ -55,7 +60,7 @@ func TestRelay_many_at_once(t *testing.T) {
 	want(t, db, 0, int64(len(events)), 0)
 }
 
-// Orders must not wait for the broker's confirms: SQLite has only one writer, and on PostgreSQL only outbox rows are
+// Orders must not wait for the broker's confirms: SQLite has only one writer, and on PostgreSQL only the cursor is
 // locked.
 func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 	t.Parallel()
@@ -81,14 +86,16 @@ func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 // localBroker is a local publisher that records how it received events.
 type localBroker struct {
 	broker
-	within [][]event.Event
-	fail   error
+	within   [][]event.Event
+	repeated []bool // of each batch in within
+	fail     error
 }
 
-func (h *localBroker) Deliver(_ context.Context, _ sqldb.Tx, events []event.Event) error {
+func (h *localBroker) Deliver(_ context.Context, _ sqldb.Tx, events []event.Event, repeated bool) error {
 	if h.fail != nil {
 		return h.fail
 	}
+	h.repeated = append(h.repeated, repeated)
 	h.within = append(h.within, events)
 	return nil
 }
@@ -146,7 +153,7 @@ func TestRelay_metrics(t *testing.T) {
 		if got := figure(t, reg, "outbox_pending", ""); n == 0 && got != 1 {
 			t.Errorf("outbox_pending = %v, want 1", got)
 		}
-		clock.advance(max(retries.After(int(n)+1), measureInterval))
+		clock.advance(max(pauses.After(int(n)+1), measureInterval))
 	}
 	for _, c := range []struct {
 		name, label string
@@ -219,12 +226,12 @@ func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
 		case "well":
 			b.ready, nackEvery = nil, 0
 		case "wait":
-			clock.advance(retries.Max)
+			clock.advance(pauses.Max)
 		}
 		_ = r.RunOnce(t.Context()) // may fail
 	}
 	b.ready, b.lost, nackEvery = nil, nil, 0
-	clock.advance(retries.Max)
+	clock.advance(pauses.Max)
 	testenv.NoError(rt, r.RunOnce(t.Context()))
 	testenv.Must(Replay(t.Context(), db, eventsql.Filter{}))(rt)
 	testenv.NoError(rt, r.RunOnce(t.Context()))

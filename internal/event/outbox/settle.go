@@ -11,27 +11,27 @@ import (
 
 // The pause after the n-th refusal is one second, tripled with each further refusal. Eight attempts span about a
 // quarter of an hour, enough for operators to empty a full queue or declare a missing one.
-var retries = backoff.Policy{First: time.Second, Factor: 3, Max: 10 * time.Minute}
+var pauses = backoff.Policy{First: time.Second, Factor: 3, Max: 10 * time.Minute}
 
 // settlement is the outcome of a batch.
 type settlement struct {
-	published []entry
+	published int
 	retried   []entry
 	dead      []eventsql.DeadLetter
 }
 
-func (s settlement) len() int { return len(s.published) + len(s.retried) + len(s.dead) }
+func (s settlement) len() int { return s.published + len(s.retried) + len(s.dead) }
 
-// settle queues the statements that record the outcome of the deleted rows. A published event moves to the log, a
-// refused event returns to the outbox with its pause, and an event that was refused too often becomes a dead letter:
-// each deleted row is inserted into one of the three tables (I7).
+// settle queues the statements that record the outcome of a batch: a refused event is stored in event_retry with its
+// pause, and one that was refused too often becomes a dead letter. The caller moves the cursor past the batch, or deletes
+// its rows of event_retry, in the same transaction (I7).
 func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
-	s := settlement{published: make([]entry, 0, len(rows))}
+	s := settlement{}
 	now := r.now()
 	for i, row := range rows {
 		cause := refusal(refused, i)
 		if cause == nil {
-			s.published = append(s.published, row)
+			s.published++
 			continue
 		}
 		row.attempts++
@@ -39,13 +39,10 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 			s.dead = append(s.dead, eventsql.DeadLetter{Event: row.Event, Reason: cause.Error(), DiedAt: now})
 			continue
 		}
-		row.availableAt = now.Add(retries.After(int(row.attempts))).UnixMilli()
+		row.availableAt = now.Add(pauses.After(int(row.attempts))).UnixMilli()
 		s.retried = append(s.retried, row)
 	}
-	if len(s.published) > 0 {
-		tx.Queue(stmt("log_insert"), eventsql.RowSet(s.published, entry.event), now.UnixMilli())
-	}
-	queueEntries(tx, s.retried)
+	queueRetries(tx, s.retried)
 	eventsql.InsertDeadLetters(tx, s.dead)
 	return s
 }
@@ -53,7 +50,7 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 // report updates metrics and logs after the settlement is committed. Before the commit they could count a batch that is
 // rolled back.
 func (r *Relay) report(ctx context.Context, s settlement) {
-	r.metrics.published.Add(float64(len(s.published)))
+	r.metrics.published.Add(float64(s.published))
 	r.metrics.refused.Add(float64(len(s.retried)))
 	r.metrics.dead.Add(float64(len(s.dead)))
 	if len(s.retried) > 0 {
@@ -68,7 +65,7 @@ func (r *Relay) report(ctx context.Context, s settlement) {
 // maxCounted bounds the cost of counting, whatever the size of the log.
 const maxCounted = 10_000
 
-// CountPublished returns the number of events published since an instant, at most 10,000.
+// CountPublished returns the number of published events that were created since an instant, at most 10,000.
 func CountPublished(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
-	return sqldb.Scalar[int64](ctx, db, stmt("log_rate"), since.UnixMilli(), maxCounted)
+	return sqldb.Scalar[int64](ctx, db, stmt("event_rate"), since.UnixMilli(), maxCounted)
 }

@@ -71,7 +71,7 @@ func (v *soak) audit() {
 		UNION ALL SELECT 'open', count(*) FROM order_info WHERE payment_status IN ('UNPAID', 'CONFIRMING', 'REFUND_DUE')
 		UNION ALL SELECT 'owed', count(*) FROM refund WHERE state <> 'DONE'
 		UNION ALL SELECT 'oversold', count(*) FROM sales_quota_counter WHERE used_qty > cap OR held_qty <> 0
-		UNION ALL SELECT 'paid events', count(*) FROM outbox_events WHERE event_type = 'order.paid'
+		UNION ALL SELECT 'paid events', count(*) FROM event_log WHERE event_type = 'order.paid'
 		UNION ALL SELECT 'paid orders', count(*) FROM order_info WHERE paid_at IS NOT NULL`)
 	if sums["captured"]-sums["refunded"] != sums["sold"] || sums["captured"] == 0 || sums["paid events"] != sums["paid orders"] {
 		v.t.Errorf("the sums do not agree: %v", sums)

@@ -78,7 +78,7 @@ func (h *testServer) run(name string, test func()) {
 		defer func() { h.t = outer }()
 		h.t = t
 		for _, table := range []string{
-			"payment_event", "payment_mismatch", "refund", "payment_attempt", "outbox_events", "order_item", "order_info", "hold",
+			"payment_event", "payment_mismatch", "refund", "payment_attempt", "event_log", "order_item", "order_info", "hold",
 		} {
 			h.change("DELETE FROM " + table)
 		}
@@ -384,7 +384,7 @@ const paymentRows = `
 	FROM order_info o LEFT JOIN payment_attempt a ON a.order_id = o.id
 	UNION ALL SELECT 'refund ' || reason || ' ' || amount || ' ' || state || ' ' || code FROM refund
 	UNION ALL SELECT 'report ' || source || ' ' || verdict FROM payment_event
-	UNION ALL SELECT 'event ' || event_type FROM outbox_events`
+	UNION ALL SELECT 'event ' || event_type FROM event_log`
 
 func (h *testServer) read(query string) []string {
 	h.t.Helper()

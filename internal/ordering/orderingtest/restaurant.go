@@ -40,7 +40,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 		SELECT menu_item_id, coalesce(cap, -1), held_qty, used_qty FROM sales_quota_counter
 		WHERE branch_id = $1 AND stat_date >= $2 AND stat_date <= $3 ORDER BY stat_date, menu_item_id`)},
 	"quota.sql":        {Data: []byte(`UPDATE menu_item SET daily_quota = $2 WHERE id = $1`)},
-	"count_events.sql": {Data: []byte(`SELECT count(*) FROM outbox_events WHERE event_type = $1`)},
+	"count_events.sql": {Data: []byte(`SELECT count(*) FROM event_log WHERE event_type = $1`)},
 })
 
 // Price is the price of every item, in minor units.

@@ -44,7 +44,7 @@ func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, reportsql.Statements
 var stmts = sqldb.Load(fstest.MapFS{
 	"events.sql": {Data: []byte(`
 		SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
-		FROM outbox_events WHERE branch_id = $1 ORDER BY id`)},
+		FROM event_log WHERE branch_id = $1 ORDER BY position`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor) VALUES ($1, $2, $3, $4, $5, 'user:1')`)},
 })

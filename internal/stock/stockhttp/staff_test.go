@@ -42,7 +42,7 @@ func TestStock_lifecycle(t *testing.T) {
 			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"]))
 		}
 		testenv.Equal(h.t, []string{"COUNT-13 5of todayuser:7", "WASTE-2 18of todayuser:7"}, got)
-		if low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`); len(low) != 1 ||
+		if low := h.read(`SELECT payload FROM event_log WHERE event_type = 'inventory.low'`); len(low) != 1 ||
 			!strings.Contains(low[0], `"available":5`) {
 			h.t.Errorf("the alarms: %v", low)
 		}
@@ -99,7 +99,7 @@ func TestStock_raised_threshold(t *testing.T) {
 		for _, lowAt := range []string{"9", "12", "15", "null"} {
 			h.ask("one", "PUT", "/api/stock/items/"+id, `{"name":"Rice","lowAt":`+lowAt+`}`).wantOK(200, "")
 		}
-		low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`)
+		low := h.read(`SELECT payload FROM event_log WHERE event_type = 'inventory.low'`)
 		if len(low) != 1 || !strings.Contains(low[0], `"threshold":12`) || !strings.Contains(low[0], `"available":10`) {
 			h.t.Errorf("the alarms: %v", low)
 		}

@@ -32,7 +32,7 @@ import (
 var (
 	messageStmts = sqldb.Load(fstest.MapFS{
 		"told.sql": {Data: []byte(`SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
-			FROM outbox_events WHERE event_type LIKE 'inventory.%' ORDER BY id`)},
+			FROM event_log WHERE event_type LIKE 'inventory.%' ORDER BY position`)},
 		"settled.sql":  {Data: []byte(`SELECT (SELECT count(*) FROM consumer_dedupe) + (SELECT count(*) FROM dead_event)`)},
 		"attempts.sql": {Data: []byte(`SELECT coalesce(sum(attempts), 0) FROM consumer_failure`)},
 	})

@@ -1,0 +1,122 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/sqldb"
+)
+
+// source is one of the two places from which the relay takes events: the log, and the events that were refused before.
+type source interface {
+	// reserve prepares a publication outside of the transaction that removes the batch. It reports false if another relay
+	// has moved on, so that the batch must not be published.
+	reserve(ctx context.Context, db *sqldb.DB) (bool, error)
+	// take removes a batch, which no other relay can take unless the transaction is rolled back. repeated states that some
+	// of its events may have been published before.
+	take(ctx context.Context, tx sqldb.Tx, now time.Time) (batch []entry, repeated bool, err error)
+	// read returns a batch and leaves it in its place.
+	read(ctx context.Context, db *sqldb.DB, now time.Time) ([]entry, error)
+	// remove removes a batch that read has returned. It returns the entries, with their errors, that no other relay has
+	// removed meanwhile.
+	remove(ctx context.Context, tx sqldb.Tx, batch []entry, refused []error) ([]entry, []error, error)
+}
+
+// state is the state of the event tables before a batch.
+type state struct {
+	position       int64 // of the last settled event
+	publishedUntil int64 // events up to this position may have been published outside of the cursor's transaction
+	readable       int64 // no event up to this position will become visible later
+	retryDue       bool
+}
+
+// scanState reads the row of relay_state.
+func scanState(r sqldb.Rows) (s state, err error) {
+	due := 0
+	err = r.Scan(&s.position, &s.publishedUntil, &s.readable, &due)
+	s.retryDue = due == 1
+	return s, err
+}
+
+// eventLog is the source of new events: those of event_log behind the cursor. One relay at a time takes from it.
+//
+// A batch that a local publisher delivers in the transaction that moves the cursor needs no deduplication. Any other
+// publication may be repeated, also by a local publisher after a change of the configuration. event_cursor.published_until
+// therefore covers a batch before it is published elsewhere, and the events that it covers are deduplicated.
+type eventLog struct{ before state }
+
+// reserved is the number of events that one update of published_until covers in advance, so that it is updated rarely.
+const reserved = 10 * batchSize
+
+func (l eventLog) reserve(ctx context.Context, db *sqldb.DB) (bool, error) {
+	if l.before.readable <= l.before.publishedUntil {
+		return true, nil
+	}
+	n, err := db.Exec(ctx, stmt("cursor_reserve"), l.before.position, l.before.readable+reserved)
+	return n == 1, err
+}
+
+func (l eventLog) take(ctx context.Context, tx sqldb.Tx, _ time.Time) ([]entry, bool, error) {
+	var until int64
+	scan := func(r sqldb.Rows) (at int64, err error) {
+		err = r.Scan(&at, &until)
+		return at, err
+	}
+	at, locked, err := sqldb.One(ctx, tx, scan, stmt("cursor_lock"))
+	if err != nil || !locked {
+		return nil, false, err
+	}
+	batch, err := sqldb.Collect(ctx, tx, scanLogged, stmt("event_page"), at, l.before.readable, batchSize)
+	if err != nil || len(batch) == 0 {
+		return nil, false, err
+	}
+	tx.QueueExactly(1, stmt("cursor_move"), at, batch[len(batch)-1].position)
+	return batch, batch[0].position <= until, nil
+}
+
+func (l eventLog) read(ctx context.Context, db *sqldb.DB, _ time.Time) ([]entry, error) {
+	return sqldb.Collect(ctx, db, scanLogged, stmt("event_page"), l.before.position, l.before.readable, batchSize)
+}
+
+// remove moves the cursor past the batch, unless another relay has moved it: that relay has published the batch too.
+func (l eventLog) remove(ctx context.Context, tx sqldb.Tx, batch []entry, refused []error) ([]entry, []error, error) {
+	n, err := tx.Exec(ctx, stmt("cursor_move"), l.before.position, batch[len(batch)-1].position)
+	if err != nil || n == 0 {
+		return nil, nil, err
+	}
+	return batch, refused, nil
+}
+
+// retries is the source of the events that wait in event_retry for another attempt. On PostgreSQL any number of relays
+// take from it, each other rows. All its events may have been published before.
+type retries struct{}
+
+func (retries) reserve(context.Context, *sqldb.DB) (bool, error) { return true, nil }
+
+func (retries) take(ctx context.Context, tx sqldb.Tx, now time.Time) ([]entry, bool, error) {
+	batch, err := sqldb.Collect(ctx, tx, scanRetry, stmt("retry_take"), now.UnixMilli(), batchSize)
+	// The order of the rows from RETURNING is undefined.
+	slices.SortFunc(batch, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
+	return batch, true, err
+}
+
+func (retries) read(ctx context.Context, db *sqldb.DB, now time.Time) ([]entry, error) {
+	return sqldb.Collect(ctx, db, scanRetry, stmt("retry_select"), now.UnixMilli(), batchSize)
+}
+
+func (retries) remove(ctx context.Context, tx sqldb.Tx, batch []entry, refused []error) ([]entry, []error, error) {
+	ids := sqldb.NewRowSet(len(batch)).Text("id", func(i int) string { return batch[i].ID })
+	deleted, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("retry_delete"), ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	mine, errs := make([]entry, 0, len(deleted)), make([]error, 0, len(deleted))
+	for i, e := range batch {
+		if slices.Contains(deleted, e.ID) {
+			mine, errs = append(mine, e), append(errs, refusal(refused, i))
+		}
+	}
+	return mine, errs, nil
+}
