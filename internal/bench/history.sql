@@ -122,7 +122,7 @@ SELECT r.id, 'B1'
 FROM @rows($1: id int, name text) AS r
 
 -- name: history_vacuum
-/*pg: VACUUM (ANALYZE) *//*sqlite: ANALYZE */
+/*pg: VACUUM (ANALYZE) *//*sqlite: SELECT 0 */
 
 -- name: history_version_insert
 INSERT INTO menu_version (id, menu_id, branch_id, number, status, created_at, published_at)

@@ -49,11 +49,11 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
-// gather updates the planner statistics. The database is some seconds old, and plans for empty tables would be kept
-// until autovacuum analyzes it after a minute. Installations that have run longer have statistics, and so has a
-// database with a history: SQLite would read all of it and keep the server from writing meanwhile.
+// gather updates the planner statistics of PostgreSQL. The database is some seconds old, and plans for empty tables would
+// be kept until autovacuum analyzes it after a minute; installations that have run longer have statistics. On SQLite nothing
+// gathers statistics, in installations neither.
 func (s *session) gather(ctx context.Context) error {
-	if s.History != nil && s.db.Engine() == sqldb.SQLite {
+	if s.db.Engine() == sqldb.SQLite {
 		return nil
 	}
 	_, err := s.db.Exec(ctx, stmt("statistics_gather"))

@@ -10,4 +10,4 @@
 /*pg: DROP SCHEMA IF EXISTS comanda_bench CASCADE *//*sqlite: SELECT 0 */
 
 -- name: statistics_gather
-ANALYZE
+/*pg: ANALYZE *//*sqlite: SELECT 0 */
