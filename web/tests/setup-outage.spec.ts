@@ -1,4 +1,5 @@
 import { expect, test } from './fixtures'
+import { setFrozen, shortenLimits } from './frozen'
 import { menuFile, sixty } from './menufile'
 import { sizes } from './staff'
 
@@ -84,22 +85,15 @@ test('a set-up continues after the server was killed', async ({ page, empty }) =
 // A frozen server accepts connections and answers nothing. The page shows that it waits, and continues without a reload.
 test('a set-up continues after the server was frozen', async ({ page, empty }) => {
   await page.setViewportSize(sizes.phone)
-  // While the server is frozen, requests reach their time limit at once.
-  await page.addInitScript(() => {
-    const limit = AbortSignal.timeout.bind(AbortSignal)
-    AbortSignal.timeout = (ms) => limit((window as { frozen?: boolean }).frozen ? 50 : ms)
-  })
-  const setFrozen = (frozen: boolean) => page.evaluate((f) => {
-    Object.assign(window, { frozen: f })
-  }, frozen)
-  // A press fails while the server is frozen, although the server receives its request. Later it executes both of them.
+  await shortenLimits(page)
+  // Two presses: the first times out while the server is frozen. The server executes both requests when it continues.
   const tooLong = async (name: string) => {
     const button = page.getByRole('button', { name })
     empty.pause()
-    await setFrozen(true)
+    await setFrozen(page, true)
     await button.click()
     await expect(page.getByText('Can’t reach the server').first()).toBeVisible()
-    await setFrozen(false)
+    await setFrozen(page, false)
     await button.click()
     empty.resume()
   }
