@@ -66,6 +66,36 @@ function reached(bundle: Rolldown.OutputBundle, skip?: RegExp): string[] {
 }
 
 /**
+ * Names the files of the console's frame in its page. The server lets browsers load them together with the entry on all pages
+ * that have the frame (internal/web); otherwise they would be requested when the entry runs.
+ */
+function framePreload(): Plugin {
+  return {
+    name: 'frame-preload',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_, { bundle = {} }) {
+        const files = new Set<string>()
+        const visit = (part: (typeof bundle)[string] | undefined): void => {
+          if (part?.type !== 'chunk' || files.has(part.fileName)) return
+          files.add(part.fileName)
+          part.viteMetadata?.importedCss.forEach((css) => files.add(css))
+          for (const name of part.imports) visit(bundle[name])
+        }
+        const parts = Object.values(bundle)
+        // The entry comes first: it starts the requests for the session and the page's data.
+        visit(parts.find((part) => part.type === 'chunk' && part.isEntry))
+        const frame = parts.find((part) => part.type === 'chunk' && part.name === 'frameParts')
+        if (!frame) throw new Error('the build has no chunk frameParts')
+        visit(frame)
+        const content = [...files].map((name) => `/${name}`).join(' ')
+        return [{ tag: 'meta', attrs: { name: 'frame', content }, injectTo: 'head' }]
+      },
+    },
+  }
+}
+
+/**
  * Removes the utility classes of Vuetify that neither the console nor Vuetify's components name. They are nine tenths of the
  * console's styles, and the browser draws nothing before the styles have loaded. Classes that components build from a
  * property, such as rounded-lg, are kept.
@@ -91,6 +121,7 @@ export default defineConfig(({ mode }) => ({
     vue(),
     mode === 'guest' ? [] : [vuetify(), usedUtilities()],
     worker(mode),
+    mode === 'staff' ? framePreload() : [],
     {
       name: 'pages-under-their-paths',
       configureServer(dev) {

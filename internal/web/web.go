@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -29,6 +30,7 @@ type App struct {
 	built   fs.FS
 	page    atomic.Pointer[content] // replaced by SetBoot
 	console atomic.Pointer[content]
+	frame   string                  // header Link of the console's pages with a frame
 	install atomic.Pointer[content] // the guest app's manifest
 	files   map[string]*content     // by URL path
 }
@@ -65,7 +67,43 @@ func New(built fs.FS, boot Boot) (*App, error) {
 	if off, ok := a.files["/"+noWorker]; ok && !boot.Worker {
 		a.files["/"+guestWorker] = off
 	}
+	a.frame = frameLinks(built)
 	return a, a.SetBoot(boot)
+}
+
+// framePattern matches the names of the frame's files in the console's page.
+var framePattern = regexp.MustCompile(`<meta name="frame" content="([^"]*)">`)
+
+// frameLinks returns a Link header (RFC 8288) that lets browsers load the files of the console's frame together with its
+// entry. It is empty if the page names none, as in development.
+func frameLinks(built fs.FS) string {
+	page, _ := fs.ReadFile(built, staffPage) // SetBoot returns the error
+	found := framePattern.FindSubmatch(page)
+	if found == nil {
+		return ""
+	}
+	var links []string
+	for name := range strings.FieldsSeq(string(found[1])) {
+		kind := `rel=modulepreload`
+		if path.Ext(name) == ".css" {
+			kind = `rel=preload; as=style; crossorigin` // as the build requests it
+		}
+		links = append(links, "<"+name+">; "+kind)
+	}
+	return strings.Join(links, ", ")
+}
+
+// The console's pages without a frame.
+var withoutFrame = map[string]bool{ConsolePath + "login": true, ConsolePath + "setup": true}
+
+// withFrame sets the frame's Link header on the pages that have the frame.
+func (a *App) withFrame(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.frame != "" && !withoutFrame[r.URL.Path] {
+			w.Header().Set("Link", a.frame)
+		}
+		page.ServeHTTP(w, r)
+	})
 }
 
 // SetBoot replaces the data of the pages. Browsers get it with the next page that they load.
@@ -160,7 +198,7 @@ const ConsolePath = "/console/"
 
 // Register registers the pages of the apps and their files.
 func (a *App) Register(api *httpapi.API) {
-	guest, console := current(&a.page), current(&a.console)
+	guest, console := current(&a.page), a.withFrame(current(&a.console))
 	// Prerendering the page would open a visit.
 	api.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(guest)})
 	for _, pattern := range []string{"GET /app", "GET /shop", "GET /shop/{path...}"} {

@@ -21,7 +21,7 @@ import (
 
 const page = `<!doctype html><title>Menu</title></head><script type="application/json" id="boot">{}</script><script type="module" src="/assets/a-1.js"></script>`
 
-const console = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/c-3.js"></script>`
+const console = `<!doctype html><meta name="frame" content="/assets/c-3.js /assets/b-2.css"><script type="application/json" id="boot">{}</script><script type="module" src="/assets/c-3.js"></script>`
 
 func built() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -115,6 +115,19 @@ func TestApp_console(t *testing.T) {
 	if h := w.Header(); w.Body.String() != "worker" || h.Get("Cache-Control") != "no-cache" ||
 		!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
 		t.Errorf("the worker: %s %v", w.Body, h)
+	}
+}
+
+// Browsers load the frame's files together with the page, unless the page has no frame.
+func TestApp_console_frame(t *testing.T) {
+	s := newServer(t)
+	const frame = "</assets/c-3.js>; rel=modulepreload, </assets/b-2.css>; rel=preload; as=style; crossorigin"
+	for path, want := range map[string]string{
+		"/console/": frame, "/console/board": frame, "/console/login": "", "/console/setup": "", "/console/worker.js": "", "/app/order": "",
+	} {
+		if got := ask(t, s, path).Header().Get("Link"); got != want {
+			t.Errorf("%s: Link = %q, want %q", path, got, want)
+		}
 	}
 }
 
