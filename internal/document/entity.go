@@ -21,6 +21,10 @@ type Entity struct {
 	ExportOnly bool // exported, never imported
 
 	UniqueTogether []string // fields whose combination is unique
+
+	// Implied returns the index entries of a document by its id. It is set for documents that never change: they always have
+	// version 1 and these entries.
+	Implied func(*Entity, string) []IndexEntry
 }
 
 // Field is one value of a row. The values of a row have the order in which the fields are declared.

@@ -2,6 +2,7 @@ package document
 
 import (
 	"math"
+	"strings"
 
 	"comanda/internal/keyspace"
 	"comanda/internal/text"
@@ -182,5 +183,9 @@ var OrderDetail = define(Entity{
 	},
 	Indexes: indexes{
 		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},
+	},
+	Implied: func(e *Entity, id string) []IndexEntry {
+		order, _, _ := strings.Cut(id, "-")
+		return []IndexEntry{{e.Indexes[0], order}}
 	},
 })

@@ -51,7 +51,8 @@ func documents(entity, id, source, also string, of []Segment, exact bool) *Docum
 	f.body = f.declare(d, DocumentBody, Holding{Entity: entity, Document: true})
 	d.Tag = "{" + d.Pattern + "}"
 	d.Pattern, d.TTL = "memo:"+d.Tag, TTL{Max: TombstoneLife}
-	d.Purpose = "version and index entries of the document; after its deletion a tombstone, which expires"
+	d.Purpose = "version and index entries of the document; after its deletion a tombstone, which expires; " +
+		"none for documents that never change"
 	f.memo = f.declare(d, DocumentMemo, Holding{})
 	d.Tag, d.TTL, d.Segments, d.Exact = "", TTL{}, nil, false
 	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "ids of all documents"

@@ -50,6 +50,7 @@ type applyRun struct {
 type write struct {
 	document.Document
 	entries string                // its index entries as text
+	implied string                // the entries of a document that never changes, as text
 	removed []document.IndexEntry // entries that it does not have any more
 	dropped bool                  // Redis has a newer version
 }
@@ -59,6 +60,9 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 	r := &applyRun{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
 	for i, d := range docs {
 		r.writes[i] = write{Document: d, entries: entriesText(d.IndexEntries)}
+		if implied := d.Entity.Implied; implied != nil {
+			r.writes[i].implied = entriesText(implied(d.Entity, d.ID))
+		}
 	}
 	return r
 }
@@ -72,7 +76,7 @@ func (r *applyRun) begin(ctx context.Context) error {
 	for _, w := range r.writes {
 		k := w.Entity.Keys
 		cmds = append(cmds, beginScript.Command([]keyspace.Key{k.Key(w.ID), k.Memo(w.ID)},
-			strconv.FormatInt(w.Version, 10), w.JSON, w.entries, tombstoneLife))
+			strconv.FormatInt(w.Version, 10), w.JSON, w.entries, tombstoneLife, w.implied))
 	}
 	for e, n := range r.highest() {
 		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
@@ -284,7 +288,7 @@ func (r *applyRun) finish(ctx context.Context) error {
 	}
 	var beaten []lostWrite
 	for i, w := range append(looking, ending...) {
-		if text := found[i]; text != "+" && head(text) != w.head() {
+		if text := found[i]; text != "+" && !w.isCurrent(text) {
 			beaten = append(beaten, w.lostTo(text))
 		}
 	}
@@ -303,6 +307,11 @@ func (w *write) head() string {
 		return version + " x"
 	}
 	return version
+}
+
+// isCurrent reports whether a memo is that of the write. A document that never changes has none.
+func (w *write) isCurrent(memo string) bool {
+	return head(memo) == w.head() || memo == "" && w.implied != "" && !w.Deleted
 }
 
 // memo returns the memo that the write of an existing document stores.

@@ -78,8 +78,12 @@ func kindOf(body string, version int64) string {
 	return document.Differs
 }
 
-// memoMatches reports whether a memo is the one that a complete write of the document stores.
+// memoMatches reports whether a memo is the one that a complete write of the document stores. A document that never changes
+// may have none.
 func memoMatches(memo string, d *document.Document) bool {
+	if memo == "" && d.Entity.Implied != nil {
+		return true
+	}
 	version := strconv.FormatInt(d.Version, 10)
 	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {
 		return false

@@ -406,3 +406,51 @@ func TestStore_exchangeSize(t *testing.T) {
 		}
 	}
 }
+
+// A document that never changes has no memo, and is deleted, restored and repaired like any other.
+func TestStore_documents_that_never_change(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		order := strings.Repeat("0", 26)
+		line := document.Document{
+			Entity: document.OrderDetail, ID: order + "-1", Version: 1, JSON: `{"id":"` + order + `-1","version":1}`,
+			IndexEntries: document.OrderDetail.Implied(document.OrderDetail, order+"-1"),
+		}
+		key, memo := "orderDetail:"+line.ID, "memo:{orderDetail:"+line.ID+"}"
+		sets := func(member string) map[string]string {
+			return map[string]string{
+				"orderDetail:list": member, "order:" + order + ":details": member, "orderDetail:index:order:" + order: member,
+			}
+		}
+		want := func(body, stored, member string) {
+			t.Helper()
+			all := sets(member)
+			all[key], all[memo] = body, stored
+			wantKeys(t, s, all)
+		}
+		apply(t, s, line)
+		want("v1", "", line.ID)
+		apply(t, s, line) // a repetition
+		want("v1", "", line.ID)
+
+		gone := deletedDoc(document.OrderDetail, line.ID, 0)
+		apply(t, s, gone)
+		want("", "2 x\n-order="+order, "")
+		apply(t, s, line) // D1: the row was read before its deletion
+		want("", "2 x\n-order="+order, "")
+
+		// A restored backup has the row again.
+		testenv.NoError(t, s.ResetVersions(t.Context(), []document.Ref{line.Ref()}))
+		apply(t, s, line)
+		want("v1", "", line.ID)
+
+		// The previous release has written a memo.
+		s.db.Do(t.Context(), "SET", document.OrderDetail.Keys.Memo(line.ID), "1\norder="+order)
+		apply(t, s, line)
+		want("v1", "", line.ID)
+
+		// D2: a deletion removes the entries even if the document is lost.
+		s.db.Do(t.Context(), "DEL", document.OrderDetail.Keys.Key(line.ID))
+		apply(t, s, gone)
+		want("", "2 x\n-order="+order, "")
+	})
+}

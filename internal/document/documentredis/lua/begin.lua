@@ -8,8 +8,11 @@
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 for a deletion of unknown version: the next one)  2 JSON, empty: deleted
 --       3 index entries, one per line  4 TTL of a tombstone (ms)
+--       5 the index entries of a document that never changes; empty for others
 -- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
 --         remove. A value of another format, written by another program, counts as no memo.
+--         A document that never changes has no memo, which would be version 1 and the entries of ARGV 5, unless entries are
+--         still to be removed or it is deleted
 -- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
 --       document's memo keeps them, so that a writer that restores the document removes those that it does not own
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
@@ -32,10 +35,12 @@ local function to_remove(entries, owned)
   return removed, pending
 end
 
-local function begin(memo, version, body, owned)
+local function begin(memo, version, body, owned, implied)
   local have, dead, entries = nil, '', ''
   if memo then
     have, dead, entries = string.match(memo, '^(%d+)( ?x?)\n?(.*)$')
+  elseif implied ~= '' and body == '' then
+    have, entries = '1', implied
   end
   if have then
     if body == '' and version == '0' then
@@ -61,19 +66,24 @@ for i = 1, #KEYS / 2 do
 end
 local memos = redis.call('MGET', unpack(memo_keys)) -- false for a value that is not a string
 for i, memo_key in ipairs(memo_keys) do
-  local key, a = KEYS[2 * i - 1], 4 * i
-  local body, owned = ARGV[a - 2], ARGV[a - 1]
-  local version, removed, pending = begin(memos[i], ARGV[a - 3], body, owned)
+  local key, a = KEYS[2 * i - 1], 5 * i
+  local body, owned, implied = ARGV[a - 3], ARGV[a - 2], ARGV[a]
+  local version, removed, pending = begin(memos[i], ARGV[a - 4], body, owned, implied)
   if not version then
     replies[i] = '-'
   else
     replies[i] = '+' .. version .. removed
     if body == '' then
       gone[#gone + 1] = key
-      redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a])
+      redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a - 1])
     else
       local n = #set
-      set[n + 1], set[n + 2], set[n + 3], set[n + 4] = key, body, memo_key, version .. '\n' .. owned .. pending
+      set[n + 1], set[n + 2] = key, body
+      if implied == '' or pending ~= '' then
+        set[n + 3], set[n + 4] = memo_key, version .. '\n' .. owned .. pending
+      elseif memos[i] then
+        gone[#gone + 1] = memo_key
+      end
     end
   end
 end
