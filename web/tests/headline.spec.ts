@@ -1,3 +1,4 @@
+import { checkAccessibility } from './accessibility'
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 test('the headline of an order shows its current state', async ({ page, context, server }) => {
@@ -21,7 +22,9 @@ test('the headline of an order shows its current state', async ({ page, context,
     await server.staff('POST', `/api/orders/${id}/${step}`)
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
     await expect(progress.last()).toHaveText(next)
+    await checkAccessibility(page, heading)
   }
   await server.staff('POST', `/api/orders/${id}/refunds`, { reason: 'cold' })
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(/refund/)
+  await checkAccessibility(page, 'a refund')
 })

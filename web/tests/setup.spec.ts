@@ -92,6 +92,7 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   const other = await (await browser.newContext({ locale: 'en' })).newPage()
   await other.goto(empty.setupLink)
   await expect(other.getByText('This restaurant already has an owner.')).toBeVisible()
+  await checkAccessibility(other, 'a set-up that is done')
   await other.context().close()
 })
 

@@ -158,6 +158,7 @@ test('an 86’d dish is grey on the phone within a second, and a pause closes th
   await expect(phone).toHaveURL(/\/app\/closed\/branch/, { timeout: 2000 })
   await expect(phone.getByText('fixing a technical problem')).toBeVisible()
   await checkAccessibility(page, 'paused')
+  await checkAccessibility(phone, 'paused for guests')
   await page.getByRole('button', { name: 'Resume ordering' }).click()
   await expect(page.getByText('Accepting orders', { exact: true })).toBeVisible()
   await expect(phone.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
