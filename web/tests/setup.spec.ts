@@ -74,6 +74,14 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await phone.goto(link ?? '')
   await add(phone, 'Beef pho')
   await orderCart(phone, /counter/i)
+  await expect(page.getByText('It works: the first order has arrived.')).toBeVisible() // while the page is open
+  await expect(page.getByRole('region', { name: 'Place a test order' }).getByRole('img', { name: 'Done' })).toBeVisible()
+  await expect(step('Print the QR codes').getByRole('img', { name: 'To do' })).toBeVisible() // one code on the screen is no print
+  await step('Print the QR codes').getByRole('link', { name: 'Print' }).click()
+  await expect(page.locator('svg.sheet').first()).toBeVisible()
+  await page.goBack()
+  await expect(step('Print the QR codes').getByRole('img', { name: 'Done' })).toBeVisible()
+  await checkAccessibility(page, 'a set-up with a test order')
   await page.getByRole('link', { name: 'Counter' }).click()
   await page.getByRole('button', { name: 'Take cash' }).click()
   await page.getByRole('dialog').getByLabel('Cash received').fill('65000')
