@@ -5,7 +5,7 @@ import { Fault } from '@shared/api/fault'
 import { setLanguage } from '@shared/i18n'
 
 import type { Order } from '../api/dto'
-import { alerts, restoreAlerts, useReadyAlert, type Awaited } from './readyalert'
+import { alerts, forgetAlerts, restoreAlerts, unseen, useReadyAlert, type Awaited } from './readyalert'
 import { useReadyAlerts } from './useReadyAlerts'
 
 interface Live {
@@ -35,7 +35,6 @@ const vibrate = vi.fn()
 let permission = 'granted'
 let hidden = true
 let scope: EffectScope
-let app: ReturnType<typeof useReadyAlerts>
 
 const settled = async () => {
   for (let i = 0; i < 5; i++) await nextTick()
@@ -45,7 +44,7 @@ const settled = async () => {
 async function open(): Promise<void> {
   scope?.stop()
   scope = effectScope()
-  app = scope.run(useReadyAlerts) as typeof app
+  scope.run(useReadyAlerts)
   await settled()
 }
 
@@ -83,6 +82,7 @@ beforeEach(async () => {
   Object.defineProperty(navigator, 'serviceWorker', { value: undefined, configurable: true })
   vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden)
   sessionStorage.clear()
+  unseen.value = []
   await open()
 })
 
@@ -101,7 +101,7 @@ test('a guest who asked for the alert is notified once, on any page', async () =
     expect(shown.mock.calls).toEqual([['Order A-042 is ready', 'We’re bringing it to your table.', '/app/orders/o1']])
   })
   expect(vibrate).toHaveBeenCalledTimes(1)
-  expect(app.unseen.value.map((o) => o.number)).toEqual(['A-042'])
+  expect(unseen.value.map((o) => o.number)).toEqual(['A-042'])
   expect(live.size).toBe(0) // the order is no longer followed
   await open()
   expect(live.size).toBe(0) // neither after a reload
@@ -112,10 +112,10 @@ test('a guest on a visible page sees a notice until the order’s page is open',
   await ask(first)
   await go('/cis/order/o1/events', 'READY')
   await vi.waitFor(() => { expect(shown).toHaveBeenCalledTimes(1) })
-  expect(app.unseen.value).toHaveLength(1)
+  expect(unseen.value).toHaveLength(1)
   route.path = '/app/orders/o1'
   await settled()
-  expect(app.unseen.value).toEqual([])
+  expect(unseen.value).toEqual([])
 })
 
 test('the visible page of the order only vibrates: its headline shows the state', async () => {
@@ -124,7 +124,7 @@ test('the visible page of the order only vibrates: its headline shows the state'
   await ask(first)
   await go('/cis/order/o1/events', 'READY')
   expect(vibrate).toHaveBeenCalledTimes(1)
-  expect([shown.mock.calls, app.unseen.value]).toEqual([[], []])
+  expect([shown.mock.calls, unseen.value]).toEqual([[], []])
 })
 
 test('a member is notified too, with the hint for a pickup', async () => {
@@ -166,6 +166,21 @@ test('an order that ended, or that this phone may no longer see, ends its alert 
   await go('/cis/order/o1/events', 'PREPARING', 'COMPLETED')
   expect(alerts.value).toEqual([])
   expect(vibrate).not.toHaveBeenCalled()
+})
+
+test('a guest or a member who leaves the phone takes the own orders along', async () => {
+  await ask(first)
+  await ask({ id: 'm1', number: 'B-007', kind: 'DELIVERY' })
+  await vi.waitFor(() => { expect(live.size).toBe(2) })
+  forgetAlerts('member')
+  await settled()
+  expect([...live.keys()]).toEqual(['/cis/order/o1/events'])
+  await go('/cis/order/o1/events', 'READY')
+  expect(unseen.value).toHaveLength(1)
+  forgetAlerts('member')
+  expect(unseen.value).toHaveLength(1)
+  forgetAlerts('guest')
+  expect(unseen.value).toEqual([])
 })
 
 test('at most two orders have a stream, the others are polled', async () => {

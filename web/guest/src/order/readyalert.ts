@@ -21,6 +21,9 @@ const before: readonly (OrderState | undefined)[] = ['paid', 'accepted', 'prepar
 /** The alerts that are still to come. They are stored until the tab is closed, so that a reload does not lose them. */
 export const alerts = shallowRef<readonly ReadyAlert[]>([])
 
+/** The ready orders whose page the guest has not seen since. */
+export const unseen = shallowRef<readonly Awaited[]>([])
+
 /** Restores the alerts that this tab has stored. */
 export function restoreAlerts(): void {
   try {
@@ -46,6 +49,13 @@ export function endAlert(id: string): boolean {
   if (rest.length === alerts.value.length) return false
   store(rest)
   return true
+}
+
+/** Forgets the orders of the table's guest, or those of the member, who has left this phone. */
+export function forgetAlerts(whose: 'guest' | 'member'): void {
+  const stays = (a: Awaited) => (a.kind !== undefined) !== (whose === 'member')
+  if (!alerts.value.every(stays)) store(alerts.value.filter(stays))
+  unseen.value = unseen.value.filter(stays)
 }
 
 /** Whether an order can still become ready, so that the alert is offered. */

@@ -1,4 +1,4 @@
-import { effectScope, onScopeDispose, shallowRef, watch, type EffectScope } from 'vue'
+import { effectScope, onScopeDispose, watch, type EffectScope } from 'vue'
 import { useRoute } from 'vue-router'
 
 import { t } from '@shared/i18n'
@@ -8,28 +8,24 @@ import type { Order } from '../api/dto'
 import { orderSource } from '../api/public'
 import { whenReachable } from '../shell/connection'
 import { orderStateOf } from './orderstate'
-import { alerts, canVibrate, endAlert, isCooking, pathOf, restoreAlerts, works, type Awaited, type ReadyAlert } from './readyalert'
+import {
+  alerts, canVibrate, endAlert, isCooking, pathOf, restoreAlerts, unseen, works, type Awaited, type ReadyAlert,
+} from './readyalert'
 import { useLiveOrder, type LiveOrderSource } from './useLiveOrder'
 
 // The server allows a phone five streams. The menu and an order's page need one each.
 const maxStreams = 2
 
 /**
- * Follows the orders whose guest wants an alert, whatever page is shown, and alerts once when an order is ready. It returns
- * the ready orders whose page the guest has not seen since.
+ * Follows the orders whose guest wants an alert, whatever page is shown, and alerts once when an order is ready.
  */
-export function useReadyAlerts() {
+export function useReadyAlerts(): void {
   const route = useRoute()
-  const unseen = shallowRef<readonly Awaited[]>([])
   const scopes = new Map<string, EffectScope>()
 
   function stop(id: string): void {
     scopes.get(id)?.stop()
     scopes.delete(id)
-  }
-
-  function dismiss(id: string): void {
-    unseen.value = unseen.value.filter((o) => o.id !== id)
   }
 
   async function start(alert: ReadyAlert, scope: EffectScope): Promise<void> {
@@ -73,7 +69,6 @@ export function useReadyAlerts() {
   onScopeDispose(() => {
     for (const id of scopes.keys()) stop(id)
   })
-  return { unseen, dismiss }
 }
 
 /** The requests for an order. Those of members are loaded only for members. */
