@@ -36,6 +36,9 @@ type MenuImportResult struct {
 	Created  int                    `json:"created" doc:"Dishes that are new on the branch's menu."`
 	Updated  int                    `json:"updated" doc:"Dishes that the file changes; those that stay are not counted."`
 	Problems []menufile.CellProblem `json:"problems" doc:"Empty if the file was imported."`
+	// Extra fields of a dry run without problems.
+	Rows      []PreviewRow `json:"rows,omitempty" doc:"Only of a dry run: the dishes of the file, changed ones first, at most 50."`
+	TotalRows int          `json:"totalRows,omitempty" doc:"Only of a dry run: the number of dishes of the file."`
 }
 
 // errProblems rolls an import back; the problems themselves are in the result.
@@ -68,7 +71,7 @@ func (m *MenuFiles) Import(
 			result = refused(problems)
 			return c, errProblems
 		}
-		result = MenuImportResult{c.Created, c.Updated, []menufile.CellProblem{}}
+		result = c.result(o)
 		return c, nil
 	}
 	if o.DryRun {
@@ -163,7 +166,7 @@ func (m *MenuFiles) copyTo(
 			return MenuChange{}, ErrCurrencies
 		}
 		c := planCopy(source, s)
-		result = MenuImportResult{c.Created, c.Updated, []menufile.CellProblem{}}
+		result = c.result(o)
 		return c, nil
 	}
 	if !o.DryRun {

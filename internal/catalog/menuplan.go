@@ -104,12 +104,17 @@ func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	if it.ImportKey == "" {
 		w.Key = row.Key
 	}
+	shown := PreviewRow{row.Key, w.Dish.Names, p.change.Categories[category].Names, row.Price, it.previousPrice(), RowUnchanged}
 	switch {
 	case !found:
 		p.change.Created++
+		shown.Change = RowCreated
 	case w.WriteDish || w.List:
 		p.change.Updated++
-	case w.Key == "":
+		shown.Change = RowUpdated
+	}
+	p.change.Preview = append(p.change.Preview, shown)
+	if shown.Change == RowUnchanged && w.Key == "" {
 		return
 	}
 	if w.WriteDish && !p.seesAll(p.DishUse[it.DishID]) {
@@ -247,18 +252,23 @@ func planCopy(from, to MenuState) MenuChange {
 		at := slices.IndexFunc(to.Items, func(o MenuItemState) bool { return o.DishID == it.DishID })
 		w := ItemWrite{Dish: Dish{ID: it.DishID, CategoryID: it.CategoryID}, Category: -1, List: true, Entry: it.Entry}
 		w.Entry.Sort = nil
+		category := slices.IndexFunc(from.Categories, func(c Category) bool { return c.ID == it.CategoryID })
+		shown := PreviewRow{keys[i], it.Names, from.Categories[category].Names, it.Price, nil, RowUnchanged}
 		if at < 0 {
 			if !taken[keys[i]] {
 				w.Key = keys[i]
 			}
 			c.Created++
-			c.Items = append(c.Items, w)
-			continue
+			shown.Change = RowCreated
+		} else {
+			was := to.Items[at]
+			w.ItemID, shown.PreviousPrice = was.ItemID, was.previousPrice()
+			if !was.Listed || was.Price != it.Price || was.Active != it.Active || !equalQuota(was.Quota, it.Quota) {
+				c.Updated++
+				shown.Change = RowUpdated
+			}
 		}
-		was := to.Items[at]
-		w.ItemID = was.ItemID
-		if !was.Listed || was.Price != it.Price || was.Active != it.Active || !equalQuota(was.Quota, it.Quota) {
-			c.Updated++
+		if c.Preview = append(c.Preview, shown); shown.Change != RowUnchanged {
 			c.Items = append(c.Items, w)
 		}
 	}
@@ -300,8 +310,9 @@ type MenuChange struct {
 	Items      []ItemWrite
 	Created    int
 	Updated    int
-	Source     string // the source of the import, for the audit log
-	Rows       bool   // the audit log gets an entry for each item, instead of one for the import
+	Preview    []PreviewRow // all dishes of the import, also unchanged ones
+	Source     string       // the source of the import, for the audit log
+	Rows       bool         // the audit log gets an entry for each item, instead of one for the import
 }
 
 // CategoryWrite creates a category, or changes the names of one.

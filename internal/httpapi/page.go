@@ -24,7 +24,7 @@ type Page struct {
 	Facts    []PageFact
 	Hint     string
 	Links    []PageLink  // the first is the primary action
-	Refresh  int         // seconds until the page reloads; 0 means never
+	Refresh  int         // seconds until the page reloads if it has changed, or in any case without scripts; 0 means never
 	House    House       // if it is zero, the server's, see SetHouse
 	Return   *PageReturn // nil means no redirect
 }
@@ -51,6 +51,9 @@ var (
 	pageText string
 	//go:embed page.css
 	pageStyle string
+	// page.js has no comments, because html/template removes them, and its hash would differ. A page that waits asks every
+	// Refresh seconds whether it is decided, and reloads only then: a reload makes a screen reader start again.
+	//
 	//go:embed page.js
 	pageScript string
 	//go:embed page.json
@@ -94,7 +97,11 @@ func (p Page) Write(w http.ResponseWriter) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", p.House.policy())
+	csp := p.House.policy()
+	if p.Refresh != 0 {
+		csp += "; connect-src 'self'" // the page checks whether it has changed
+	}
+	h.Set("Content-Security-Policy", csp)
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	// The response to the URL depends on these headers: a problem for programs, a page in the browser's language.
 	h.Set("Vary", "Accept, Accept-Language")

@@ -33,6 +33,29 @@ func TestPage_Write_policy(t *testing.T) {
 	}
 }
 
+// A page that waits checks by script whether it has changed. Only browsers without scripts reload it unasked.
+func TestPage_Write_refresh(t *testing.T) {
+	write := func(p Page) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		if err := p.Write(w); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	waiting, decided := write(Page{Language: "en", Heading: "Checking", Refresh: 3}), write(Page{Language: "en", Heading: "Paid"})
+	for _, text := range []string{` data-refresh="3"`, `<noscript><meta http-equiv="refresh" content="3"></noscript>`, "<script>"} {
+		if !strings.Contains(waiting.Body.String(), text) || strings.Contains(decided.Body.String(), text) {
+			t.Errorf("%s: %s, %s", text, waiting.Body, decided.Body)
+		}
+	}
+	if csp := waiting.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "connect-src 'self'") || !strings.Contains(csp, SourceHash(pageScript)) {
+		t.Error(csp)
+	}
+	if csp := decided.Header().Get("Content-Security-Policy"); strings.Contains(csp, "connect-src") {
+		t.Error(csp)
+	}
+}
+
 // A page shows the restaurant's logo and colours, and its policy allows exactly these.
 func TestPage_Write_brand(t *testing.T) {
 	h := newHarness(t, nil)

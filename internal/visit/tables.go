@@ -113,6 +113,12 @@ func (f *Floor) EditTable(ctx context.Context, by authz.Actor, id int64, e Table
 	return t, err
 }
 
+// Printed is the tables whose codes are printed.
+type Printed struct {
+	Tables []int64
+	All    bool // all tables of the branch that have a code, even if it is only one
+}
+
 // Codes returns a branch and its tables with the given ids, whose codes are to be printed, and records the printing.
 // Without ids it returns all active tables that have a code.
 func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
@@ -131,7 +137,7 @@ func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []i
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
-	printed := seq.Map(chosen, func(t Table) int64 { return t.ID })
+	printed := Printed{Tables: seq.Map(chosen, func(t Table) int64 { return t.ID }), All: len(ids) == 0}
 	return b, chosen, f.Store.RecordPrinted(ctx, by, branch, printed, f.Now())
 }
 

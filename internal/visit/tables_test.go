@@ -166,6 +166,13 @@ func TestFloor_Codes(t *testing.T) {
 		if got := append(h.log("branch:1"), h.log("table:3")...); !slices.Equal(got, []string{"table_codes_printed", "table_codes_printed", "table_codes_printed"}) {
 			t.Errorf("the audit log has %v", got)
 		}
+		// The sheet of a branch with one table is about the branch, too.
+		for _, id := range []int64{1, 4, 5, 6} {
+			testenv.Must(h.floor.EditTable(t.Context(), authz.System(), id, visit.TableEdit{Active: new(false)}))(t)
+		}
+		if got := codes(); !slices.Equal(got, []int64{3}) || len(h.log("branch:1")) != 3 || len(h.log("table:3")) != 1 {
+			t.Errorf("one table: %v, %v, %v", got, h.log("branch:1"), h.log("table:3"))
+		}
 	})
 }
 

@@ -119,7 +119,7 @@ type TableStore interface {
 	// branch run one after the other, so that two tables never get the same cell.
 	SavePlan(ctx context.Context, by authz.Actor, branch int64, edits []PlanEdit, now time.Time) error
 	// RecordPrinted records in the audit log that the codes of tables were printed.
-	RecordPrinted(ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time) error
+	RecordPrinted(ctx context.Context, by authz.Actor, branch int64, printed Printed, now time.Time) error
 	// RotateQR revokes a table's QR token, adds a new one and closes the open visit, in one transaction.
 	RotateQR(ctx context.Context, by authz.Actor, table int64, qr string, now time.Time) (
 		t Table, closed []string, err error,

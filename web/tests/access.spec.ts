@@ -1,5 +1,5 @@
 import { checkAccessibility } from './accessibility'
-import { add, expect, sitDown, test } from './fixtures'
+import { add, expect, orderCart, sitDown, test } from './fixtures'
 import { tabTo } from './keyboard'
 
 test('accessibility: from the table to the cart', async ({ page, server }) => {
@@ -53,11 +53,25 @@ test('accessibility: an order that waits, fails, expires and is paid', async ({ 
   await checkAccessibility(page, 'visit')
 })
 
+test('accessibility: an order at the counter, and a phone without a connection', async ({ page, context, server }) => {
+  await sitDown(page, server, 'A4')
+  await add(page, 'Beef pho')
+  await orderCart(page, /Pay at the counter/)
+  await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
+  await checkAccessibility(page, 'at the counter')
+  await context.setOffline(true)
+  await expect(page.getByText('No connection').first()).toBeVisible()
+  await checkAccessibility(page, 'an order without a connection')
+  await page.getByRole('link', { name: 'Order more' }).click()
+  await expect(page.getByText('No connection').first()).toBeVisible()
+  await checkAccessibility(page, 'the menu without a connection')
+})
+
 test('accessibility: without a visit', async ({ page, server }) => {
   await page.goto(`${server.url}/app/welcome`)
   await expect(page.getByRole('link', { name: 'See the menu' })).toBeVisible()
   await checkAccessibility(page, 'welcome')
-  for (const reason of ['scan', 'unknown', 'revoked', 'staff', 'ended', 'moved', 'branch', 'elsewhere']) {
+  for (const reason of ['scan', 'unknown', 'revoked', 'inactive', 'staff', 'ended', 'moved', 'branch', 'elsewhere']) {
     await page.goto(`${server.url}/app/closed/${reason}`)
     await expect(page.getByRole('heading')).toBeVisible()
     await checkAccessibility(page, reason)

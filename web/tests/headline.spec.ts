@@ -1,3 +1,4 @@
+import { checkAccessibility } from './accessibility'
 import { add, expect, orderCart, sitDown, test } from './fixtures'
 
 test('the headline of an order shows its current state', async ({ page, context, server }) => {
@@ -8,7 +9,7 @@ test('the headline of an order shows its current state', async ({ page, context,
   await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await page.getByRole('button', { name: 'Tell me when it’s ready' }).click()
-  await expect(page.getByText(/^Keep this page open/)).toBeVisible()
+  await expect(page.getByText('We’ll notify you when your order is ready.')).toBeVisible()
   const progress = page.getByRole('list', { name: 'Order status' }).getByRole('listitem')
   await expect(progress.last()).toHaveText('Up next: the kitchen starts cooking')
   const id = page.url().split('/').at(-1) ?? ''
@@ -21,7 +22,9 @@ test('the headline of an order shows its current state', async ({ page, context,
     await server.staff('POST', `/api/orders/${id}/${step}`)
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
     await expect(progress.last()).toHaveText(next)
+    await checkAccessibility(page, heading)
   }
   await server.staff('POST', `/api/orders/${id}/refunds`, { reason: 'cold' })
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(/refund/)
+  await checkAccessibility(page, 'a refund')
 })

@@ -91,3 +91,30 @@ test('a login continues when the server is back', async ({ page, server }) => {
   await page.unroute('**/auth/refresh')
   await expect(page.getByText('Logged in as quyen@house.example')).toBeVisible()
 })
+
+test('the sheet of QR codes loads by itself after an outage, and only once', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'tables')
+  const sheet = '**/api/tables/qr-sheet**'
+  await page.route(sheet, (route) => route.abort())
+  await page.getByRole('link', { name: 'Print QR codes' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: 'Can’t reach the server' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Print' })).toBeDisabled()
+  await page.unroute(sheet)
+  await expect(page.locator('svg.sheet').first()).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'Can’t reach the server' })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Print' })).toBeEnabled()
+
+  // The server records each read as a print, so a window that is focused again does not read.
+  const tables = page.waitForResponse(/\/api\/tables\?/)
+  let reads = 0
+  await page.route(sheet, (route) => {
+    reads++
+    return route.continue()
+  })
+  await page.clock.install()
+  await page.clock.fastForward(10_000)
+  await page.evaluate(() => { dispatchEvent(new Event('visibilitychange')) })
+  await tables // what else the page shows is read again
+  expect(reads).toBe(0)
+})

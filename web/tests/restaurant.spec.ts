@@ -181,6 +181,7 @@ test('a new branch starts with the menu of another, and takes over a later price
   await empty.price(menus[0]?.id ?? '', dishes[0]?.itemId ?? '', 71_000)
   await page.getByRole('button', { name: 'Copy from branch' }).click()
   await expect(menu.getByText('New: 0. Changed: 1.')).toBeVisible()
+  await expect(menu.getByRole('row', { name: /Changed ₫\d\d,000 → ₫71,000/ })).toBeVisible()
   await menu.getByRole('button', { name: 'Copy' }).click()
   await expect(page.getByText('Added: 0. Changed: 1.')).toBeVisible()
   await expect(menu).toHaveCount(0)

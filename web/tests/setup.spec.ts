@@ -55,6 +55,9 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await checkAccessibility(page, 'an import with a problem')
   await choose(sixty)
   await expect(dialog.getByText('New: 60. Changed: 0.')).toBeVisible()
+  await expect(dialog.getByRole('row')).toHaveCount(51)
+  await expect(dialog.getByRole('row', { name: 'Beef pho Pho New ₫65,000' })).toBeVisible()
+  await expect(dialog.getByText('and 10 more')).toBeVisible()
   await checkAccessibility(page, 'an import')
   await dialog.getByRole('button', { name: 'Import' }).click()
   await expect(page.getByText('Added: 60. Changed: 0.')).toBeVisible()
@@ -71,6 +74,14 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await phone.goto(link ?? '')
   await add(phone, 'Beef pho')
   await orderCart(phone, /counter/i)
+  await expect(page.getByText('It works: the first order has arrived.')).toBeVisible() // while the page is open
+  await expect(page.getByRole('region', { name: 'Place a test order' }).getByRole('img', { name: 'Done' })).toBeVisible()
+  await expect(step('Print the QR codes').getByRole('img', { name: 'To do' })).toBeVisible() // one code on the screen is no print
+  await step('Print the QR codes').getByRole('link', { name: 'Print' }).click()
+  await expect(page.locator('svg.sheet').first()).toBeVisible()
+  await page.goBack()
+  await expect(step('Print the QR codes').getByRole('img', { name: 'Done' })).toBeVisible()
+  await checkAccessibility(page, 'a set-up with a test order')
   await page.getByRole('link', { name: 'Counter' }).click()
   await page.getByRole('button', { name: 'Take cash' }).click()
   await page.getByRole('dialog').getByLabel('Cash received').fill('65000')
@@ -89,6 +100,7 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   const other = await (await browser.newContext({ locale: 'en' })).newPage()
   await other.goto(empty.setupLink)
   await expect(other.getByText('This restaurant already has an owner.')).toBeVisible()
+  await checkAccessibility(other, 'a set-up that is done')
   await other.context().close()
 })
 

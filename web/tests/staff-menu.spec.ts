@@ -1,5 +1,6 @@
 import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
+import { menuFile } from './menufile'
 import { enter, order, sizes } from './staff'
 
 // A picture such as a phone's camera produces. The server converts it to JPEG.
@@ -157,6 +158,7 @@ test('an 86’d dish is grey on the phone within a second, and a pause closes th
   await expect(phone).toHaveURL(/\/app\/closed\/branch/, { timeout: 2000 })
   await expect(phone.getByText('fixing a technical problem')).toBeVisible()
   await checkAccessibility(page, 'paused')
+  await checkAccessibility(phone, 'paused for guests')
   await page.getByRole('button', { name: 'Resume ordering' }).click()
   await expect(page.getByText('Accepting orders', { exact: true })).toBeVisible()
   await expect(phone.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
@@ -232,4 +234,19 @@ test('stock is received, counted and wasted, and a dish uses it', async ({ page,
   await expect(page.getByRole('listitem').filter({ hasText: 'catering-7' })).toContainText('1× star-anise')
   await checkAccessibility(page, 'reservations')
   await server.staff('PUT', '/api/menu-items/12/recipe', { lines: [] })
+})
+
+test('an import lists the dishes that it creates or changes, with their old and new prices', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'menus')
+  await page.getByRole('button', { name: 'Import' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import a menu' })
+  await dialog.locator('input[type=file]').setInputFiles(menuFile(
+    'category,name,price\nPhở,Phở bò,68k\nPhở,Phở gà,60k\nPhở,Phở sốt vang,55k\n'))
+  await expect(dialog.getByText('New: 1. Changed: 1.')).toBeVisible()
+  const rows = dialog.getByRole('table', { name: 'Changes' }).getByRole('row')
+  await expect(rows).toHaveText([/Dish/, /Beef pho.*Changed.*₫65,000 → ₫68,000/, /Phở sốt vang.*New.*₫55,000/])
+  await checkAccessibility(page, 'the changes of an import')
+  await page.setViewportSize(sizes.phone)
+  await checkAccessibility(page, 'the changes of an import on a phone')
 })

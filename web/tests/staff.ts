@@ -55,7 +55,7 @@ export async function order(server: Server, label: string, method: 'COUNTER' | '
 let members = 0
 
 /** Creates a member who orders a delivery and pays, without a browser. */
-export async function deliver(server: Server, receiver: { name: string; phone: string; address: string; note?: string }): Promise<Ordered> {
+export async function deliver(server: Server, receiver: { name: string; phone: string; address: string; note?: string }): Promise<Ordered & { email: string }> {
   const email = `delivery.${String(++members)}@house.example`
   await join(server, email)
   const { accessToken } = await post<{ accessToken: string }>(server, '/auth/login', { email, password: memberPassword })
@@ -66,7 +66,7 @@ export async function deliver(server: Server, receiver: { name: string; phone: s
     clientTxnId: `t-${receiver.phone}-${String(Math.random())}`,
   }, accessToken)
   await post(server, '/cis/payments/mock-callback', { orderId: placed.orderId, method: 'SANDBOX', result: 'SUCCESS' })
-  return { ...placed, id: placed.orderId }
+  return { ...placed, id: placed.orderId, email }
 }
 
 async function post<T>(server: Server, path: string, body: unknown, token = ''): Promise<T> {

@@ -35,10 +35,15 @@ func TestConsole_menu_import(t *testing.T) {
 	}
 	want := []menufile.CellProblem{{Row: 2, Column: "price", Code: menufile.PriceUnreadable, Message: `"cheap": This is not a price.`}}
 	testenv.Equal(t, want, p.Problems)
-	for _, query := range []string{"?dryRun=1&publish=true", "?publish=true"} {
-		w := s.importMenu(t, query, file, "text/csv")
-		if body := w.Body.String(); w.Code != 200 || body != `{"created":1,"updated":0,"problems":[]}` {
-			t.Errorf("%s: %d %s", query, w.Code, body)
+	for _, c := range []struct{ query, want string }{
+		{"?dryRun=1&publish=true", `{"created":1,"updated":0,"problems":[],"rows":[{"key":"phở-tái",` +
+			`"name":{"en":"Rare beef pho","vi":"Phở tái"},"category":{"en":"Pho","vi":"Phở","zh-TW":"越南河粉"},"price":65000,` +
+			`"previousPrice":null,"change":"created"}],"totalRows":1}`},
+		{"?publish=true", `{"created":1,"updated":0,"problems":[]}`},
+	} {
+		w := s.importMenu(t, c.query, file, "text/csv")
+		if body := w.Body.String(); w.Code != 200 || body != c.want {
+			t.Errorf("%s: %d %s", c.query, w.Code, body)
 		}
 	}
 	s.expireMenus()

@@ -128,6 +128,42 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 	})
 }
 
+func TestMenuFiles_dry_run_lists_changed_dishes_first(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		dry := func(file string) catalog.MenuImportResult {
+			t.Helper()
+			return testenv.Must(menuFiles(s).Import(t.Context(), authz.System(), branch, []byte(file), catalog.ImportOptions{DryRun: true}))(t)
+		}
+		all := dry(sixty())
+		if len(all.Rows) != catalog.MaxPreviewRows || all.TotalRows != 60 || all.Rows[0].Change != catalog.RowCreated || all.Rows[0].PreviousPrice != nil {
+			t.Fatalf("%d of %d rows, %+v", len(all.Rows), all.TotalRows, all.Rows[0])
+		}
+		mustImport(t, s, authz.System(), branch, sixty(), publish)
+		// The last dish of the file is more expensive; a new dish follows it.
+		got := dry(strings.Replace(sixty(), ",69.000,", ",70.000,", 1) + "new,Nhóm 1,Món mới,,5.000,,,,New dish,\n")
+		want := []catalog.PreviewRow{
+			{
+				Key: "k59", Name: catalog.Texts{"vi": "Món 59", "en": "Dish 59"}, Category: catalog.Texts{"vi": "Nhóm 4", "en": "Group 4"},
+				Price: 70_000, PreviousPrice: new(int64(69_000)), Change: catalog.RowUpdated,
+			},
+			{
+				Key: "new", Name: catalog.Texts{"vi": "Món mới", "en": "New dish"}, Category: catalog.Texts{"vi": "Nhóm 1", "en": "Group 1"},
+				Price: 5_000, Change: catalog.RowCreated,
+			},
+		}
+		testenv.Equal(t, want, got.Rows[:2])
+		if third := got.Rows[2]; got.TotalRows != 61 || third.Key != "k0" || third.Change != catalog.RowUnchanged || *third.PreviousPrice != third.Price {
+			t.Errorf("%d rows, the third is %+v", got.TotalRows, third)
+		}
+		// A copy lists the dishes of the other menu.
+		copied, err := menuFiles(s).Copy(t.Context(), authz.System(), branch, 1, catalog.ImportOptions{DryRun: true})
+		if err != nil || copied.TotalRows != 60 || len(copied.Rows) != catalog.MaxPreviewRows || copied.Rows[0].Change != catalog.RowCreated {
+			t.Errorf("copy: %+v, %v", copied, err)
+		}
+	})
+}
+
 func TestMenuFiles_updates_by_key(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)

@@ -157,16 +157,17 @@ func labelTaken(err error) error {
 
 // RecordPrinted records in the audit log which tables' codes were printed, without the tokens.
 func (s *Store) RecordPrinted(
-	ctx context.Context, by authz.Actor, branch int64, tables []int64, now time.Time,
+	ctx context.Context, by authz.Actor, branch int64, printed visit.Printed, now time.Time,
 ) error {
-	// Printing the codes of several tables at once writes one audit entry, about the branch.
+	// Printing the codes of several or all tables at once writes one audit entry, about the branch. The console's set-up
+	// reads from it whether the branch's codes were ever printed.
 	subject, id := "branch", strconv.FormatInt(branch, 10)
-	if len(tables) == 1 {
-		subject, id = "table", strconv.FormatInt(tables[0], 10)
+	if len(printed.Tables) == 1 && !printed.All {
+		subject, id = "table", strconv.FormatInt(printed.Tables[0], 10)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		return auditsql.Record(ctx, tx,
 			audit.NewEntry(by, now, audit.ActionCodesPrinted, subject, id, branch).
-				WithAfter(map[string][]int64{"tables": tables}))
+				WithAfter(map[string][]int64{"tables": printed.Tables}))
 	})
 }

@@ -3287,6 +3287,13 @@ export interface components {
             created: number;
             /** @description Empty if the file was imported. */
             problems: components["schemas"]["MenufileCellProblem"][];
+            /** @description Only of a dry run: the dishes of the file, changed ones first, at most 50. */
+            rows?: components["schemas"]["CatalogPreviewRow"][];
+            /**
+             * Format: int64
+             * @description Only of a dry run: the number of dishes of the file.
+             */
+            totalRows?: number;
             /**
              * Format: int64
              * @description Dishes that the file changes; those that stay are not counted.
@@ -3481,6 +3488,29 @@ export interface components {
             from: string;
             /** @description Local time. If it is not later than from, it is on the next day. */
             to: string;
+        };
+        CatalogPreviewRow: {
+            /** @description By locale. */
+            category: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            change: "created" | "updated" | "unchanged";
+            key: string;
+            /** @description By locale. */
+            name: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description null for a dish that is not on the menu now.
+             */
+            previousPrice: number | null;
+            /**
+             * Format: int64
+             * @description In minor units of the branch's currency.
+             */
+            price: number;
         };
         CatalogPublicBranch: {
             currency: string;

@@ -3,6 +3,7 @@ import { ref, shallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 
+import { forgetAlerts } from '../order/readyalert'
 import { onReconnect } from '../shell/connection'
 import * as api from './api'
 import type { Account, Changes, Credentials } from './dto'
@@ -62,6 +63,7 @@ export const useAccount = defineStore('account', () => {
   }
 
   function gone(how: 'left' | 'lost'): void {
+    forgetAlerts('member')
     api.tokens.drop()
     user.value = undefined
     ended.value = how
@@ -78,6 +80,7 @@ export const useAccount = defineStore('account', () => {
     if (!holder && user.value) gone('left')
     else if (holder && holder !== user.value?.id) {
       api.tokens.drop()
+      if (user.value) forgetAlerts('member') // another member has logged in
       user.value = undefined
       void restore()
     }

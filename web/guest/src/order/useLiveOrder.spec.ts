@@ -103,3 +103,29 @@ test('a refused stream is reopened with a new token; without a token the order i
   expect(streams).toHaveLength(2)
   expect(fetch).toHaveBeenCalledTimes(2)
 })
+
+test('the users of one order share its stream, and the last one ends it', async () => {
+  const other = effectScope()
+  const mine = begin()
+  const theirs = other.run(() => useLiveOrder<Paid>({ fetch, url: '/o', headers: () => ({}) }))
+  await pass(0)
+  expect(streams).toHaveLength(1)
+  expect(fetch).toHaveBeenCalledTimes(2) // the second user does not wait for the next poll
+  streams[0]?.onEvent({ id: '1', name: 'order', data: '{"paid":true}' })
+  expect([mine.order.value, theirs?.order.value]).toEqual([{ paid: true }, { paid: true }])
+  scope.stop()
+  await pass(2000)
+  expect(fetch).toHaveBeenCalledTimes(3)
+  other.stop()
+  await pass(60_000)
+  expect(fetch).toHaveBeenCalledTimes(3)
+})
+
+test('an order without a stream is polled, until another user opens its stream', async () => {
+  scope.run(() => useLiveOrder<Paid>({ fetch, url: '/o', headers: () => ({}) }, false))
+  await pass(2000)
+  expect([streams.length, fetch.mock.calls.length]).toEqual([0, 2])
+  begin()
+  await pass(0)
+  expect(streams).toHaveLength(1)
+})

@@ -1,4 +1,4 @@
-import { onScopeDispose, ref, shallowRef, watch } from 'vue'
+import { effectScope, onScopeDispose, ref, shallowRef, watch, type EffectScope, type ShallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
@@ -23,12 +23,59 @@ export function pollAfter(polls: number): number {
   return polls < 15 ? 2000 : 10_000
 }
 
-/** Keeps one order up to date while its screen is shown, by its stream, or by polling while the stream is down. */
-export function useLiveOrder<T>(source: LiveOrderSource<T>) {
+export interface LiveOrder<T> {
+  order: ShallowRef<T | undefined>
+  fault: ShallowRef<Fault | undefined>
+  load: () => Promise<void>
+}
+
+interface Followed {
+  live: FollowedOrder<unknown>
+  scope: EffectScope
+  users: number
+}
+
+/** The orders that are followed now, by the address of their stream. */
+const followed = new Map<string, Followed>()
+
+/**
+ * Keeps one order up to date until the calling scope ends, by its stream, or by polling while the stream is down. Without
+ * `streamed` it only polls, because the server limits the streams of a phone. All callers share one stream per order.
+ */
+export function useLiveOrder<T>(source: LiveOrderSource<T>, streamed = true): LiveOrder<T> {
+  const key = source.url
+  let mine = followed.get(key)
+  if (mine) {
+    mine.live.refresh()
+  } else {
+    const scope = effectScope(true)
+    mine = { live: scope.run(() => followOrder(source)) as FollowedOrder<unknown>, scope, users: 0 }
+    followed.set(key, mine)
+  }
+  const { live, scope } = mine
+  if (streamed) live.stream()
+  mine.users++
+  onScopeDispose(() => {
+    if (--mine.users > 0) return
+    followed.delete(key)
+    scope.stop()
+  })
+  return live as unknown as LiveOrder<T>
+}
+
+interface FollowedOrder<T> extends LiveOrder<T> {
+  /** Opens the stream, once. */
+  stream: () => void
+  /** Loads the order again, and polls often as after ordering. */
+  refresh: () => void
+}
+
+function followOrder<T>(source: LiveOrderSource<T>): FollowedOrder<T> {
   const order = shallowRef<T>()
   const fault = shallowRef<Fault>()
   const live = ref(false)
   let polls = 0
+  let streamed = false
   let opened = 0
   let events = 0
   let disposed = false
@@ -90,22 +137,27 @@ export function useLiveOrder<T>(source: LiveOrderSource<T>) {
     else if (!order.value) fault.value = refused
   }
 
+  function stream(): void {
+    if (streamed) return
+    streamed = true
+    void open()
+  }
+
   // A guest who returns from the payment page waits for the result.
-  const onVisible = () => {
+  const refresh = () => {
     polls = 0
     if (!document.hidden) void load()
   }
-  document.addEventListener('visibilitychange', onVisible)
+  document.addEventListener('visibilitychange', refresh)
   // The stream keeps the language in which it was opened, so a change of the language reopens it.
-  watch(language, open)
+  watch(language, () => (streamed ? open() : load()))
   void load()
-  void open()
   poll()
   onScopeDispose(() => {
     disposed = true
     clearTimeout(timer)
     close?.()
-    document.removeEventListener('visibilitychange', onVisible)
+    document.removeEventListener('visibilitychange', refresh)
   })
-  return { order, fault, load }
+  return { order, fault, load, stream, refresh }
 }

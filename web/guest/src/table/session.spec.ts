@@ -1,6 +1,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, test, vi } from 'vitest'
 
+import { alerts } from '../order/readyalert'
 import { useSession } from './session'
 
 const { land } = vi.hoisted(() => ({ land: vi.fn() }))
@@ -58,4 +59,11 @@ test('a request that was sent ahead and failed is sent again by the next attempt
   await expect(session.enter('a')).rejects.toThrow('offline')
   await session.enter('a')
   expect(session.draft?.visitId).toBe('first')
+})
+
+test('a phone that forgets its visit forgets the alerts of its orders', () => {
+  const session = useSession()
+  alerts.value = [{ id: 'o1', number: 'A-042', by: 'notify' }, { id: 'm1', number: 'B-007', kind: 'PICKUP', by: 'notify' }]
+  session.forget()
+  expect(alerts.value.map((a) => a.id)).toEqual(['m1'])
 })

@@ -6,6 +6,7 @@ import { newTxnId } from '@shared/txn'
 import { land, useToken } from '../api/public'
 import type { Landed } from '../api/dto'
 import type { CartLine } from '../cart/line'
+import { forgetAlerts } from '../order/readyalert'
 import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
 
 /** The phone's visit and its stored draft. */
@@ -79,6 +80,7 @@ export const useSession = defineStore('session', () => {
 
   function forget(): void {
     forgetDrafts()
+    forgetAlerts('guest')
     leftover.value = []
     take(undefined)
   }

@@ -49,22 +49,30 @@ function belongsToKitchen(): boolean {
   return person.value?.account.role === 'KITCHEN' && matchMedia('(pointer: coarse)').matches && recall('full') !== 'off'
 }
 
-/** Shows a view in full screen, without the frame. A kitchen's tablet enters it with the first touch. */
+/**
+ * Shows a view in full screen, without the frame. A kitchen's tablet enters it at once if the user has just pressed a
+ * button, such as that of the login, and otherwise with the first touch.
+ */
 export function useFullScreen() {
   const full = ref(document.fullscreenElement !== null)
   const onFullScreenChange = () => {
     full.value = document.fullscreenElement !== null
     frameless.value = full.value
+    if (full.value) document.removeEventListener('pointerup', first)
   }
-  // Browsers allow it only in response to a touch.
+  const enter = async () => {
+    if (document.fullscreenEnabled && !document.fullscreenElement && belongsToKitchen()) {
+      await document.documentElement.requestFullscreen().catch(() => undefined)
+    }
+  }
+  // Browsers allow it only some seconds after a press or touch.
   const first = () => {
     document.removeEventListener('pointerup', first)
-    if (document.fullscreenEnabled && !document.fullscreenElement && belongsToKitchen()) {
-      void document.documentElement.requestFullscreen().catch(() => undefined)
-    }
+    void enter()
   }
   document.addEventListener('fullscreenchange', onFullScreenChange)
   document.addEventListener('pointerup', first)
+  if ('userActivation' in navigator && navigator.userActivation.isActive) void enter()
   onScopeDispose(() => {
     document.removeEventListener('fullscreenchange', onFullScreenChange)
     document.removeEventListener('pointerup', first)

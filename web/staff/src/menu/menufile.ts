@@ -1,4 +1,5 @@
 import { Fault } from '@shared/api/fault'
+import type { components } from '@shared/api/schema'
 import { bearer } from '../shell/session'
 
 /** The largest file that the server accepts, in bytes. */
@@ -18,10 +19,14 @@ export interface Problem {
   message: string
 }
 
+/** A dish as an import would write it. */
+export type PreviewRow = components['schemas']['CatalogPreviewRow']
+
 export interface Result {
   created: number
   updated: number
   problems: Problem[]
+  rows: PreviewRow[] // only of a dry run, and not all of a long file
 }
 
 /** Sends a menu file. A dry run changes nothing and returns the problems; otherwise a file with problems is a fault. */
@@ -36,6 +41,6 @@ export async function sendMenu(branchId: string, file: Blob, options: { dryRun: 
     throw new Fault('offline')
   })
   const said = (await response.json().catch(() => ({}))) as Partial<Result> & { code?: string }
-  if (response.ok) return { created: said.created ?? 0, updated: said.updated ?? 0, problems: said.problems ?? [] }
+  if (response.ok) return { created: said.created ?? 0, updated: said.updated ?? 0, problems: said.problems ?? [], rows: said.rows ?? [] }
   throw new Fault(said.code ?? 'unavailable', response.status, said, Number(response.headers.get('Retry-After')) || 0)
 }

@@ -15,6 +15,11 @@ export function useSetup() {
   const users = useAsk('users', () => api.GET('/api/users', { params: { query: { size: 2 } } }), ['start'], { enabled: () => mine })
   const settings = useAsk('settings', () => api.GET('/api/settings'), [], { enabled: () => mine && can('GET /api/settings') })
   const brand = useAsk('brand', () => api.GET('/api/brand'), [], { enabled: () => mine && can('GET /api/brand') })
+  // The audit log records each read of the sheet of all codes as a print.
+  const printed = useAsk(
+    'codes', () => api.GET('/api/audit', { params: { query: { subject: `branch:${branchId.value}`, action: 'table_codes_printed', size: 1 } } }), [],
+    { enabled: () => withBranch.enabled() && can('GET /api/audit') },
+  )
 
   const first = computed(() => tables.data.value?.items[0])
   const link = computed(() => first.value?.link ?? '')
@@ -28,7 +33,7 @@ export function useSetup() {
     { name: 'brand', done: Boolean(brand.data.value?.logo && brand.data.value.accent), to: { name: 'brand' }, optional: true },
     { name: 'payment', done: isSet('vnpay_tmn_code') || isSet('linepay_channel_id'), to: { name: 'settings' }, optional: true },
     { name: 'people', done: (users.data.value?.total ?? 0) > 1, to: { name: 'team' }, optional: true },
-    { name: 'codes', done: false, to: { name: 'table-sheet' }, optional: true },
+    { name: 'codes', done: (printed.data.value?.total ?? 0) > 0, to: { name: 'table-sheet' }, optional: true },
   ])
   return {
     table, steps,

@@ -2,7 +2,7 @@ import { mount } from '@vue/test-utils'
 import { afterEach, expect, test } from 'vitest'
 import { h, nextTick, ref } from 'vue'
 
-import { useFocusReturn } from './focus'
+import { focusIn, useFocusReturn } from './focus'
 
 afterEach(() => {
   document.body.replaceChildren()
@@ -76,4 +76,14 @@ test('a focus that was moved on purpose stays', async () => {
   other.focus()
   await show(false)
   expect(document.activeElement).toBe(other)
+})
+
+test('a field that a button has added gets the focus, and its neighbour when it is removed', async () => {
+  document.body.innerHTML = '<ul><li><input></li><li><input id="last"></li></ul>'
+  const list = () => document.querySelector('ul')
+  await focusIn(list, 'input')
+  expect(document.activeElement?.id).toBe('last')
+  document.getElementById('last')?.remove()
+  await focusIn(list, 'input')
+  expect(document.activeElement).toBe(document.querySelector('input'))
 })

@@ -6,6 +6,16 @@ export function focusContent(): void {
 }
 
 /**
+ * Moves the focus to an element of a part of the page after it was rendered: to a field that a button has added, or to what
+ * stays when the focused element is removed. The last match gets the focus.
+ */
+export async function focusIn(part: () => HTMLElement | null | undefined, selector: string): Promise<void> {
+  await nextTick()
+  const found = part()?.querySelectorAll<HTMLElement>(selector)
+  found?.[found.length - 1]?.focus()
+}
+
+/**
  * Returns the focus to the element that had it before a dialog opened, such as its button. Vuetify does so only for dialogs
  * that contain their button. If the element is gone, the page's content gets the focus.
  */

@@ -43,6 +43,7 @@ interface AskOptions {
   enabled?: MaybeRefOrGetter<boolean>
   every?: MaybeRefOrGetter<number | false> // ms between reloads
   keep?: boolean // shows the previous page while the next one loads
+  lasting?: boolean // read again only after a failure or a change that touches the noun; for reads that the audit log records
 }
 
 /**
@@ -58,6 +59,7 @@ export function useAsk<T>(
     enabled: computed(() => toValue(options.enabled) ?? true),
     refetchInterval: computed(() => toValue(options.every) ?? false),
     ...(options.keep ? { placeholderData: keepPreviousData } : {}),
+    ...(options.lasting ? { staleTime: Infinity } : {}),
   }) as unknown as Asked<T>
 }
 
