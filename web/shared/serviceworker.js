@@ -27,15 +27,21 @@ self.addEventListener('message', (event) => {
   if (event.data === 'take over') void self.skipWaiting()
 })
 
-// A tap on a notification opens its page, in the tab that already shows it if there is one.
 self.addEventListener('notificationclick', (event) => {
   event.notification.close()
-  const to = new URL(event.notification.data, location.origin).href
-  event.waitUntil(
-    self.clients.matchAll({ type: 'window', includeUncontrolled: true })
-      .then((open) => open.find((client) => client.url === to)?.focus() ?? self.clients.openWindow(to)),
-  )
+  event.waitUntil(show(new URL(event.notification.data, location.origin)))
 })
+
+// Shows a page: in the tab that already has it, else in another tab of the app, which opens the page by itself, else in a new tab.
+async function show(to) {
+  const tabs = await self.clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const same = tabs.find((tab) => tab.url === to.href)
+  if (same) return same.focus()
+  const other = tabs.find((tab) => ofApp.test(new URL(tab.url).pathname))
+  if (!other) return self.clients.openWindow(to.href)
+  other.postMessage({ open: to.pathname })
+  return other.focus()
+}
 
 self.addEventListener('fetch', (event) => {
   const { request } = event

@@ -78,3 +78,28 @@ test('a member is notified on any page', async ({ page, server }) => {
   await page.getByRole('status').getByRole('button', { name: 'Close' }).click()
   await expect(notice).toHaveCount(0)
 })
+
+test('a tap on a notification opens the order in the tab that is open', async ({ page, context, server }) => {
+  await sitDown(page, server, 'A6')
+  await page.evaluate(async () => navigator.serviceWorker.ready)
+  await add(page, 'Bun cha')
+  await orderCart(page)
+  const order = new URL(page.url()).pathname
+  await page.getByRole('link', { name: 'Order more' }).click()
+  await expect(page.getByRole('article').first()).toBeVisible()
+  await page.evaluate(() => Object.assign(window, { same: true }))
+  const worker = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker')
+  // Browsers do not let tests tap a notification. The event lacks the right to focus a window, which only a real tap has.
+  await worker.evaluate(async (data) => {
+    const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; dispatchEvent: (e: Event) => boolean }
+    await scope.registration.showNotification('Order ready', { data })
+    const [notification] = await scope.registration.getNotifications()
+    const event = Object.assign(new Event('notificationclick'), {
+      notification, waitUntil: (shown: Promise<unknown>) => void shown.catch(() => undefined),
+    })
+    scope.dispatchEvent(event)
+  }, order)
+  await expect(page).toHaveURL(new RegExp(`${order}$`))
+  expect(context.pages()).toHaveLength(1)
+  expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true)
+})
