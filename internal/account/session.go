@@ -184,5 +184,5 @@ type SessionCache interface {
 // Errors of sessions.
 var (
 	ErrRefresh = fault.New(fault.Unauthenticated, "refresh_token_invalid", "Log in again.")
-	ErrSession = fault.New(fault.NotFound, "session_not_found", "There is no such session.")
+	ErrSession = fault.New(fault.NotFound, "session_not_found", "Session not found.")
 )

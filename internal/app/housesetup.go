@@ -190,7 +190,7 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 		i := slices.IndexFunc(variables, func(s setting) bool { return s.house && s.houseName() == name })
 		switch {
 		case i < 0:
-			p.wrong("There is no such setting of the house; see docs/configuration.md.", "settings", name)
+			p.wrong("Setting not found; see docs/configuration.md.", "settings", name)
 			continue
 		case p.Config.given[variables[i].Name]:
 			p.wrong("It is fixed by "+variables[i].Name+" of the environment, flags or configuration file.", "settings", name)
@@ -278,7 +278,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 	}
 	i := slices.IndexFunc(roles, func(r authz.Role) bool { return r.Name == strings.ToUpper(person.Role) })
 	if i < 0 {
-		p.wrong(fmt.Sprintf("There is no role %q.", person.Role), at("role")...)
+		p.wrong(fmt.Sprintf("Role %q not found.", person.Role), at("role")...)
 		return nil
 	}
 	role := roles[i]

@@ -84,11 +84,11 @@ type Role struct {
 
 // Errors of roles.
 var (
-	ErrRole       = fault.New(fault.NotFound, "role_not_found", "There is no such role.")
+	ErrRole       = fault.New(fault.NotFound, "role_not_found", "Role not found.")
 	ErrRoleName   = fault.New(fault.Conflict, "role_name_taken", "There is already a role with this name.")
 	ErrDelivered  = fault.New(fault.Conflict, "role_delivered", "A built-in role cannot be renamed or deleted.")
 	ErrRoleUsed   = fault.New(fault.Conflict, "role_in_use", "This role is still in use.")
-	ErrPermission = fault.New(fault.Invalid, "permission_unknown", "There is no such permission.")
+	ErrPermission = fault.New(fault.Invalid, "permission_unknown", "Permission not found.")
 	ErrOwnerAll   = fault.New(fault.Conflict, "owner_has_everything", "The owner always has every permission.")
 )
 

@@ -53,7 +53,7 @@ type SharedChange struct {
 
 // The faults of shared carts.
 var (
-	ErrNotShared = fault.New(fault.Conflict, "cart_not_shared", "The phones of this table have carts of their own.")
+	ErrNotShared = fault.New(fault.Conflict, "cart_not_shared", "This table has no shared cart.")
 	ErrMaxAdded  = fault.Newf(fault.Conflict, "cart_lines_exhausted",
 		"A table can add at most %d dishes to its cart. Please order with the staff.", maxAdded)
 	ErrNotes = fault.Newf(fault.Invalid, "invalid", "A note must have at most %d characters.", MaxNotes)

@@ -32,14 +32,14 @@ type BranchStore interface {
 // ErrBizDay refuses a start hour that would change the current business date (I14), because sales of today would be
 // counted on another date.
 var ErrBizDay = fault.New(fault.Conflict, "biz_day_running",
-	"This would change today's business date. Try again at a time that has the same business date with either hour.")
+	"Changing the start hour now would change today's business date. Try again later today.")
 
 // The refusals of a branch with orders or guests.
 var (
 	ErrBranchHasOrders = fault.New(fault.Conflict, "branch_has_orders",
 		"This can no longer be changed, because the branch has orders.")
 	ErrBranchBusy = fault.New(fault.Conflict, "branch_busy",
-		"Guests are still there. Close their tables and finish all orders first.")
+		"This branch has open tables or unfinished orders. Close the tables and finish the orders first.")
 	ErrRetired = fault.New(fault.Conflict, "branch_retired", "This restaurant no longer takes orders.")
 )
 

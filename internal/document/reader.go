@@ -217,7 +217,7 @@ func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed 
 		entries = append(entries, IndexEntry{x, encoded})
 	}
 	if known < len(f) {
-		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "%s has no indexes for all of %v.", e.Name, f)
+		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "These filters of %s cannot be combined: %v.", e.Name, f)
 	}
 	return where, entries, indexed, nil
 }

@@ -189,7 +189,7 @@ func (rt *route) observe(method string, status int, took time.Duration) {
 	rt.s.metrics.duration.WithLabelValues(rt.Path, knownMethod(method), statusText(status)).Observe(took.Seconds())
 }
 
-// statusText avoids an allocation for common statuses.
+// statusText returns a status code as text. Common codes need no allocation.
 func statusText(status int) string {
 	if status >= 0 && status < len(statusTexts) {
 		return statusTexts[status]

@@ -61,7 +61,7 @@ func TestServer_MissingPage(t *testing.T) {
 	}
 	withRoom := func(a *API) {
 		a.Handle(Route{Pattern: "GET /room/{id}", Policy: Public, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			Fail(w, r, fault.New(fault.NotFound, "room_not_found", "There is no such room."))
+			Fail(w, r, fault.New(fault.NotFound, "room_not_found", "Room not found."))
 		})})
 	}
 	h := newHarness(t, nil, withHome, withRoom)

@@ -452,6 +452,6 @@ func (in *reader) image(d dish, row *DishRow) {
 	// An image that is stored already is given as a path or a URL. Only the store can verify it.
 	case !strings.Contains(s, "/"):
 		in.addf(d, "image", ImageMissing,
-			"There is no picture %q in the archive. Send the file and its pictures in one .zip file.", clip(s))
+			"Picture %q not found in the archive. Send the file and its pictures in one .zip file.", clip(s))
 	}
 }

@@ -31,8 +31,8 @@ func (f Format) ContentType() string {
 }
 
 // dangerous are the first characters of texts that spreadsheet programs execute as a formula, also as full-width forms
-// (OWASP, CSV injection). Clear begins with one of them, so a text that equals Clear is escaped and cannot be
-// mistaken.
+// (OWASP, CSV injection). Clear begins with one of them, so a text that equals Clear is escaped and not taken for
+// Clear.
 const dangerous = "=+-@\t\r\n＝＋－＠"
 
 // escape returns a text with a leading apostrophe if a spreadsheet program would execute it. unescape is the inverse.

@@ -174,7 +174,7 @@ func (b *Board) AllDay(station int64) []DishCount {
 func CheckAges(warn, late time.Duration) error {
 	if warn < time.Second || late <= warn || late > 24*time.Hour {
 		return fault.New(fault.Invalid, "invalid",
-			"A ticket is slow after one second or more, and late after that, within a day.")
+			"slow must be at least 1 second, and late must be longer than slow and at most 24 hours.")
 	}
 	return nil
 }

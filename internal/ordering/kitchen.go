@@ -67,9 +67,9 @@ var (
 	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "This order has already moved on.")
 	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed. Reload it.")
 	ErrVoided    = fault.New(fault.Conflict, "voided",
-		"This order has been refunded. Load it again, then dismiss it.")
+		"This order has been refunded. Reload it, then dismiss it.")
 	ErrRecallOver = fault.New(fault.Conflict, "recall_over", "This order was served too long ago to undo.")
-	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "The order has no such line.")
+	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "Order line not found.")
 )
 
 // stages returns the statuses that the order passes in the kitchen, in order. CANCELED is not among them: an ended

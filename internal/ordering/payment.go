@@ -158,7 +158,7 @@ type Settle struct {
 
 // Late allows Settle to revive an expired order.
 type Late struct {
-	Recipes map[int64][]stock.Line // for naming the dishes that are short
+	Recipes map[int64][]stock.Line // to name the dishes that have sold out
 }
 
 // Target implements Command.

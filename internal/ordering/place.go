@@ -259,7 +259,7 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 			total, ok = money.Plus(total, amount)
 		}
 		if !ok {
-			return nil, 0, fault.New(fault.Invalid, "invalid", "The order is too large to be paid.")
+			return nil, 0, fault.New(fault.Invalid, "invalid", "The order total is too high.")
 		}
 		items[i] = Item{
 			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...),

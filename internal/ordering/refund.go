@@ -48,7 +48,7 @@ const MaxNote = 500
 // checkNote requires a reason, which is stored with the decision.
 func checkNote(note string) error {
 	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote {
-		return fault.Newf(fault.Invalid, "invalid", "A reason of 1 to %d characters is needed.", MaxNote)
+		return fault.Newf(fault.Invalid, "invalid", "Enter a reason of 1 to %d characters.", MaxNote)
 	}
 	return nil
 }

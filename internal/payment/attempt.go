@@ -45,8 +45,8 @@ var (
 	ErrAmount   = fault.New(fault.Invalid, "amount_mismatch", "The amount does not match the order.")
 	ErrAttempts = fault.New(fault.TooMany, "too_many_attempts",
 		"Too many payment attempts for this order. Please ask the staff.")
-	ErrAttempt = fault.New(fault.NotFound, "payment_not_found", "There is no such payment.")
-	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
+	ErrAttempt = fault.New(fault.NotFound, "payment_not_found", "Payment not found.")
+	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "Refund not found.")
 )
 
 // Attempt is one try to pay one order. Its id, order, method, amount and currency never change: the guest may have

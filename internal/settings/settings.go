@@ -21,11 +21,11 @@ const MaxValue = 1000
 
 // The faults of this package.
 var (
-	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "There is no such setting.")
+	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "Setting not found.")
 	ErrFixed   = fault.New(fault.Conflict, "setting_fixed",
 		"This setting is set by the server's environment, flags or configuration file.")
 	ErrKey = fault.New(fault.Unavailable, "settings_key_missing",
-		"The key that seals secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
+		"The key that encrypts secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
 )
 
 // Source is the origin of the current value of a setting.
@@ -185,7 +185,7 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 			d, ok := s.definition(name)
 			switch {
 			case !ok:
-				return nil, nil, invalid(ErrUnknown.Code, "There is no setting %q.", name)
+				return nil, nil, invalid(ErrUnknown.Code, "Setting %q not found.", name)
 			case d.Fixed:
 				return nil, nil, ErrFixed
 			}

@@ -16,7 +16,7 @@ const TestTimeout = 6 * time.Second
 const recordTimeout = 5 * time.Second
 
 // ErrSubject refuses a test of an unknown subject.
-var ErrSubject = fault.New(fault.Invalid, "setting_subject_unknown", "There is no such test.")
+var ErrSubject = fault.New(fault.Invalid, "setting_subject_unknown", "Test not found.")
 
 // TestSubject is an external service whose settings can be tested.
 type TestSubject string

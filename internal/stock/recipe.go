@@ -11,7 +11,7 @@ import (
 const MaxRecipe = 10
 
 // ErrMenuItemNotFound refuses an unknown menu item.
-var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "There is no such menu item.")
+var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "Menu item not found.")
 
 // RecipeStore stores recipes; stocksql.Store implements it. Items of branches that the actor may not see are answered
 // as missing.

@@ -29,7 +29,7 @@ var (
 		Kind: fault.Conflict, Code: "busy", RetryAfter: 5 * time.Second,
 		Detail: "This is already running. Please try again when it has finished.",
 	}
-	ErrLetter      = fault.New(fault.NotFound, "dead_letter_not_found", "There is no such dead letter.")
+	ErrLetter      = fault.New(fault.NotFound, "dead_letter_not_found", "Dead letter not found.")
 	ErrTooManyKeys = fault.Newf(fault.Conflict, "too_many_keys",
 		"There are more than %d keys. Please use the command comanda keys audit.", MaxKeys)
 )

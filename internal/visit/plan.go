@@ -20,7 +20,7 @@ const (
 // The faults of floor plans.
 var (
 	ErrPlace = fault.Newf(fault.Invalid, "plan_place_invalid",
-		"A place is a column below %d and a row below %d. A wide table also covers the next column.", PlanColumns, PlanRows)
+		"column must be less than %d and row less than %d; a wide table also covers the next column.", PlanColumns, PlanRows)
 	ErrPlaceTaken = fault.New(fault.Conflict, "plan_place_taken", "Another table of this section is in this place.")
 	ErrPlanTwice  = fault.New(fault.Invalid, "plan_table_twice", "This table is listed twice.")
 )

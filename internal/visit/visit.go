@@ -18,8 +18,8 @@ var (
 		"The staff closed your visit. Please ask them for a table.")
 	ErrToken  = fault.New(fault.Unauthenticated, "customer_token_invalid", "Please scan the code on the table first.")
 	ErrClosed = fault.New(fault.Gone, "visit_closed", "This visit has ended. Please scan the code on the table again.")
-	ErrVisit  = fault.New(fault.NotFound, "visit_not_found", "There is no such visit.")
-	ErrTable  = fault.New(fault.NotFound, "table_not_found", "There is no such table.")
+	ErrVisit  = fault.New(fault.NotFound, "visit_not_found", "Visit not found.")
+	ErrTable  = fault.New(fault.NotFound, "table_not_found", "Table not found.")
 
 	ErrTableTaken    = fault.New(fault.Conflict, "table_taken", "This table is taken.")
 	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not in use. Please ask for another one.")

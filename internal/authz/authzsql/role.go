@@ -291,8 +291,8 @@ func (b *Roles) SetPermissions(
 		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
 		bumpRoles(tx, now, by, id)
-		// The revocation ends no session. Other processes also detect the role's new version; they poll both every
-		// second.
+		// This revocation ends no session; it makes other processes reload the role. They poll revocations and role
+		// versions every second.
 		QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err

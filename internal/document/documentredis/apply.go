@@ -122,7 +122,7 @@ func (r *applyRun) highest() map[*document.Entity]int64 {
 	return most
 }
 
-// addLeftovers adds entries that earlier failed runs may have left to the entries to be removed.
+// addLeftovers also schedules for removal the entries that earlier failed runs may have left behind.
 func (r *applyRun) addLeftovers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -244,7 +244,7 @@ func applyBatches(f *CacheFixture) {
 	var ops []stock.Op
 	other := f.Scope
 	other.Branch = f.Scope.Branch * 100_000 // never built, so unknown
-	old := f.Scope                          // with quotas, a day so old that its keys have expired
+	old := f.Scope                          // a scope with quotas, on a date whose keys have expired
 	old.Date = f.Now.Add(-5 * 24 * time.Hour).Format(time.DateOnly)
 	for i := range manyHolds { // the operations of each hold are applied in order, over several calls
 		h := f.NewHold(stock.Line{Item: Tea, Qty: 1})
