@@ -214,33 +214,33 @@ func TestCodeHash_binds(t *testing.T) {
 	}
 }
 
-func TestSeal(t *testing.T) {
+func TestEncrypt(t *testing.T) {
 	k := NewKey()
-	a, _ := Seal(k, "use", "123456")
-	b, _ := Seal(k, "use", "123456")
+	a, _ := Encrypt(k, "use", "123456")
+	b, _ := Encrypt(k, "use", "123456")
 	if a == b || strings.Contains(a, "123456") {
 		t.Errorf("%q, %q", a, b)
 	}
-	if text, err := Open(k, "use", a); text != "123456" || err != nil {
+	if text, err := Decrypt(k, "use", a); text != "123456" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	flipped := "A" + a[1:]
 	if a[0] == 'A' {
 		flipped = "B" + a[1:]
 	}
-	for what, open := range map[string]func() (string, error){
-		"another key": func() (string, error) { return Open(NewKey(), "use", a) },
-		"another use": func() (string, error) { return Open(k, "other", a) },
-		"changed":     func() (string, error) { return Open(k, "use", flipped) },
-		"cut":         func() (string, error) { return Open(k, "use", a[:10]) },
-		"empty":       func() (string, error) { return Open(k, "use", "") },
-		"no base64":   func() (string, error) { return Open(k, "use", "!") },
+	for what, decrypt := range map[string]func() (string, error){
+		"another key": func() (string, error) { return Decrypt(NewKey(), "use", a) },
+		"another use": func() (string, error) { return Decrypt(k, "other", a) },
+		"changed":     func() (string, error) { return Decrypt(k, "use", flipped) },
+		"cut":         func() (string, error) { return Decrypt(k, "use", a[:10]) },
+		"empty":       func() (string, error) { return Decrypt(k, "use", "") },
+		"no base64":   func() (string, error) { return Decrypt(k, "use", "!") },
 	} {
-		if text, err := open(); err == nil {
+		if text, err := decrypt(); err == nil {
 			t.Errorf("%s: %q", what, text)
 		}
 	}
-	if _, err := Seal(k[:5], "use", "x"); err == nil {
-		t.Error("Seal accepted a short key")
+	if _, err := Encrypt(k[:5], "use", "x"); err == nil {
+		t.Error("Encrypt accepted a short key")
 	}
 }

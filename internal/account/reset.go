@@ -36,7 +36,7 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 		text := newCode()
 		code = a.newStoredCode(u, p, text, now)
 		if l, err = a.codeEmail(u, templateFor(p), text, c.Locale, now); err != nil {
-			return fault.Wrap("seal a code", err)
+			return fault.Wrap("encrypt a code", err)
 		}
 	}
 	wait, err := a.Codes.Send(ctx, code, l)

@@ -54,7 +54,7 @@ type Session struct {
 	UserID       int64
 	TokenHash    string // of the current refresh token
 	PreviousHash string // of the refresh token before it
-	Successor    string // the current token, sealed with the previous one
+	Successor    string // the current token, encrypted with the previous one
 	RotatedAt    time.Time
 	Device       string
 	Address      string
@@ -130,9 +130,9 @@ func (s Session) JudgeRefresh(u User, tokenHash string, now time.Time) RefreshVe
 
 // Rotated returns the session after its token was spent. IdleUntil never exceeds ExpiresAt, so it is the end of an
 // unused session.
-func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session {
+func (s Session) Rotated(u User, nextHash, successor string, now time.Time) Session {
 	idle, _ := SessionLifetimes(u.Role)
-	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, sealed
+	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, successor
 	s.RotatedAt, s.LastSeenAt = now, now
 	if s.IdleUntil = now.Add(idle); s.ExpiresAt.Before(s.IdleUntil) {
 		s.IdleUntil = s.ExpiresAt

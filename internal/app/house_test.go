@@ -180,7 +180,7 @@ func TestSettings_environment_wins(t *testing.T) {
 	}
 }
 
-// Without the sealing key, only the settings sealed with it have no value, until the key is restored.
+// Without the settings key, only the settings encrypted with it have no value, until the key is restored.
 func TestSettings_lost_key(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
 	here := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
@@ -194,7 +194,7 @@ func TestSettings_lost_key(t *testing.T) {
 	}
 	rows := testenv.Must(here.Settings.Store.Rows(t.Context()))(t)
 	for _, r := range rows {
-		if strings.Contains(r.Value, "SECRET") || r.Sealed != (r.Name == "vnpay_hash_secret") {
+		if strings.Contains(r.Value, "SECRET") || r.Encrypted != (r.Name == "vnpay_hash_secret") {
 			t.Errorf("stored: %+v", r)
 		}
 	}

@@ -53,7 +53,7 @@ type env struct {
 	counts map[string]int
 }
 
-// code is the unsealed code of the messages in these tests.
+// code is the decrypted code of the messages in these tests.
 const code = "493028"
 
 func newEnv(t *testing.T, db *sqldb.DB) *env {
@@ -76,9 +76,9 @@ func (h *env) another() *mail.Sender {
 		Store: mailsql.New(h.db), Transport: post, Now: func() time.Time { return h.now },
 		Log:    slog.New(slog.NewJSONHandler(h.log, nil)),
 		Result: func(r string) { h.counts[r]++ },
-		Unseal: func(fields map[string]string) (map[string]string, error) {
-			if fields["code"] != "" && fields["code"] != "sealed" {
-				return nil, errors.New("the seal is broken around " + fields["code"])
+		Decrypt: func(fields map[string]string) (map[string]string, error) {
+			if fields["code"] != "" && fields["code"] != "encrypted" {
+				return nil, errors.New("cannot decrypt " + fields["code"])
 			}
 			return map[string]string{"code": code, "name": fields["name"]}, nil
 		},
@@ -93,7 +93,7 @@ func (h *env) write(id, to string, life time.Duration, fields map[string]string)
 }
 
 func (h *env) letter(id string) {
-	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "sealed"})
+	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "encrypted"})
 }
 
 type row struct {
@@ -136,7 +136,7 @@ func TestSender(t *testing.T) {
 		for i := range 25 { // more than a batch
 			h.letter(fmt.Sprintf("letter%02d", i))
 		}
-		h.write("late", "late@example.com", 0, map[string]string{"code": "sealed"})
+		h.write("late", "late@example.com", 0, map[string]string{"code": "encrypted"})
 		h.run()
 		got, raw := h.server.Messages()
 		if len(got) != 25 || len(h.rows()) != 0 || h.counts["sent"] != 25 || h.counts["expired"] != 1 {
@@ -201,8 +201,8 @@ func TestSender_refused(t *testing.T) {
 		fields map[string]string
 		reply  string
 	}{
-		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 user unknown"},
-		"broken seal":       {"a@example.com", map[string]string{"code": code}, ""},
+		"unknown user":      {"nobody@example.com", map[string]string{"code": "encrypted"}, "550 5.1.1 user unknown"},
+		"undecryptable":     {"a@example.com", map[string]string{"code": code}, ""},
 		"injected header":   {"a@example.com\r\nBcc: all@example.com", nil, ""},
 		"several addresses": {"a@example.com, b@example.com", nil, ""},
 		"a name with it":    {"A <a@example.com>", nil, ""},

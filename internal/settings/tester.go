@@ -34,7 +34,7 @@ type TestCode string
 // The codes of results.
 const (
 	TestOK             TestCode = "ok"
-	TestNotSet         TestCode = "not_set"             // nothing to test, or a secret that the sealing key does not open
+	TestNotSet         TestCode = "not_set"             // nothing to test, or a secret that the key cannot decrypt
 	TestRefused        TestCode = "credentials_refused" // reached; it refuses the credentials
 	TestInactive       TestCode = "account_inactive"    // reached; the account exists and may not be used
 	TestAddressRefused TestCode = "ip_not_allowed"      // reached; it does not serve this server's address

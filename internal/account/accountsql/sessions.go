@@ -105,7 +105,7 @@ func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.Ro
 		o = account.RotationResult{Verdict: held.JudgeRefresh(u, r.TokenHash, r.Now), User: u, Session: held}
 		switch o.Verdict {
 		case account.RefreshRotate:
-			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
+			o.Session = held.Rotated(u, r.NextHash, r.Successor, r.Now)
 			rotate(tx, o.Session)
 		// Two clients have the token, and which one is the thief is unknown, so the session ends for both.
 		case account.RefreshReuse:

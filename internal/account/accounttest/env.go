@@ -176,7 +176,7 @@ func (h *Env) Code(t testing.TB, email string) string {
 	t.Helper()
 	for _, l := range slices.Backward(h.Emails(t, email)) {
 		if l.Fields[account.FieldCode] != "" {
-			open := testenv.Must(h.Keys.OpenFields(l.Fields))(t)
+			open := testenv.Must(h.Keys.DecryptFields(l.Fields))(t)
 			return open[account.FieldCode]
 		}
 	}
