@@ -105,13 +105,13 @@ func (a *Service) endSession(ctx context.Context, user int64, session string, no
 }
 
 // Sessions returns the live sessions of an actor, newest first.
-func (a *Service) Sessions(ctx context.Context, who authz.Actor) ([]Session, error) {
-	return a.SessionStore.Sessions(ctx, who.UserID, a.Now())
+func (a *Service) Sessions(ctx context.Context, actor authz.Actor) ([]Session, error) {
+	return a.SessionStore.Sessions(ctx, actor.UserID, a.Now())
 }
 
 // EndSession ends a session of an actor. A session of another account is reported as not found.
-func (a *Service) EndSession(ctx context.Context, who authz.Actor, session string) error {
-	found, err := a.SessionStore.End(ctx, who.UserID, session, EndByOwner, a.Now())
+func (a *Service) EndSession(ctx context.Context, actor authz.Actor, session string) error {
+	found, err := a.SessionStore.End(ctx, actor.UserID, session, EndByOwner, a.Now())
 	if err != nil {
 		return err
 	}

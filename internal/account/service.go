@@ -200,13 +200,13 @@ func (a *Service) countFailure(ctx context.Context, shares ...limitKey) {
 }
 
 // Me returns the account of an actor.
-func (a *Service) Me(ctx context.Context, who authz.Actor) (User, error) {
-	return a.Users.User(ctx, who.UserID)
+func (a *Service) Me(ctx context.Context, actor authz.Actor) (User, error) {
+	return a.Users.User(ctx, actor.UserID)
 }
 
 // ChangeMe changes the profile of an actor's own account.
-func (a *Service) ChangeMe(ctx context.Context, who authz.Actor, c ProfileChanges) (User, error) {
-	return a.Users.UpdateProfile(ctx, who.UserID, a.Now(), c.Apply)
+func (a *Service) ChangeMe(ctx context.Context, actor authz.Actor, c ProfileChanges) (User, error) {
+	return a.Users.UpdateProfile(ctx, actor.UserID, a.Now(), c.Apply)
 }
 
 // Greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.

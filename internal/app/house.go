@@ -246,8 +246,9 @@ func (k *Core) syncSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if was := k.house.Load().stored; maps.Equal(was.ByName, v.ByName) && slices.Equal(was.Unreadable, v.Unreadable) &&
-		maps.Equal(was.Rest, v.Rest) {
+	current := k.house.Load().stored
+	if maps.Equal(current.ByName, v.ByName) && slices.Equal(current.Unreadable, v.Unreadable) &&
+		maps.Equal(current.Rest, v.Rest) {
 		return nil
 	}
 	h, err := k.newHouseSettings(v)

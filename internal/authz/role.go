@@ -110,8 +110,8 @@ func (r Role) Check() error {
 }
 
 // containsAll reports whether a set contains another one. Both are sorted.
-func containsAll(all, some []int64) bool {
-	return !slices.ContainsFunc(some, func(id int64) bool {
+func containsAll(all, subset []int64) bool {
+	return !slices.ContainsFunc(subset, func(id int64) bool {
 		_, found := slices.BinarySearch(all, id)
 		return !found
 	})
@@ -186,21 +186,21 @@ func (s *Roles) refreshGrants(ctx context.Context, err error) error {
 
 // PermittedRoutes returns the routes that an actor may use, in the order of the route table. The console shows only
 // buttons of these routes; each request is authorized nevertheless.
-func (s *Roles) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, error) {
+func (s *Roles) PermittedRoutes(ctx context.Context, actor Actor) ([]RouteKey, error) {
 	table, err := s.Store.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var role Role
 	// The owner has every permission, whatever is stored for the role, as in Authorizer.Authorize.
-	if who.Role != RoleOwner {
-		if role, err = s.Store.Role(ctx, who.RoleID); err != nil {
+	if actor.Role != RoleOwner {
+		if role, err = s.Store.Role(ctx, actor.RoleID); err != nil {
 			return nil, err
 		}
 	}
 	held := make([]RouteKey, 0, len(table))
 	for _, p := range table {
-		if who.Role == RoleOwner || slices.Contains(role.Permissions, p.ID) {
+		if actor.Role == RoleOwner || slices.Contains(role.Permissions, p.ID) {
 			held = append(held, p.Key())
 		}
 	}

@@ -128,15 +128,15 @@ func (d *SharedDraft) add(l SharedLine, now time.Time) error {
 
 // set changes the quantity and the note of a line. The line still belongs to the guest who added it.
 func (d *SharedDraft) set(i int, l SharedLine) error {
-	was := &d.Lines[i]
-	if err := checkTotal(l.Quantity, was.Quantity, d.units()); err != nil {
+	current := &d.Lines[i]
+	if err := checkTotal(l.Quantity, current.Quantity, d.units()); err != nil {
 		return err
 	}
-	if was.Quantity == l.Quantity && was.Notes == l.Notes {
+	if current.Quantity == l.Quantity && current.Notes == l.Notes {
 		return nil
 	}
-	was.Quantity, was.Notes = l.Quantity, l.Notes
-	d.touch(*was)
+	current.Quantity, current.Notes = l.Quantity, l.Notes
+	d.touch(*current)
 	return nil
 }
 

@@ -131,14 +131,14 @@ func (p *planner) seesAll(branches []int64) bool {
 func (p *planner) texts(stored *Texts, row map[string]string, kind text.Kind) (changed bool) {
 	for locale, s := range row {
 		l := Locale(locale)
-		was, has := (*stored)[l]
+		current, has := (*stored)[l]
 		if l == p.base() && s != "" {
-			was = stored.In(l)
+			current = stored.In(l)
 		}
 		switch {
 		case s == "" && has:
 			delete(*stored, l)
-		case s == "" || same(was, s, kind):
+		case s == "" || same(current, s, kind):
 			continue
 		default:
 			if *stored == nil {
@@ -255,9 +255,9 @@ func planCopy(from, to MenuState) MenuChange {
 			c.Items = append(c.Items, w)
 			continue
 		}
-		was := to.Items[at]
-		w.ItemID = was.ItemID
-		if !was.Listed || was.Price != it.Price || was.Active != it.Active || !equalQuota(was.Quota, it.Quota) {
+		current := to.Items[at]
+		w.ItemID = current.ItemID
+		if !current.Listed || current.Price != it.Price || current.Active != it.Active || !equalQuota(current.Quota, it.Quota) {
 			c.Updated++
 			c.Items = append(c.Items, w)
 		}

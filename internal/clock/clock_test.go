@@ -30,17 +30,17 @@ func newFakeClocks() *fakeClocks { return &fakeClocks{truth: noon, mono: 5 * tim
 
 func (w *fakeClocks) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
 
-func (w *fakeClocks) pass(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
+func (w *fakeClocks) advance(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
 
 func (w *fakeClocks) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
 
 func (w *fakeClocks) answer(context.Context) (time.Time, error) {
-	w.pass(w.trip / 2)
+	w.advance(w.trip / 2)
 	at := w.truth
 	if w.during != nil {
 		w.during()
 	}
-	w.pass(w.trip / 2)
+	w.advance(w.trip / 2)
 	return at, w.err
 }
 
@@ -61,8 +61,8 @@ func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
 	if got := c.Now(); !got.Equal(now) || got.Location() != time.UTC {
 		t.Errorf("it is %v, want %v", got, now)
 	}
-	if st := c.State(); st.Settled != settled || c.Settled() != settled || st.Steps != s {
-		t.Errorf("settled %t after %+v; want %t after %+v", st.Settled, st.Steps, settled, s)
+	if st := c.State(); st.Reliable != settled || c.Reliable() != settled || st.Steps != s {
+		t.Errorf("settled %t after %+v; want %t after %+v", st.Reliable, st.Steps, settled, s)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 	for _, by := range []time.Duration{time.Hour, -time.Hour, Step, -Step} {
 		w := newFakeClocks()
 		c := w.clock(t)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.wall += by
 		wantClock(t, c, w.truth, false, Steps{})
 		w.wall -= by // still in doubt: only a measurement ends it
@@ -118,7 +118,7 @@ func TestClock_deciding_clock_is_set(t *testing.T) { // C4
 	w := newFakeClocks()
 	c := w.clock(t)
 	for _, by := range []time.Duration{time.Hour, -2 * time.Hour} {
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		before := w.truth
 		w.truth, w.wall = w.truth.Add(by), w.wall-by // the machine's clock stays
 		wantClock(t, c, before, true, c.State().Steps)
@@ -148,8 +148,8 @@ func TestClock_samples(t *testing.T) {
 	}
 	w.trip, w.err = 0, errors.New("out of reach")
 	w.wall += time.Hour
-	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Settled() {
-		t.Errorf("settled %t after %v", c.Settled(), err)
+	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Reliable() {
+		t.Errorf("settled %t after %v", c.Reliable(), err)
 	}
 	if s := c.State(); s.Uncertainty != kept.Uncertainty || s.Age < 9*time.Second {
 		t.Errorf("a failure has changed something: %+v", s)
@@ -208,7 +208,7 @@ func TestClock_wall_decides(t *testing.T) { // C5
 		}
 		return failure
 	})
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	w.wall = time.Hour
 	wantClock(t, c, w.truth, false, Steps{})
 	failure = errors.New("the disk is full")
@@ -216,13 +216,13 @@ func TestClock_wall_decides(t *testing.T) { // C5
 		if err := c.Measure(t.Context()); !errors.Is(err, failure) {
 			t.Fatal(err)
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		wantClock(t, c, w.truth, false, Steps{}) // the clock continues from before the step
 	}
 	failure = nil
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	measure(t, c) // reported only once
 	w.wall = -time.Hour
 	measure(t, c)
@@ -295,19 +295,19 @@ func TestClock_wall_model(t *testing.T) { // C5
 			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, "span"))
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"pass": func(rt *rapid.T) { w.pass(span(rt, window)); c.Settled() },
-			"set":  func(rt *rapid.T) { w.wall += span(rt, 4*time.Hour) - 2*time.Hour; c.Settled() },
+			"pass": func(rt *rapid.T) { w.advance(span(rt, window)); c.Reliable() },
+			"set":  func(rt *rapid.T) { w.wall += span(rt, 4*time.Hour) - 2*time.Hour; c.Reliable() },
 			"measure": func(rt *rapid.T) {
 				fails = rapid.Bool().Draw(rt, "fails")
 				before := c.anchor.Load()
-				if by := before.parted(w.machine()); by.Abs() < Step {
+				if by := before.wallAhead(w.machine()); by.Abs() < Step {
 					slewed += by.Abs()
 				}
 				_ = c.Measure(t.Context())
 			},
 			"place": func(*rapid.T) { orders = append(orders, order{w.mono, c.Now().Add(window)}) },
 			"sweep": func(rt *rapid.T) {
-				if !c.Settled() {
+				if !c.Reliable() {
 					return
 				}
 				left := orders[:0]
@@ -377,8 +377,8 @@ func TestClock_model(t *testing.T) {
 		// Time passes for both at once. Servers read the clock all the time, so every change is read.
 		pass := func(d time.Duration) {
 			for _, p := range processes {
-				p.pass(d)
-				p.Settled()
+				p.advance(d)
+				p.Reliable()
 			}
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -386,7 +386,7 @@ func TestClock_model(t *testing.T) {
 			"set": func(rt *rapid.T) {
 				p := pick(rt)
 				p.wall += span(rt, 4*time.Hour) - 2*time.Hour
-				p.Settled()
+				p.Reliable()
 			},
 			"suspend": func(rt *rapid.T) {
 				p, d := pick(rt), span(rt, time.Hour)
@@ -394,9 +394,9 @@ func TestClock_model(t *testing.T) {
 					if other.fakeClocks == p.fakeClocks {
 						other.suspend(d)
 					} else {
-						other.pass(d)
+						other.advance(d)
 					}
-					other.Settled()
+					other.Reliable()
 				}
 			},
 			"measure": func(rt *rapid.T) {
@@ -408,7 +408,7 @@ func TestClock_model(t *testing.T) {
 				passed := p.truth.Sub(before)
 				for _, other := range processes { // the same time passes for the other process
 					if other.fakeClocks != p.fakeClocks {
-						other.pass(passed)
+						other.advance(passed)
 					}
 				}
 			},
@@ -422,7 +422,7 @@ func TestClock_model(t *testing.T) {
 			},
 			"sweep": func(rt *rapid.T) {
 				p := pick(rt)
-				if !p.Settled() {
+				if !p.Reliable() {
 					return
 				}
 				now, left := p.Now(), orders[:0]

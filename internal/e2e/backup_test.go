@@ -16,7 +16,7 @@ import (
 // An installation loses its disk and is restored from its backup. Everything in the backup is unchanged, later orders
 // are gone, Redis agrees with SQL, and service continues.
 func TestBackup(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRestore(open(t, k, nil))
 		e.loseData()
 		if k == servers {
@@ -30,7 +30,7 @@ func TestBackup(t *testing.T) {
 // If Redis was not emptied after a restore, its documents are newer than SQL. The difference is detected, and a rebuild
 // repairs it, whether or not the server has begun one by itself.
 func TestBackup_redis_kept(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRestore(open(t, k, nil))
 		e.loseData()
 		if run := e.s.run("index", "verify"); run.code != 1 || !strings.Contains(run.out, "document_") {

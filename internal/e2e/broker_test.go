@@ -25,7 +25,7 @@ var (
 // the events arrive in the queues of other systems (I7). Each counts once in the day's report (I15), even when all of
 // them are delivered a second time (I8).
 func TestBrokerOutage(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		direct := shared.brokerURL(t)
 		network := &testenv.Proxy{}
 		through := network.StartURL(t, direct).String()

@@ -125,7 +125,7 @@ func (m member) orders(t testing.TB) (all []order) {
 
 // A member registers, orders and pays. A flush of Redis and two kills of the server meanwhile lose nothing.
 func TestCheckout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
 		m, other := s.newMember("lan"), s.newMember("minh")
@@ -176,7 +176,7 @@ func TestCheckout(t *testing.T) {
 // Members order one cart after the other while the server is killed. Every confirmed step is stored, unanswered ones
 // are retried, and no cart is both ordered and still full (C4, I5, I11).
 func TestCheckout_crash(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var all []*checkoutMember
 		for i := range 6 {

@@ -25,7 +25,7 @@ func (s *installation) awaitRepaired() {
 
 // TestCluster runs the storm of TestStorm on a Cluster, with logged-in accounts beside it.
 func TestCluster(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, nil, guest.place)
@@ -57,7 +57,7 @@ func (p *person) wantSessionEverywhere() {
 // the first attempt, and soon Redis agrees with SQL again.
 func nodeFailure(t *testing.T, failure, mend func(s *installation)) {
 	t.Helper()
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, func() { failure(s) }, guest.place)

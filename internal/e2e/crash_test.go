@@ -19,7 +19,7 @@ import (
 // Every order that was answered with success survives kill -9 with the same id, number, price and lines, round after
 // round. A guest without an answer retries and gets one order, not two (I5).
 func TestCrash(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var all []served
 		for round := range 3 {
@@ -144,7 +144,7 @@ func (v served) unchanged(t *testing.T) {
 // ledger. Its provisional hold in Redis belongs to no order: the other server sells the units at the first attempt, and
 // the retry of the unanswered guest is refused as sold out (I2, I5).
 func TestCrash_between_gate_and_ledger(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
 		lost, mine := s.guest(1), s.guest(2)

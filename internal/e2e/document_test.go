@@ -30,7 +30,7 @@ var enough = testenv.Size(1_500, 10_000) // effective writes
 // Concurrent writers change all nine models at random while Redis is killed twice and emptied once. Afterwards Redis
 // equals SQL in both directions and holds only declared keys.
 func TestDocuments(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		o := newDocumentWriters(s)
 		o.work(map[int]func(){

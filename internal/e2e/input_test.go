@@ -24,7 +24,7 @@ type badRequest struct {
 
 // Invalid requests are refused with a code and change nothing. No text, however hostile, is treated as anything but
 // text.
-func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
+func TestBadInput(t *testing.T) { onInstallations(t, badInput, embedded, servers) }
 
 func badInput(t *testing.T, k kind) {
 	s := open(t, k, nil)

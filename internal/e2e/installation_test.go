@@ -42,8 +42,8 @@ const (
 	cluster  kind = "cluster"
 )
 
-// on runs a test once on each kind, or with -short only on the first one.
-func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
+// onInstallations runs a test once on each kind, or with -short only on the first one.
+func onInstallations(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	t.Helper()
 	t.Parallel()
 	if testing.Short() {

@@ -162,7 +162,7 @@ func (i *intruder) field(name, value string) {
 // data of others, no money. The worst outcome is a refusal. Each round writes different values into every key, before a
 // request to a process that has cached nothing of the attacker.
 func TestIntruder_writes_to_Redis(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
 		owner, cook, far := s.createStaff("owner", ""), s.createStaff("kitchen", "1"), s.createStaff("manager", "2")

@@ -39,7 +39,7 @@ const (
 // created or lost, other systems receive every event, and in the end all figures are exact (I1, I2, I4, I7, I8, I9,
 // I12).
 func TestInventory(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		var broker *testenv.Broker
 		if k == servers {
 			broker = testenv.RabbitServer(t)
@@ -137,7 +137,7 @@ func (m *stockClient) reserveAll() {
 	t := m.s.t
 	answers := make([]answer, reservations)
 	var next atomic.Int64
-	atOnce(connections, func(int) {
+	inParallel(connections, func(int) {
 		for i := int(next.Add(1)) - 1; i < reservations; i = int(next.Add(1)) - 1 {
 			answers[i] = m.reserve(i)
 		}

@@ -52,7 +52,7 @@ func (s *installation) awaitKeysDeclared() {
 
 // The keys of a normal load are all declared.
 func TestKeys(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		s.quota(pho, 10)
 		g := s.guest(0)
@@ -97,7 +97,7 @@ var spoilt = map[string]struct{ plant, mend, sample string }{
 // Every fault of a key is found while the installation is busy, reported to people and to scripts, and makes the
 // command exit with 1. Correct keys are not reported.
 func TestKeys_spoilt(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.awaitDocuments()
 		d := newOrderLoad(s, 3)
@@ -134,7 +134,7 @@ func TestKeys_spoilt(t *testing.T) {
 
 // An audit scans every node of a Cluster, within the rate limit of its flag.
 func TestKeys_pace(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.awaitDocuments()
 		whole, _ := s.audit()
@@ -162,7 +162,7 @@ func TestKeys_pace(t *testing.T) {
 
 // On a terminal the command shows its progress.
 func TestKeys_terminal(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		r, shown := s.runOnTerminal("keys", "audit")
 		if r.code != 0 || !strings.Contains(r.out, "clean") || !strings.Contains(shown, "of about") {
@@ -173,7 +173,7 @@ func TestKeys_terminal(t *testing.T) {
 
 // The registry can be printed without a server.
 func TestKeys_registry(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
 		var list []struct {
 			Pattern string `json:"pattern"`

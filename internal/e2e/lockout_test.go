@@ -38,7 +38,7 @@ func deviceCookie(t *testing.T, a answer) string {
 // device still logs in at every server, open sessions continue, and colleagues switch by PIN. The audit log has the
 // target and the addresses.
 func TestLogin_lockout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, trusting)
 		owner, waiter, cook := s.createStaff("owner", ""), s.createStaff("staff", "1"), s.createStaff("kitchen", "1")
 		const pin = "4826"
@@ -140,7 +140,7 @@ func (s *installation) forgedToken(p *person) string {
 
 // A stolen key is withdrawn while servers run: all refuse tokens that it signed, and clients continue after a refresh.
 func TestKeys_withdraw(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		owner := s.createStaff("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
@@ -159,7 +159,7 @@ func TestKeys_withdraw(t *testing.T) {
 
 // An operator's key replaces the one in SQL, which is in every backup, completely.
 func TestKeys_given(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})
 		owner := s.createStaff("owner", "")
 		owner.wantAccepted()

@@ -152,7 +152,7 @@ func (s *installation) last() *server  { return s.servers[len(s.servers)-1] }
 
 // A member registers, logs in by e-mail address and by username, and edits the profile.
 func TestMember(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var made accountBody
 		s.send(http.MethodPost, "/auth/register", map[string]any{
@@ -214,7 +214,7 @@ func otherCode(code string) string {
 // A refresh token works once. An immediate retry returns the same pair. Reuse of an older token ends the session for
 // every holder of its tokens.
 func TestMember_refresh(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("lan")
 		elsewhere := p
@@ -255,7 +255,7 @@ func TestMember_refresh(t *testing.T) {
 // A logout takes effect everywhere within five seconds, whether or not a server has seen the token before, and even if
 // Redis has lost it.
 func TestMember_logout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("lan")
 		for _, loses := range []bool{false, true} {
@@ -278,7 +278,7 @@ func TestMember_logout(t *testing.T) {
 
 // Sessions are listed and ended one by one. A new password ends them all, and so does a password reset by code.
 func TestMember_sessions(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		here, other := s.createStaff("cashier", "1"), s.newPerson("minh")
 		there := *here

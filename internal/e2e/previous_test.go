@@ -52,7 +52,7 @@ func (s *installation) migrateBefore(number int) {
 // cancelled, and in the end all stores agree. The previous release runs on the schema before migration 34, which the
 // command of this one restores.
 func TestPrevious_release(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
 		s.migrateBefore(34)
 		s.first().binary = shared.previous(t)

@@ -32,7 +32,7 @@ type redisFault struct {
 
 func (f redisFault) test(t *testing.T) {
 	t.Helper()
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRedisFaultTest(open(t, k, limited))
 		f.begin(e.s.redis)
 		for _, c := range redisFaultCells {

@@ -14,7 +14,7 @@ import (
 // A restaurant is set up in an empty database: branch, tables, category, dish and menu. Every page of the staff answers
 // from the first moment. Then a guest orders and pays.
 func TestNewRestaurant(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"SANDBOX_PAYMENTS": "on"})
 		s.servers[0].args = nil // without the demo
 		s.servers[0].start()

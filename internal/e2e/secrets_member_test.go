@@ -63,7 +63,7 @@ func (p *secretSearch) search(t *testing.T) {
 // Members' credentials leak nowhere: not into a log, metric, error, key or value of Redis, a command's output or SQL.
 // Codes appear only in their message.
 func TestSecrets_members(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		smtp := rand.Text()
 		m := mailtest.Start(t, "127.0.0.1:0", "house", smtp)
 		env := mailSettings(m)

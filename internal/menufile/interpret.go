@@ -337,9 +337,9 @@ func (in *reader) category(d dish, row DishRow) {
 	}
 	for _, locale := range in.options.Locales[1:] {
 		name, has := row.Category[locale]
-		was, had := first.names[locale]
+		known, had := first.names[locale]
 		switch {
-		case has && had && was != name:
+		case has && had && known != name:
 			in.addf(d, "category:"+locale, CategoryConflict, "Row %d has another name for this category.", first.number)
 		case has:
 			first.names[locale] = name

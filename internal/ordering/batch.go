@@ -90,12 +90,12 @@ func (b *Batch) Decide(commands []Command) []Result {
 }
 
 // transition records a state transition of a hold and queues it for the admission cache. SQL changes the row only if it
-// is still in state was; otherwise the whole batch fails (I4).
-func (b *Batch) transition(id string, was, now stock.State, reason string) {
-	b.Transitions = append(b.Transitions, stock.Transition{ID: id, From: was, To: now, Reason: reason})
+// is still in state from; otherwise the whole batch fails (I4).
+func (b *Batch) transition(id string, from, to stock.State, reason string) {
+	b.Transitions = append(b.Transitions, stock.Transition{ID: id, From: from, To: to, Reason: reason})
 	h, _ := b.Balances.Hold(id)
 	kind := stock.OpConfirm
-	if now == stock.Released {
+	if to == stock.Released {
 		kind = stock.OpCancel
 	}
 	b.queueOps(kind, h)

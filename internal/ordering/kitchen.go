@@ -106,7 +106,7 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	case s.Kind == Recall && stale:
 		return nil, o.refuse(ErrChanged)
 	case s.Kind == Recall:
-		return o.back(stages, at, s.Today, now)
+		return o.recallTarget(stages, at, s.Today, now)
 	// The ticket is off the board. A tap from an outdated screen changes nothing.
 	case o.served() || o.VoidSeen:
 		return nil, nil
@@ -126,9 +126,9 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	return stages[at+1 : aim.to+1], nil
 }
 
-// back returns the status that a recall leads to. A ticket that was cleared because of its refund returns to its own
-// status. The limits apply to served and cleared tickets only; others may go back at any time.
-func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]Status, error) {
+// recallTarget returns the status that a recall leads to. A ticket that was cleared because of its refund returns to
+// its own status. The limits apply to served and cleared tickets only; others may go back at any time.
+func (o *Order) recallTarget(stages []Status, at int, today string, now time.Time) ([]Status, error) {
 	ago := now.Sub(o.SteppedAt)
 	late := ago > shownServed && (o.Scope.Date != today || ago > recallFor)
 	switch {

@@ -60,7 +60,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		return Receipt{}, err
 	}
 	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
-	return s.once(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
+	return s.placeIdempotent(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
 		// The menu or the branch may have changed since the original request. A repetition still returns its order.
 		o, err := s.price(ctx, g, r)
 		if err != nil {

@@ -143,7 +143,7 @@ type Service struct {
 	// must not block; it may be nil.
 	CartOrdered func(branch int64, visit string)
 
-	placing      singleflight.Group                // requests in progress by key and digest, see once
+	placing      singleflight.Group                // requests in progress by key and digest, see placeIdempotent
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
 	captures     sync.WaitGroup                    // running captures, which may outlive their requests
 }
@@ -242,8 +242,8 @@ func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 }
 
 // MemberOrders returns a page of a member's orders, newest first, and the total number.
-func (s *Service) MemberOrders(ctx context.Context, who authz.Actor, limit, offset int) ([]Order, int64, error) {
-	return s.Reader.OfMember(ctx, who.UserID, limit, offset)
+func (s *Service) MemberOrders(ctx context.Context, actor authz.Actor, limit, offset int) ([]Order, int64, error) {
+	return s.Reader.OfMember(ctx, actor.UserID, limit, offset)
 }
 
 // Counter is a counter metric. Count adds one under the given label values.

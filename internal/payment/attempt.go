@@ -82,8 +82,8 @@ func (a *Attempt) Redirect(p Page, now time.Time) bool {
 // request: of concurrent callers that read the attempt in state was, only the first may. The comparison with was is a
 // compare-and-set: a report that was stored since the caller read the attempt makes the claim fail. UNKNOWN and
 // CONFIRMING may be claimed again, because a check has shown that the money has not moved yet.
-func (a *Attempt) StartConfirm(was State, now time.Time) bool {
-	if a.State != was || was != Redirected && was != Unknown && was != Confirming {
+func (a *Attempt) StartConfirm(from State, now time.Time) bool {
+	if a.State != from || from != Redirected && from != Unknown && from != Confirming {
 		return false
 	}
 	a.setState(Confirming, now)

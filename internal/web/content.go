@@ -66,8 +66,8 @@ func (c *content) zip() {
 	})
 }
 
-// in returns the content in a coding, or nil if the coding makes it no smaller.
-func (c *content) in(coding string) []byte {
+// encoded returns the content in a coding, or nil if the coding makes it no smaller.
+func (c *content) encoded(coding string) []byte {
 	if coding == "gzip" && c.gzipped != nil {
 		return c.gzipped()
 	}
@@ -97,7 +97,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !accepts(r.Header.Get("Accept-Encoding"), coding) {
 			continue
 		}
-		if b := c.in(coding); b != nil {
+		if b := c.encoded(coding); b != nil {
 			h.Set("Content-Encoding", coding)
 			body = b
 			break

@@ -22,7 +22,7 @@ func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result,
 		var asked atomic.Int64
 		var served sync.WaitGroup
 		defer served.Wait()
-		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, gets(Target{"127.0.0.1:80"})
+		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, getRequests(Target{"127.0.0.1:80"})
 		p.dial = func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			served.Go(func() { respond(theirs, func() { time.Sleep(takes(asked.Add(1))) }) })

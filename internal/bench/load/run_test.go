@@ -20,8 +20,8 @@ func serve(t testing.TB, h http.HandlerFunc) Target {
 	return testenv.Must(ParseTarget(s.URL))(t)
 }
 
-// gets returns functions that always send the same request for the root.
-func gets(t Target) func(int) func() []byte {
+// getRequests returns functions that always send the same request for the root.
+func getRequests(t Target) func(int) func() []byte {
 	request := t.Request("GET", "/", "")
 	return func(int) func() []byte { return func() []byte { return request } }
 }
@@ -56,7 +56,7 @@ func TestRun_counts_answers(t *testing.T) {
 		_, _ = w.Write([]byte("12345"))
 	})
 	r := testenv.Must(Run(t.Context(), Plan{
-		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: getRequests(target),
 	}))(t)
 	late := asked.Load() - r.Done - r.Failed() // number of responses after the end
 	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
@@ -87,7 +87,7 @@ func TestRun_stopsWithItsContext(t *testing.T) {
 			}()
 			begin := time.Now()
 			_, err := Run(ctx, Plan{
-				Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK, Requests: gets(target),
+				Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK, Requests: getRequests(target),
 			})
 			if !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
 				t.Errorf("%v after %s", err, time.Since(begin))
@@ -107,7 +107,7 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 		}
 	})
 	r := testenv.Must(Run(t.Context(), Plan{
-		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: getRequests(target),
 	}))(t)
 	if r.Done < 2 || r.Errors["connection"] < 1 || len(r.Errors) != 1 {
 		t.Errorf("%d done, errors %v", r.Done, r.Errors)
@@ -115,7 +115,7 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 }
 
 func TestRun_refuses_unbounded_runs(t *testing.T) {
-	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: gets(Target{})}
+	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: getRequests(Target{})}
 	for name, spoil := range map[string]func(*Plan){
 		"no target":      func(p *Plan) { p.Target = Target{} },
 		"no connections": func(p *Plan) { p.Conns = 0 },
@@ -140,7 +140,7 @@ func TestRun_serverOutOfReach(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	target, _ := ParseTarget(s.URL)
 	s.Close()
-	p := Plan{Target: target, Conns: 1, Duration: time.Second, Requests: gets(target)}
+	p := Plan{Target: target, Conns: 1, Duration: time.Second, Requests: getRequests(target)}
 	if _, err := Run(t.Context(), p); err == nil {
 		t.Error("a closed port was measured")
 	}
@@ -165,7 +165,7 @@ func TestTarget_ClientStaysHere(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	target := serve(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
 	r := testenv.Must(Run(b.Context(), Plan{
-		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: getRequests(target),
 	}))(b)
 	b.ReportMetric(r.PerSecond(), "requests/s")
 	b.ReportMetric(0, "ns/op")

@@ -76,7 +76,7 @@ func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error)
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
+	if id, ok := parseID(in.BranchID); !ok || id != branch {
 		return httpapi.Feed{}, catalog.ErrBranch // another branch is reported as unknown
 	}
 	// The feed's End ends the subscriptions, also if the stream is refused by a limit.

@@ -285,7 +285,7 @@ func (r *applyRun) finish(ctx context.Context) error {
 	var beaten []lostWrite
 	for i, w := range append(looking, ending...) {
 		if text := found[i]; text != "+" && head(text) != w.head() {
-			beaten = append(beaten, w.lostTo(text))
+			beaten = append(beaten, w.overtakenBy(text))
 		}
 	}
 	if err := r.undoLosers(ctx, beaten); err != nil {
@@ -320,9 +320,9 @@ type lostWrite struct {
 	by memo
 }
 
-// lostTo parses the memo of the newer write. An empty memo lists no entries, so all entries that this write added are
-// removed.
-func (w *write) lostTo(text string) lostWrite {
+// overtakenBy parses the memo of the newer write. An empty memo lists no entries, so all entries that this write added
+// are removed.
+func (w *write) overtakenBy(text string) lostWrite {
 	m, _ := parseMemo(w.Entity, text)
 	return lostWrite{w, m}
 }

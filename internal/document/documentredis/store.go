@@ -93,8 +93,8 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 // texts reads the values of keys like redisdb.DB.Texts, in exchanges of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	all := make([]string, 0, len(keys))
-	for some := range slices.Chunk(keys, s.step) {
-		texts, err := s.db.Texts(ctx, some)
+	for batch := range slices.Chunk(keys, s.step) {
+		texts, err := s.db.Texts(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +107,8 @@ func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error
 // reply only.
 func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
-	for some := range slices.Chunk(cmds, s.step) {
-		replies, err := s.db.DoMulti(ctx, some...)
+	for batch := range slices.Chunk(cmds, s.step) {
+		replies, err := s.db.DoMulti(ctx, batch...)
 		if err != nil && !isWrongType(err) {
 			return nil, err
 		}

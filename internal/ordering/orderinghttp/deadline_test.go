@@ -27,7 +27,7 @@ func (h *testServer) moreTime(id string, shown time.Time, want int) due {
 // TestExtendDeadline checks that a guest can extend the deadline twice, that a payment page opened after the first deadline
 // still works, and that a repeated request uses up no extension.
 func TestExtendDeadline(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.order(payment.VNPay).ID
 		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
@@ -59,7 +59,7 @@ func TestExtendDeadline(t *testing.T) {
 
 // TestExtendDeadline_ends checks that an extended deadline also passes, and that the order's units are then released.
 func TestExtendDeadline_ends(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.orderOf(payment.VNPay, quota).ID
 		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
@@ -80,7 +80,7 @@ func TestExtendDeadline_ends(t *testing.T) {
 // TestExtendDeadline_refuses checks that only the guest who placed an order can extend its deadline, and only with a valid
 // body.
 func TestExtendDeadline_refuses(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.order(payment.VNPay).ID
 		path := "/cis/order/" + id

@@ -38,7 +38,7 @@ func TestGateways_headers(t *testing.T) {
 	secrets := []string{
 		"Authorization: Bearer tea", "Cookie: session=tea", "X-LINE-Authorization: tea", "Proxy-Authorization: tea", "X-Tea: tea",
 	}
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		ipn := "/payment/vnpay/ipn?"
 		brought := append([]string{"User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"}, secrets...)
@@ -51,7 +51,7 @@ func TestGateways_headers(t *testing.T) {
 		h.sendWithHeaders(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
 		h.wantHeaders("FORGED", here, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
 	})
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		confirm := "/payment/linepay/confirm?orderId=" + h.ref(o.ID) + "&transactionId="
 		h.press(o.Payment.RedirectURL, "leave")
@@ -65,7 +65,7 @@ func TestGateways_headers(t *testing.T) {
 // TestGateways_headersAreBounded checks that the recorded headers stay within their limits, regardless of the request's
 // size.
 func TestGateways_headersAreBounded(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		var many []string
 		for i := range 100 {
 			many = append(many, "X-Line-"+strings.Repeat("a", 200)+string(rune('0'+i/10))+string(rune('0'+i%10))+": "+strings.Repeat("é", 100))

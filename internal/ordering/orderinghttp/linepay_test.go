@@ -59,7 +59,7 @@ func TestLINEPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW"},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.lineFaults(c.faults...)
@@ -119,7 +119,7 @@ func TestLINEPay_asked(t *testing.T) {
 		},
 		{"too early", []linepaysim.Fault{lostConfirmation(true)}, []time.Duration{4 * time.Second}, outcomeUnknown},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.lineFaults(c.faults...)
@@ -136,7 +136,7 @@ func TestLINEPay_asked(t *testing.T) {
 // TestLINEPay_checkedWhileConfirming checks that the staff's check confirms nothing while a confirmation may be in
 // progress, and that the reconciler confirms the payment once after the time limit of the earlier confirmation.
 func TestLINEPay_checkedWhileConfirming(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
 		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // as a killed process leaves it
@@ -159,7 +159,7 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 // TestLINEPay_leftAfterApproval checks that the reconciler captures an approved payment if the guest closed the browser
 // after approval.
 func TestLINEPay_leftAfterApproval(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		h.press(h.order(payment.LINEPay).Payment.RedirectURL, "leave")
 		h.reconcile(2 * time.Minute)
 		h.wantRows(paidByLINEPay...)
@@ -171,7 +171,7 @@ func TestLINEPay_leftAfterApproval(t *testing.T) {
 // TestLINEPay_confirmedOnce checks that concurrent returns of several browsers, with or without cookies, capture the
 // payment once.
 func TestLINEPay_confirmedOnce(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
 		back := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
@@ -226,7 +226,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 			}, "Checking", []string{"order PLACED/PAID refunded 0", "attempt COUNTER PAID", "report STAFF PAID", "event order.paid"},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				o := h.order(payment.LINEPay)
@@ -284,7 +284,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 			},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
@@ -303,7 +303,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 // TestLINEPay_whileConfirming checks that every other change of an order is rejected while its payment is being
 // captured, and possible afterwards.
 func TestLINEPay_whileConfirming(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		h.lineFaults(lostConfirmation(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
@@ -323,7 +323,7 @@ func TestLINEPay_whileConfirming(t *testing.T) {
 
 // TestLINEPay_badReturns checks that return addresses that LINE Pay did not create change nothing.
 func TestLINEPay_badReturns(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o, other := h.orderOf(payment.LINEPay, 5), h.orderOf(payment.LINEPay, 5)
 		h.press(o.Payment.RedirectURL, "leave")
 		ref, foreign := h.ref(o.ID), h.ref(other.ID)
@@ -353,7 +353,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 // TestLINEPay_notThere checks that an order remains placed if LINE Pay is unavailable, and that a later request creates
 // the payment page.
 func TestLINEPay_notThere(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Broken})
 		var o placed
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{

@@ -77,7 +77,7 @@ func eachGateway(t *testing.T, test func(h *testServer, m payment.Method, paid [
 		{payment.VNPay, money.VND, paidByVNPay[1:]}, {payment.LINEPay, money.TWD, paidByLINEPay[1:]},
 	} {
 		t.Run(string(c.method), func(t *testing.T) {
-			in(t, c.currency, func(h *testServer) { test(h, c.method, c.paid) })
+			eachEngine(t, c.currency, func(h *testServer) { test(h, c.method, c.paid) })
 		})
 	}
 }
@@ -334,7 +334,7 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 // TestRefund_partUnheard checks that a partial refund with an unknown outcome at VNPay is not sent on another day,
 // because that could refund twice.
 func TestRefund_partUnheard(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refunds(time.Second)
@@ -363,7 +363,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 	lostConfirmation := func(moves bool) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lostConfirmation(true)}, "not sent": {lostConfirmation(false)}} {
 			h.run(name, func() {
 				o := h.paid(payment.LINEPay)
@@ -394,7 +394,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 // TestRefund_portalNotNoted checks that an unrecorded refund in the portal stops later refunds until the staff have
 // checked it.
 func TestRefund_portalNotNoted(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.paid(payment.LINEPay)
 		h.refundInPortal(payment.LINEPay, 3000)
 		h.refund(o.ID, 3000, http.StatusCreated)
@@ -413,7 +413,7 @@ func TestRefund_portalNotNoted(t *testing.T) {
 
 // TestRefund_counter checks that a counter payment is refunded at the counter, at once.
 func TestRefund_counter(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.refund(o.ID, 0, http.StatusConflict)
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusCreated, nil)
@@ -433,7 +433,7 @@ func TestRefund_counter(t *testing.T) {
 // TestPayment_judged checks that the result that the staff read in a gateway's console counts like the gateway's own
 // report.
 func TestPayment_judged(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "07"), "00")
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
@@ -448,7 +448,7 @@ func TestPayment_judged(t *testing.T) {
 
 // TestPayment_askedNow checks that the staff can have the gateway queried at once.
 func TestPayment_askedNow(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
 		h.press(o.Payment.RedirectURL, "leave")

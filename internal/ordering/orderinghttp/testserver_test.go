@@ -64,8 +64,8 @@ type testServer struct {
 	net      network
 }
 
-// in runs a test with a new testServer on each engine.
-func in(t *testing.T, currency money.Currency, test func(h *testServer)) {
+// eachEngine runs a test with a new testServer on each engine.
+func eachEngine(t *testing.T, currency money.Currency, test func(h *testServer)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newTestServer(t, db, currency)) })
 }

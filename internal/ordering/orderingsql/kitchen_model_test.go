@@ -200,20 +200,20 @@ func (m *kitchen) tryStep(t *rapid.T, o *orderModel, kind ordering.StepKind) {
 	case to == "=":
 	case to == ordering.Voided:
 		o.cleared = true
-		o.went(m.clock.now(), to)
+		o.recordSteps(m.clock.now(), to)
 	case to == ordering.Preparing && o.status == ordering.Placed:
 		o.status = to
-		o.went(m.clock.now(), ordering.Accepted, to)
+		o.recordSteps(m.clock.now(), ordering.Accepted, to)
 	default:
 		o.status, o.cleared = to, false
-		o.went(m.clock.now(), to)
+		o.recordSteps(m.clock.now(), to)
 	}
 	if got.Version != o.version || got.Status != o.status || got.VoidSeen != o.cleared {
 		t.Fatalf("%s: %+v, want %+v", kind, got, o)
 	}
 }
 
-func (o *orderModel) went(now time.Time, through ...ordering.Status) {
+func (o *orderModel) recordSteps(now time.Time, through ...ordering.Status) {
 	o.steps, o.version, o.stepped = append(o.steps, through...), o.version+int64(len(through)), now
 }
 

@@ -42,8 +42,8 @@ func refundInFull(order string, now time.Time) ordering.Command {
 	return &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}
 }
 
-// doing returns a function that runs commands, each of which must succeed, and returns the last one's order.
-func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
+// runner returns a function that runs commands, each of which must succeed, and returns the last one's order.
+func runner(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
 	return func(cs ...ordering.Command) (o ordering.Order) {
 		t.Helper()
 		for _, c := range cs {
@@ -84,7 +84,7 @@ func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 func TestLedger_kitchen(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 100, stock.Unlimited)
-		do, now, reader := doing(t, l), db.Now(), orderingsql.NewOrders(db)
+		do, now, reader := runner(t, l), db.Now(), orderingsql.NewOrders(db)
 		place := func(key string) string {
 			return do(r.Place(key, now, time.Hour, stock.Line{Item: 102, Qty: 2}, stock.Line{Item: 101, Qty: 1})).ID
 		}
@@ -178,7 +178,7 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 func TestOrders_boardOfTheDay(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 100)
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		paid := do(orderingtest.Pay(id, now))
 		counter := r.Place("b", now, time.Hour, stock.Line{Item: 101, Qty: 1})
@@ -233,7 +233,7 @@ func TestLedger_bumpRace(t *testing.T) {
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		ledgers := []*orderingsql.Ledger{l, other}
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		o := do(orderingtest.Pay(id, now))
 		for _, kind := range []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall, ordering.Recall} {
@@ -267,7 +267,7 @@ func TestLedger_bumpRace(t *testing.T) {
 func TestLedger_bumpBesideCounters(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	r, l := restaurant(t, db, 100)
-	do := doing(t, l)
+	do := runner(t, l)
 	id := do(r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 	do(orderingtest.Pay(id, db.Now()))
 	locking := sqldb.Load(fstest.MapFS{"lock.sql": {Data: []byte(`SELECT menu_item_id FROM sales_quota_counter /*pg: FOR UPDATE */`)}})
@@ -316,7 +316,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 		r, l := restaurant(t, db, 100)
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		for i := range 20 {
 			id := do(r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 			paid := do(orderingtest.Pay(id, now))

@@ -99,7 +99,7 @@ type confirmBody struct {
 // Confirm implements payment.Gateway. An uncertain outcome is UNKNOWN (L2), also if ctx ends: callers should pass a
 // context that outlives the guest's request.
 func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Report, error) {
-	if !suitable(a) {
+	if !supportsAmount(a) {
 		return payment.Report{}, payment.ErrUnsuitable
 	}
 	c := request{

@@ -240,7 +240,7 @@ func TestHarmless(t *testing.T) {
 		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
 		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
 	} {
-		if got := harmless(cell); got != want {
+		if got := escapeFormula(cell); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)
 		}
 	}

@@ -76,12 +76,12 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		}
 		k.jump(pause + 3*time.Second)
 		k.recover(t)
-		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
-			t.Fatalf("after ten attempts %d wait, %d are dead and %d were reported", w, d, k.givenUp)
+		if w, d := k.left(t); w != 0 || d != 1 || k.deadLetters != 1 {
+			t.Fatalf("after ten attempts %d wait, %d are dead and %d were reported", w, d, k.deadLetters)
 		}
 		k.jump(time.Hour)
 		k.recover(t)
-		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
+		if w, d := k.left(t); w != 0 || d != 1 || k.deadLetters != 1 {
 			t.Fatalf("the dead entry was tried: %d wait, %d are dead", w, d)
 		}
 		testenv.NoError(t, redis.Do(t.Context(), "DEL", key).Err())

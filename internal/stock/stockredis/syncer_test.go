@@ -27,11 +27,11 @@ type syncerFixture struct {
 	syncer *stock.Syncer
 	scope  stock.Scope
 
-	mu      sync.Mutex
-	ahead   time.Duration // how far the syncer's clock is ahead
-	lasting bool          // if set, no scope can be rebuilt
-	givenUp int           // number of dead entries
-	drift   int64         // units, at the last comparison
+	mu          sync.Mutex
+	ahead       time.Duration // how far the syncer's clock is ahead
+	lasting     bool          // if set, no scope can be rebuilt
+	deadLetters int           // number of dead entries
+	drift       int64         // units, at the last comparison
 }
 
 func newSyncerFixture(t *testing.T, redis *redisdb.DB, quota int64) *syncerFixture {
@@ -51,7 +51,7 @@ func newSyncerFixtureOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int
 	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
 	k.syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: k.gate, Store: stocksql.New(k.db), Now: now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
-		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.gaveUp, Drift: k.drifts},
+		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.countDeadLetters, Drift: k.drifts},
 	})
 	t.Cleanup(k.syncer.Close)
 	testenv.NoError(t, k.syncer.Rebuild(t.Context(), k.scope))
@@ -82,10 +82,10 @@ func (k *syncerFixture) drifts(units int64) {
 	k.drift = units
 }
 
-func (k *syncerFixture) gaveUp(entries int) {
+func (k *syncerFixture) countDeadLetters(entries int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.givenUp += entries
+	k.deadLetters += entries
 }
 
 func (k *syncerFixture) hold(qty int64) stock.Hold {

@@ -55,7 +55,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 		item := s.receive("rice", 1)
 		s.awaitBuilt()
 		var held atomic.Int64
-		s.atOnce(80, func(i int, p *process) {
+		s.inParallel(80, func(i int, p *process) {
 			if i%4 < 2 {
 				a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: stock.Received, Units: 3}
 				if _, err := p.reservations.Adjust(context.Background(), syncer, a); err != nil {
@@ -146,7 +146,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 		for round := range 12 {
 			key, other := name(round), rand.IntN(2) == 0 // another item, or another quantity
 			var won [2]atomic.Int64
-			s.atOnce(16, func(i int, p *process) {
+			s.inParallel(16, func(i int, p *process) {
 				sku, units := "rice", int64(2)
 				if i%4 >= 2 && other {
 					sku = "eggs"
@@ -221,7 +221,7 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 		for round := range int64(20) {
 			mark(s.process, stock.NoAlarm)
 			before := s.events("inventory.low")
-			s.atOnce(2, func(i int, p *process) {
+			s.inParallel(2, func(i int, p *process) {
 				if i == 0 {
 					mark(p, 9-round%5)
 				} else if _, err := s.keyed(p, "", "rice", stock.Counted, round%5); err != nil {

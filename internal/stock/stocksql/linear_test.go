@@ -130,7 +130,7 @@ func (s *fixture) record(callers, each int, next func(caller, n int) call, do fu
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	begun := time.Now()
-	s.atOnce(callers, func(caller int, p *process) {
+	s.inParallel(callers, func(caller int, p *process) {
 		for n := range each {
 			a := next(caller, n)
 			call := time.Since(begun).Nanoseconds()

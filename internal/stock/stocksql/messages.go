@@ -96,11 +96,11 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 		return err
 	}
 	if wanted[0].branch == 0 { // sorted first: messages without a branch
-		elsewhere, err := itemsInAnyBranch(ctx, tx, wanted)
+		unscoped, err := itemsInAnyBranch(ctx, tx, wanted)
 		if err != nil {
 			return err
 		}
-		found = append(found, elsewhere...)
+		found = append(found, unscoped...)
 	}
 	ids := map[int64]map[string]int64{}
 	for _, t := range found {

@@ -497,7 +497,7 @@ func (e *consumerFixture) inBatches(t testing.TB, rt *rapid.T, messages []messag
 	}
 }
 
-func thrice(messages []message) []message {
+func repeatThreeTimes(messages []message) []message {
 	return slices.Concat(messages, messages, messages)
 }
 
@@ -534,7 +534,7 @@ func TestConsumers_thrice_and_shuffled(t *testing.T) {
 				rt.Fatalf("repetitions change the end (-once +thrice):\n%s", diff)
 			}
 
-			e.inBatches(t, rt, rapid.Permutation(thrice(mixed.messages())).Draw(rt, "shuffled"))
+			e.inBatches(t, rt, rapid.Permutation(repeatThreeTimes(mixed.messages())).Draw(rt, "shuffled"))
 			got := e.outcome(t, mixed)
 			mixed.consistent(rt, got)
 			if diff := cmp.Diff(want, got); ample && diff != "" {

@@ -59,7 +59,7 @@ func benchmarkOurs(b *testing.B) {
 	loops.Go(func() { _ = syncer.Apply(ctx) })
 	b.Cleanup(func() { stop(); loops.Wait(); reservations.Stop(); syncer.Close() })
 
-	atOnce(b, func(n int64) error {
+	reserveInParallel(b, func(n int64) error {
 		_, _, err := fixture.Reserve(b.Context(), owner, stock.ReservationRequest{
 			ID: uid.New(db.Now()), Branch: 1, Items: []stock.SKULine{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
 		})
@@ -67,7 +67,7 @@ func benchmarkOurs(b *testing.B) {
 	})
 }
 
-func atOnce(b *testing.B, reserve func(n int64) error) {
+func reserveInParallel(b *testing.B, reserve func(n int64) error) {
 	b.SetParallelism(callers)
 	var n atomic.Int64
 	b.ResetTimer()
@@ -138,7 +138,7 @@ func benchmarkReference(b *testing.B) {
 			FieldValue("reserved", "0").FieldValue("sold", "0").Build()
 		testenv.NoError(b, redis.Do(ctx, set).Error())
 	}
-	atOnce(b, func(n int64) error {
+	reserveInParallel(b, func(n int64) error {
 		return referenceReserve(ctx, db, redis, uid.New(db.Now()), fmt.Sprintf("item-%d", n%benchItems))
 	})
 }

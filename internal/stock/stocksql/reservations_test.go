@@ -46,8 +46,8 @@ type sequence struct {
 	levels *stocktest.Model
 }
 
-// either returns one of the two processes.
-func (m *sequence) either(t *rapid.T) *process {
+// randomProcess returns one of the two processes.
+func (m *sequence) randomProcess(t *rapid.T) *process {
 	if rapid.Bool().Draw(t, "second process") {
 		return m.s.second
 	}
@@ -60,7 +60,7 @@ func (m *sequence) command(t *rapid.T) {
 	for i := range batch {
 		batch[i] = m.draw(t)
 	}
-	results, failures := m.either(t).reservations.DoAll(context.Background(), batch)
+	results, failures := m.randomProcess(t).reservations.DoAll(context.Background(), batch)
 	for i, d := range batch {
 		want := m.levels.Apply(d)
 		if failures[i] != nil || code(results[i].Err) != want {
@@ -95,7 +95,7 @@ func (m *sequence) adjust(t *rapid.T) {
 		Kind:  rapid.SampledFrom([]stock.AdjustmentKind{stock.Received, stock.Counted, stock.Wasted}).Draw(t, "kind"),
 		Units: rapid.Int64Range(1, 4).Draw(t, "units"),
 	}
-	level, err := m.either(t).reservations.Adjust(context.Background(), syncer, a)
+	level, err := m.randomProcess(t).reservations.Adjust(context.Background(), syncer, a)
 	left := m.levels.Left(level.ID)
 	switch a.Kind {
 	case stock.Received:
@@ -121,7 +121,7 @@ func (m *sequence) adjust(t *rapid.T) {
 func (m *sequence) later(t *rapid.T) {
 	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
 	m.levels.Now = m.s.clock.now()
-	testenv.NoError(t, m.either(t).stores.ExpireOverdue(context.Background()))
+	testenv.NoError(t, m.randomProcess(t).stores.ExpireOverdue(context.Background()))
 	for id := range m.levels.Holds {
 		m.levels.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
 	}
@@ -146,8 +146,8 @@ func (m *sequence) compare(t *rapid.T) {
 	}
 }
 
-// atOnce runs n goroutines, half of them on each process.
-func (s *fixture) atOnce(n int, do func(i int, p *process)) {
+// inParallel runs n goroutines, half of them on each process.
+func (s *fixture) inParallel(n int, do func(i int, p *process)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range n {
@@ -175,7 +175,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 				s.awaitBuilt()
 			}
 			var won atomic.Int64
-			s.atOnce(64, func(c int, p *process) {
+			s.inParallel(64, func(c int, p *process) {
 				want := request(fmt.Sprint(i, ".", c), []stock.SKULine{rice(1), eggs(1)}[i])
 				res, made, err := p.stores.Reserve(context.Background(), syncer, want)
 				switch {
@@ -200,7 +200,7 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 		s.awaitBuilt()
 		var made atomic.Int64
 		const ids = 10
-		s.atOnce(200, func(i int, p *process) {
+		s.inParallel(200, func(i int, p *process) {
 			id := i / 2 % ids
 			if i%2 == 1 {
 				id = ids - 1 - id // the other process receives the same new ids in reverse order
@@ -225,7 +225,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.awaitBuilt()
-		s.atOnce(120, func(i int, p *process) {
+		s.inParallel(120, func(i int, p *process) {
 			id := name(i / 2 % 30)
 			if i/2 >= 30 {
 				_, err := p.stores.Cancel(context.Background(), syncer, id)
@@ -263,7 +263,7 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 		}
 		s.clock.jump(time.Minute)
 		var sold atomic.Int64
-		s.atOnce(n+2, func(i int, p *process) {
+		s.inParallel(n+2, func(i int, p *process) {
 			if i >= n {
 				if err := p.stores.ExpireOverdue(context.Background()); err != nil {
 					t.Error(err)
@@ -293,7 +293,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		item := s.receive("rice", 1000)
 		s.awaitBuilt()
 		const n = 60
-		s.atOnce(2*n, func(i int, p *process) {
+		s.inParallel(2*n, func(i int, p *process) {
 			d := stock.Command{Action: stock.Confirm, ID: name(i / 2), Message: true}
 			if i%2 == 0 {
 				d.Action, d.Hold = stock.Try, stock.Hold{

@@ -59,7 +59,7 @@ func carryScenarios(t *testing.T, db *sqldb.DB, carry transport) {
 			e.deliveries, e.messages = e.deliveries+1, e.messages+1
 		}
 		want := e.outcome(t, plain)
-		messages := thrice(mixed.messages())
+		messages := repeatThreeTimes(mixed.messages())
 		rnd := rand.New(rand.NewPCG(uint64(n), 1))
 		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 		carry(t, e, messages)
