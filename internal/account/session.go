@@ -52,8 +52,8 @@ func SessionLifetimes(role string) (idle, whole time.Duration) {
 type Session struct {
 	ID           string
 	UserID       int64
-	TokenHash    string // of the current refresh token
-	PreviousHash string // of the refresh token before it
+	TokenHash    string // hash of the current refresh token
+	PreviousHash string // hash of the refresh token before it
 	Successor    string // the current token, encrypted with the previous one
 	RotatedAt    time.Time
 	Device       string

@@ -31,7 +31,7 @@ type TokenCodec interface {
 	Sign(c Claims) (string, error)
 	// Parse returns the claims of a token that this installation signed and that is valid at now.
 	Parse(token string, now time.Time) (Claims, error)
-	// ParseExpired returns the claims of a token that this installation signed, also if it has expired. They identify
+	// ParseExpired returns the claims of a token that this installation signed, even if it has expired. They identify
 	// a session and prove no right to use it.
 	ParseExpired(token string) (Claims, error)
 }

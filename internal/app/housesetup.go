@@ -22,8 +22,8 @@ import (
 // HouseSetup is the input of SetUpHouse.
 type HouseSetup struct {
 	File     []byte
-	Dir      string                 // of the file; other files that it names are relative to it
-	Password func() (string, error) // of the owner, if the file does not say where to read it
+	Dir      string                 // the file's directory; other files that it names are relative to it
+	Password func() (string, error) // the owner's password, if the file does not say where to read it
 	DryRun   bool
 }
 
@@ -163,7 +163,7 @@ type houseSetup struct {
 	*parsedHouse
 
 	steps    []HouseStep
-	ids      map[string]int64 // of branches by name, known when their step has run
+	ids      map[string]int64 // branch ids by name, known when their step has run
 	password func() (string, error)
 }
 

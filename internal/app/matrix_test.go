@@ -43,7 +43,7 @@ type fixture struct {
 	guest  map[string]string // principal -> customer token
 	codes  []visit.Table
 	made   map[string]string // objects created and not used up yet, by word
-	total  string            // of the last order created
+	total  string            // total of the last order created
 }
 
 func newFixture(t *testing.T) *fixture {

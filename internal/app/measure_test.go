@@ -97,7 +97,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		testenv.NoError(t, k.ReservationService.ExpireOverdue(t.Context()))
 		causeFault(t, db, "mark", 3, "measured")
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
-			t.Errorf("after everything was mended: %v", now)
+			t.Errorf("after everything was repaired: %v", now)
 		}
 		ended := exportedValues(t, m.tries, m.ended)
 		if ended["inventory_try_total reserved"] != 1 || ended["inventory_ended_total expired"] != 1 {

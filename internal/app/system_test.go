@@ -16,7 +16,7 @@ import (
 )
 
 // Operators' pages show a running installation with data.
-func TestSystem_looks(t *testing.T) {
+func TestSystem_readiness_about_and_outbox(t *testing.T) {
 	f := newFixture(t)
 	f.order("SANDBOX")
 	f.made["{letter}"] = f.deadLetter()

@@ -94,8 +94,8 @@ func TestTesters_gateways(t *testing.T) {
 			"ip_not_allowed", "1106 Ip address [1.2.3.4] is not allowed",
 		},
 		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "9000"}, "unexpected", "9000"},
-		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Lost}, "unreachable", "the connection broke"},
-		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Broken}, "unexpected", "HTTP status 500"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Response: linepaysim.Lost}, "unreachable", "the connection broke"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Response: linepaysim.Broken}, "unexpected", "HTTP status 500"},
 		{line("1656000001", testerSecret, dead), linepaysim.Fault{}, "unreachable", "the connection was refused"},
 	}
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

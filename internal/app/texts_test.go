@@ -90,7 +90,7 @@ func (c *contract) walk(s *schema, kind string, p textField, field string, wrap 
 		s = c.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
 	}
 	if s.Kind != "" {
-		kind = s.Kind // of the texts in a list or a map as well
+		kind = s.Kind // also the kind of texts in a list or a map
 	}
 	var elem schema
 	switch {

@@ -22,8 +22,8 @@ const (
 // Actor is the caller of a request. The request's context carries it.
 type Actor struct {
 	Kind    ActorKind
-	UserID  int64  // of an Account
-	RoleID  int64  // of an Account
+	UserID  int64  // for an Account only
+	RoleID  int64  // for an Account only
 	Role    string // name of the role, such as OWNER
 	Session string // session id, of an Account
 	Request string // request id, for the audit log

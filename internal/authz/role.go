@@ -219,7 +219,7 @@ const (
 
 // Revocation invalidates access tokens before they expire.
 type Revocation struct {
-	ID      string // of the row; empty for one made by this process
+	ID      string // the row's id; empty for a revocation made by this process
 	Kind    RevocationKind
 	Subject string // id of the session, user or role
 	At      time.Time

@@ -37,7 +37,7 @@ type Brand struct {
 	Accent  string        `json:"accent,omitempty"` // such as #a8321f; empty keeps the colours of Comanda
 	Logo    *Picture      `json:"logo,omitempty"`
 	Cover   *Picture      `json:"cover,omitempty"`
-	Title   catalog.Texts `json:"title,omitempty"` // of the welcome page
+	Title   catalog.Texts `json:"title,omitempty"` // title of the welcome page
 	Text    catalog.Texts `json:"text,omitempty"`
 	Address string        `json:"address,omitempty"`
 	Phone   string        `json:"phone,omitempty"`

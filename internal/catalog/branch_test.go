@@ -28,7 +28,7 @@ func TestNewBranch(t *testing.T) {
 	if !b.Offers(English) || b.Offers(Chinese) {
 		t.Errorf("the branch offers %v", b.Locales)
 	}
-	for name, spoil := range map[string]func(*Branch){
+	for name, corrupt := range map[string]func(*Branch){
 		"no name":           func(b *Branch) { b.Name = "" },
 		"a long name":       func(b *Branch) { b.Name = strings.Repeat("ộ", MaxName+1) },
 		"a broken name":     func(b *Branch) { b.Name = "H\xff" },
@@ -42,7 +42,7 @@ func TestNewBranch(t *testing.T) {
 		"this machine zone": func(b *Branch) { b.Timezone = "Local" },
 	} {
 		bad := hanoi()
-		spoil(&bad)
+		corrupt(&bad)
 		if _, err := NewBranch(bad); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}

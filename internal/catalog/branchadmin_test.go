@@ -184,7 +184,7 @@ func TestParseUntil(t *testing.T) {
 // An item whose Until is within a business day is off at the start of that day; one whose Until is the start of a day is not.
 func TestOffItem_LastDate(t *testing.T) {
 	c := testBranch(t).Calendar()
-	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // of the 27th
+	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // start of the 27th
 	for until, want := range map[time.Time]string{
 		start: "2026-02-26", start.Add(time.Millisecond): "2026-02-27", {}: forever,
 	} {

@@ -275,7 +275,7 @@ type MenuState struct {
 	MenuID     int64 // 0: the branch has no menu
 	DraftID    int64 // 0: there is no draft
 	Items      []MenuItemState
-	Categories []Category        // of the installation, in menu order
+	Categories []Category        // all categories of the installation, in menu order
 	Images     map[string]bool   // ids of stored images
 	DishUse    map[int64][]int64 // other branches whose menus have a dish of this menu
 	UsedBy     map[int64][]int64 // branches whose menus have dishes of a category

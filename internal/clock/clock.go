@@ -48,8 +48,8 @@ type Clock struct {
 
 // anchor is an instant at which both times were read.
 type anchor struct {
-	at          time.Time // of the deciding clock
-	machine     reading   // of the machine at the same instant
+	at          time.Time // time of the deciding clock
+	machine     reading   // the machine's clocks at the same instant
 	uncertainty time.Duration
 	measured    bool // false only before the first measurement of an authority
 }

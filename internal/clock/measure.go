@@ -109,7 +109,7 @@ type State struct {
 	Steps       Steps
 	Reliable    bool
 	Offset      time.Duration // how far the deciding clock is ahead of the machine's wall clock
-	Uncertainty time.Duration // of the last measurement
+	Uncertainty time.Duration // uncertainty of the last measurement
 	Age         time.Duration // since the last measurement
 }
 

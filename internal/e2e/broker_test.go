@@ -29,7 +29,7 @@ func TestBrokerOutage(t *testing.T) {
 		direct := shared.brokerURL(t)
 		network := &testenv.Proxy{}
 		through := network.StartURL(t, direct).String()
-		// Only this installation has no prefix: its queues have the names that the reference fixes (qr-ordering.md,
+		// Only this installation has no prefix: its queues have the names that the reference documents fix (qr-ordering.md,
 		// section 5).
 		s := open(t, k, settings{"AMQP_URL": through, "AMQP_PREFIX": "", "LIMITS": "off"})
 		d := newOrderLoad(s, 4)

@@ -205,7 +205,7 @@ func TestCheckout_crash(t *testing.T) {
 type checkoutMember struct {
 	member
 
-	keys   []string // of requested checkouts
+	keys   []string // idempotency keys of requested checkouts
 	bought map[string]checkoutResponse
 }
 

@@ -145,16 +145,16 @@ func TestCommands_reconcile(t *testing.T) {
 		counter := "UPDATE sales_quota_counter SET held_qty = held_qty %s 1 WHERE menu_item_id = " + pho
 		hold := "UPDATE hold SET state = '%s' WHERE id = '" + held.ID + "'"
 		order := "UPDATE order_info SET payment_status = '%s' WHERE id = '" + paid.ID + "'"
-		for spoilt, repaired := range map[string]string{
+		for corrupted, repaired := range map[string]string{
 			fmt.Sprintf(counter, "+"):      fmt.Sprintf(counter, "-"),
 			fmt.Sprintf(hold, "RELEASED"):  fmt.Sprintf(hold, "HELD"),
 			fmt.Sprintf(order, "REFUNDED"): fmt.Sprintf(order, "PAID"),
 		} {
-			s.changeRow(spoilt)
+			s.changeRow(corrupted)
 			r, code := s.reconcile()
 			if code != 1 || r.Clean || len(r.Differences) == 0 {
 				text, _ := json.Marshal(r) // plain figures
-				t.Errorf("%s: exit code %d, %s", spoilt, code, text)
+				t.Errorf("%s: exit code %d, %s", corrupted, code, text)
 			}
 			s.changeRow(repaired)
 		}

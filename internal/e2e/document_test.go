@@ -98,7 +98,7 @@ type documentWriters struct {
 	guests  []guest
 	written map[string]*atomic.Int64
 	done    atomic.Int64
-	version atomic.Value // of the menu: a string
+	version atomic.Value // menu version: a string
 
 	mu    sync.Mutex
 	users []string // ids of accounts

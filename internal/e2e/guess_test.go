@@ -37,7 +37,7 @@ func (s *installation) queryNumber(text string) (n int64) {
 }
 
 // The metrics that alerts query exist from the start, at every server.
-func TestGuess_figures(t *testing.T) {
+func TestMetrics_of_alerts_exist_at_start(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		for _, name := range []string{

@@ -75,12 +75,12 @@ type installation struct {
 	next    atomic.Uint32 // index of the next server, counted up
 	http    *http.Client
 	redis   *testenv.Server   // nil when embedded; of a Cluster the first node
-	nodes   []*testenv.Server // of a Cluster
+	nodes   []*testenv.Server // nodes of a Cluster
 	secret  string            // the service token
 	// postgres is the address of the database in the form that PostgreSQL's programs read; empty when embedded.
 	postgres string
 	bill     menu    // menu that the guests order from
-	tables   []table // of the first branch
+	tables   []table // tables of the first branch
 }
 
 // pooled returns an address with a limit on each process's connections, because all servers of concurrent tests share

@@ -22,7 +22,7 @@ import (
 // Sizes of another system's load on the stock.
 var (
 	stockItems   = testenv.Size(10, 100)         // stock items
-	unitsPerItem = testenv.Size(20, 50)          // of each
+	unitsPerItem = testenv.Size(20, 50)          // units of each item
 	reservations = 2 * stockItems * unitsPerItem // reservations of one unit
 	connections  = testenv.Size(64, 2_000)       // connections
 	operations   = testenv.Size(16, 64)          // concurrent operations on reservations afterwards

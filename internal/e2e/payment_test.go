@@ -83,7 +83,7 @@ func TestLatePayment(t *testing.T) {
 }
 
 // Without the sandbox there is no mock callback, and no order can be paid by it.
-func TestSandbox(t *testing.T) {
+func TestSandbox_off_has_no_mock_callback(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
 		s.must("demo", "load")

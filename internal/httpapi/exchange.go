@@ -30,7 +30,7 @@ type exchange struct {
 	actor  string
 	status int // 0 until the response has started
 	code   string
-	cause  error // of an error; for the log only (H3)
+	cause  error // cause of an error; for the log only (H3)
 	muted  bool  // discards the body of the mux's own 404 or 405
 }
 

@@ -40,7 +40,7 @@ type Handlers struct {
 }
 
 // Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use. self is
-// random, so that it differs between all processes, also between those on one machine.
+// random, so that it differs between all processes, even those on one machine.
 type Hub struct {
 	pubsub   PubSub
 	handlers Handlers

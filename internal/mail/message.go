@@ -27,7 +27,7 @@ type QueuedMessage struct {
 
 // Message is a rendered message. It exists in memory only.
 type Message struct {
-	ID      string // of the QueuedMessage; becomes the Message-ID
+	ID      string // id of the QueuedMessage; becomes the Message-ID
 	To      string
 	From    text.Mailbox // an empty name or address is that of the transport
 	Date    time.Time

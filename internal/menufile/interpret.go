@@ -209,7 +209,7 @@ type reader struct {
 
 // seen has the values of a category in the rows read so far.
 type seen struct {
-	number int // of the first row
+	number int // number of the first row
 	names  map[string]string
 }
 

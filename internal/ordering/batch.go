@@ -33,8 +33,8 @@ type Batch struct {
 	Versions       map[int64]bool               // published menu versions
 	Paused         map[int64]bool               // branches that take no orders now
 	Unpaid         map[string]int               // number of open unpaid orders by visit, guest hash and member
-	Carts          map[int64]cart.Cart          // of members who check out, by user id
-	SharedCarts    map[string]*cart.SharedDraft // of visits, as orders take lines from them
+	Carts          map[int64]cart.Cart          // carts of members who check out, by user id
+	SharedCarts    map[string]*cart.SharedDraft // carts of visits from which orders take lines, by visit id
 	Numbers        map[stock.Scope]int64        // last order number
 
 	Effects

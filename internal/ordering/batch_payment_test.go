@@ -379,7 +379,7 @@ func TestBatch_refunds(t *testing.T) {
 		name, story string
 		order       ordering.PaymentStatus
 		refunded    int64
-		state       payment.RefundState // of the newest refund; empty: none
+		state       payment.RefundState // state of the newest refund; empty: none
 		changed     bool
 		err         error
 	}{

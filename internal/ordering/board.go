@@ -69,7 +69,7 @@ type BoardQuery struct {
 	DateBefore  string    // previous business date; empty once carriedOver has passed
 	PaidSince   time.Time // applies to DateBefore's orders
 	ServedSince time.Time
-	Limit       int // of each list
+	Limit       int // maximum length of each list
 }
 
 // boardQuery returns the query for a branch's board at now.
@@ -321,7 +321,7 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 	b.feeds[branch] = w
 	changed, end := b.Changes.SubscribeBranch(branch)
 	go func() {
-		// The deferred call runs last, also after a panic, so that no screen waits for a goroutine that has ended.
+		// The deferred call runs last, even after a panic, so that no screen waits for a goroutine that has ended.
 		defer b.closeFeed(branch, w)
 		defer end()
 		defer b.logPanic(ctx)

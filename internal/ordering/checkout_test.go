@@ -593,7 +593,7 @@ func TestService_member_orders(t *testing.T) {
 	}, 10)
 }
 
-// Section 5.4 of the reference: a checkout creates the order's keys and deletes the cart's.
+// Section 5.4 of restaurant-redis.md: a checkout creates the order's keys and deletes the cart's.
 func TestService_CheckOut_documents(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		m := carttest.NewDocuments(s.fixture.Restaurant, redisdbtest.Embedded(t))

@@ -229,7 +229,7 @@ func (s *Service) logGatewayError(ctx context.Context, what string, a payment.At
 // MockResult is a result that the sandbox reports.
 type MockResult string
 
-// Results of the sandbox, with the values of the reference (qr-ordering.md, section 3).
+// Results of the sandbox, with the values of qr-ordering.md, section 3.
 const (
 	MockSuccess MockResult = "SUCCESS"
 	MockCancel  MockResult = "CANCEL"

@@ -38,7 +38,7 @@ const (
 type Step struct {
 	OrderID string
 	Kind    StepKind
-	Version int64 // of the order that the client saw; 0: not checked
+	Version int64 // the version of the order that the client saw; 0: not checked
 	By      authz.Actor
 	Today   string // the branch's current business date, for a recall
 }
@@ -46,7 +46,7 @@ type Step struct {
 // MarkItem marks a line of an order as done or not done.
 type MarkItem struct {
 	OrderID string
-	Index   int // of Order.Items
+	Index   int // index in Order.Items
 	Done    bool
 	Version int64 // as in Step
 }
@@ -55,7 +55,7 @@ type MarkItem struct {
 // recall adds another row.
 type StepTaken struct {
 	OrderID  string
-	Version  int64 // of the order after the step
+	Version  int64 // the order's version after the step
 	At       time.Time
 	From, To Status
 	By       string // the actor

@@ -38,7 +38,7 @@ type RecordRefundResult struct {
 	State    payment.RefundState // SENDING: send the refund; the other states are results
 	Ref      string
 	Code     string
-	Note     string      // of the staff
+	Note     string      // the staff's note
 	By       authz.Actor // the zero Actor for a gateway
 }
 

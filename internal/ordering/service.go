@@ -102,7 +102,7 @@ type Reader interface {
 	// Phones returns the hashes of the phones of a visit that ordered or added to its shared cart, in the order in which
 	// they first did.
 	Phones(ctx context.Context, visit string) ([]string, error)
-	// TableOf returns the label of the visit's table, also after the visit has closed; "" if there is none.
+	// TableOf returns the label of the visit's table, even after the visit has closed; "" if there is none.
 	TableOf(ctx context.Context, visit string) (label string, err error)
 	// Exceptions returns the payments that need the staff, at most limit of each kind, oldest first.
 	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
@@ -169,7 +169,7 @@ func (s *Service) newID() string { return uid.New(s.Now()) }
 type Guest struct {
 	Branch  int64
 	VisitID string
-	Hash    string // of the customer token
+	Hash    string // hash of the customer token
 }
 
 // Member is a member who acts on one of their own orders.

@@ -134,7 +134,7 @@ type Event struct {
 	Method     Method
 	Source     string // CALLBACK or STAFF
 	Raw        string
-	Headers    string // of the HTTP request, one per line; empty if there was none
+	Headers    string // HTTP headers of the request, one per line; empty if there was none
 	Verdict    string
 	ReceivedAt time.Time
 }

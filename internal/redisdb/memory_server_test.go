@@ -11,7 +11,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Each node reports its own eviction policy, also in a Cluster.
+// Each node reports its own eviction policy, even in a Cluster.
 func TestDB_Memory(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		s := testenv.RedisServer(t, "--maxmemory-policy", "allkeys-lfu", "--maxmemory", "2mb")

@@ -111,7 +111,7 @@ func TestMoneyOf(t *testing.T) {
 	}
 }
 
-func TestUndated(t *testing.T) {
+func TestUndated_sums_by_method_reason_and_state(t *testing.T) {
 	got := Undated([]Refunds{
 		{"2026-01-01", "VNPAY", "STAFF", "DONE", 1, 30}, {"2026-01-02", "VNPAY", "STAFF", "DUE", 1, 5},
 		{"2026-01-03", "VNPAY", "STAFF", "DONE", 2, 7},

@@ -84,7 +84,7 @@ type Setting struct {
 	Set        bool // the value is not empty
 	Unreadable bool
 	Restart    bool      // a part of the installation uses the value only after its next start
-	At         time.Time // of the stored value; zero if there is none
+	At         time.Time // time of the last change; zero if there is no stored value
 	By         string
 }
 

@@ -52,7 +52,7 @@ type TestResult struct {
 
 // TestOptions are the parameters of a test of the mail server.
 type TestOptions struct {
-	Locale string // of the message to the actor
+	Locale string // locale of the message to the actor
 	Branch int64  // branch whose sender it has; 0 for the restaurant's sender
 }
 

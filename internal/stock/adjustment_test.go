@@ -88,7 +88,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 		c.change(b)
 		events := b.LowStockEvents(time.UnixMilli(1))
 		if alarm := len(events) == 1; alarm != c.alarm || len(events) > 1 {
-			t.Errorf("%s: told %d times", name, len(events))
+			t.Errorf("%s: %d alarms", name, len(events))
 		}
 	}
 }

@@ -404,7 +404,7 @@ func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 	for _, e := range r.Events {
 		key := e.Type + " " + e.AggregateID
 		if _, changed := last[stock.HoldID(e.AggregateID)]; !changed || seen[key] {
-			t.Fatalf("%s: %d rows changed, told before: %t", key, len(last), seen[key])
+			t.Fatalf("%s: %d rows changed, published before: %t", key, len(last), seen[key])
 		}
 		seen[key] = true
 	}

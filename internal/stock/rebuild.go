@@ -118,7 +118,7 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
-	// From here on the scope is unknown until FinishRebuild, also after a failure: orders go on, decided by SQL alone.
+	// From here on the scope is unknown until FinishRebuild, even after a failure: orders go on, decided by SQL alone.
 	building, err := k.cfg.Cache.BeginRebuild(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err

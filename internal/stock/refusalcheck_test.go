@@ -104,7 +104,7 @@ func TestRefusalCheck_invalidate(t *testing.T) {
 			t.Errorf("%s: two units of one", kind)
 		}
 		limit = 2
-		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // of another branch
+		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // an operation of another branch
 		if d.shortages(t.Context(), h, nil) == nil {
 			t.Errorf("%s: another branch's operation dropped the reading", kind)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // An actor of another branch gets not-found errors and changes nothing.
-func TestFloor_other_branches(t *testing.T) {
+func TestFloor_hides_other_branches(t *testing.T) {
 	each(t, func(h *fixture) {
 		l, code := h.scan(3, ""), h.qr(3)
 		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{2}}

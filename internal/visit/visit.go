@@ -43,7 +43,7 @@ type Table struct {
 	BranchID int64
 	Label    string
 	Seats    int
-	Section  string    // of the floor, such as Terrace; empty for none
+	Section  string    // section of the floor, such as Terrace; empty for none
 	Place    *PlanCell // on the plan of its section; nil for none
 	Shape    Shape
 	Active   bool   // false: its code is refused
@@ -58,7 +58,7 @@ type Party struct {
 	Guests   int
 	Orders   int            // not cancelled
 	Unpaid   int64          // amount to pay, in minor units
-	Currency money.Currency // of the branch
+	Currency money.Currency // the branch's currency
 	Calls    Calls
 }
 

@@ -17,7 +17,7 @@ type PageBrand struct {
 	Name  string            `json:"name,omitempty"`
 	Logo  *PagePicture      `json:"logo,omitempty"`
 	Cover *PagePicture      `json:"cover,omitempty"`
-	Title map[string]string `json:"title,omitempty"` // of the welcome page, by locale
+	Title map[string]string `json:"title,omitempty"` // title of the welcome page, by locale
 	Text  map[string]string `json:"text,omitempty"`
 
 	Accent    string `json:"-"` // such as #a8321f

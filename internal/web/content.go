@@ -26,7 +26,7 @@ type content struct {
 	cache     string
 	csp       string // empty keeps the server's default, which allows nothing
 	vary      string // empty: Accept-Encoding
-	scope     string // of a service worker, if it is not the folder of its file
+	scope     string // scope of a service worker, if it is not the folder of its file
 	plain     []byte
 	coded     map[string][]byte // by content coding; only those smaller than plain
 	gzipped   func() []byte     // compresses on first use; nil if the file is already compressed or never is

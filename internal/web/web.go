@@ -20,7 +20,7 @@ type Boot struct {
 	Methods []string  `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
 	Worker  bool      `json:"worker,omitempty"`  // phones may keep the guest app's files in a service worker
 	Demo    bool      `json:"demo,omitempty"`    // the installation is a demonstration
-	Brand   PageBrand `json:"brand,omitzero"`    // of the restaurant; for the guest app
+	Brand   PageBrand `json:"brand,omitzero"`    // the restaurant's brand, for the guest app
 }
 
 // App serves the guest app and the staff console. All files are in memory and compressed, so serving one reads no disk.

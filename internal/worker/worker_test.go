@@ -323,7 +323,7 @@ func TestWorker_ConcurrentStartStopWake(t *testing.T) {
 	var active atomic.Int32
 	w := newWorker(Loop{Every: time.Millisecond, Run: func(context.Context) error {
 		if active.Add(1) > 1 {
-			t.Error("two rounds at the same time") // W1, also over restarts
+			t.Error("two rounds at the same time") // W1, even over restarts
 		}
 		active.Add(-1)
 		return nil

@@ -139,7 +139,7 @@ func rotate(tx sqldb.Tx, s account.Session) {
 	tx.Queue(stmt("spent_insert"), s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
 }
 
-// FindByToken returns the session of a refresh token, also of a spent one.
+// FindByToken returns the session of a refresh token, including a spent one.
 func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (account.Session, bool, error) {
 	return sqldb.One(ctx, s.db, scanSession, stmt("session_find"), tokenHash)
 }

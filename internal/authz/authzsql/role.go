@@ -115,7 +115,7 @@ func auditedRoleOf(r authz.Role) auditedRole {
 type Change struct {
 	Tx        sqldb.Tx
 	By        authz.Actor
-	Principal authz.Principal // of By, with its current permissions
+	Principal authz.Principal // the role of By, with its current permissions
 	Now       time.Time
 }
 

@@ -116,7 +116,7 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 
 func TestRun_refuses_unbounded_runs(t *testing.T) {
 	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: getRequests(Target{})}
-	for name, spoil := range map[string]func(*Plan){
+	for name, corrupt := range map[string]func(*Plan){
 		"no target":      func(p *Plan) { p.Target = Target{} },
 		"no connections": func(p *Plan) { p.Conns = 0 },
 		"too many":       func(p *Plan) { p.Conns = MaxConns + 1 },
@@ -126,7 +126,7 @@ func TestRun_refuses_unbounded_runs(t *testing.T) {
 		"no requests":    func(p *Plan) { p.Requests = nil },
 	} {
 		p := good
-		spoil(&p)
+		corrupt(&p)
 		if err := p.validate(); err == nil {
 			t.Errorf("%s: not refused", name)
 		}

@@ -240,8 +240,8 @@ func (s *model) deleteCart(t *rapid.T) {
 	*m = member{id: m.id}
 }
 
-// wantDocuments checks sections 2.1, 2.2 and 5.1 to 5.4 of the reference: the keys of every cart, and that removed and
-// ordered lines have none.
+// wantDocuments checks sections 2.1, 2.2 and 5.1 to 5.4 of restaurant-redis.md: the keys of every cart, and that
+// removed and ordered lines have none.
 func (s *model) wantDocuments(t *rapid.T) {
 	s.mirror.Verify(t)
 	for _, m := range s.members {

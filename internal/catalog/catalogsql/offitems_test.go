@@ -116,7 +116,7 @@ func TestStore_RestoreDue(t *testing.T) {
 func TestStore_TakeOff_through_the_night(t *testing.T) {
 	for name, c := range map[string]struct {
 		until catalog.Until
-		caps  []int64 // of the 26th, the 27th and the 28th
+		caps  []int64 // caps on the 26th, 27th and 28th
 	}{
 		"until it is restored": {catalog.Until{}, []int64{0, 0, 0}},
 		"until the day ends":   {catalog.Until{DayEnd: true}, []int64{0, 20, 20}},

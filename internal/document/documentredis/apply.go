@@ -238,10 +238,10 @@ func isWrongType(err error) bool {
 // replaceWrongTypes deletes keys that have another type than declared and repeats the commands, which are idempotent.
 // Other programs have written such keys; without the deletion they would block the projection for ever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
-	mends := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
-		return mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
+	repairs := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
+		return repairScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
 	})
-	if _, err := r.send(ctx, mends); err != nil {
+	if _, err := r.send(ctx, repairs); err != nil {
 		return nil, err
 	}
 	return r.send(ctx, cmds)

@@ -283,8 +283,8 @@ func (m *machine) build(t *rapid.T) {
 }
 
 func (m *machine) reconcileAll(t *rapid.T) {
-	testenv.NoError(t, m.plane.Reconcile(m.sub.Context()))
-	testenv.NoError(t, m.other.plane.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.generation.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.other.generation.Reconcile(m.sub.Context()))
 }
 
 // byID checks that every document that is found belongs to a row that existed.
@@ -370,7 +370,7 @@ func (m *machine) compare(t *rapid.T) {
 	}
 	for _, warm := range []bool{true, false} {
 		if !warm {
-			m.plane.Invalidate()
+			m.generation.Invalidate()
 		}
 		var got []string
 		for offset := 0; offset <= len(want); offset += 2 {

@@ -36,13 +36,13 @@ func flush(t testing.TB, r *fixture) {
 // reconcile runs one check, as the loop of a server does.
 func (r *fixture) reconcile(t testing.TB) {
 	t.Helper()
-	testenv.NoError(t, r.plane.Reconcile(t.Context()))
+	testenv.NoError(t, r.generation.Reconcile(t.Context()))
 }
 
 // wantUsable fails the test unless readers may use Redis, or must not, as wanted.
 func (r *fixture) wantUsable(t testing.TB, want bool) {
 	t.Helper()
-	if got := r.plane.Epoch() != ""; got != want {
+	if got := r.generation.Epoch() != ""; got != want {
 		t.Errorf("the documents are whole: %v, want %v", got, want)
 	}
 }

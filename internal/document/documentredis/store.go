@@ -23,7 +23,7 @@ var (
 	removeScript = redisdb.MustBatchScript(files, "lua/remove.lua")
 	raiseScript  = redisdb.MustScript(files, "lua/raise.lua")
 	markScript   = redisdb.MustScript(files, "lua/mark.lua")
-	mendScript   = redisdb.MustScript(files, "lua/mend.lua")
+	repairScript = redisdb.MustScript(files, "lua/repair.lua")
 	forgetScript = redisdb.MustScript(files, "lua/forget.lua")
 )
 
@@ -134,7 +134,7 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 	}
 	texts = make([]string, len(keys))
 	for i, r := range replies {
-		texts[i], _, _ = r.Text() // of another type: nothing
+		texts[i], _, _ = r.Text() // empty for a value of another type
 	}
 	return texts, nil
 }

@@ -153,7 +153,7 @@ func TestRun_finds(t *testing.T) {
 		}
 		r := mustRun(t, db, withoutPause())
 		if r.Clean {
-			t.Error("a spoilt store is clean")
+			t.Error("a corrupt store is clean")
 		}
 		for kind, p := range planted {
 			i := indexOf(r.Findings, kind)

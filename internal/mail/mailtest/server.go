@@ -25,15 +25,15 @@ type Server struct {
 	l              net.Listener
 	user, password string // empty user: no login required
 
-	mu      sync.Mutex
-	replies map[string]string // by verb, such as RCPT; other verbs get 250
-	got     []*mail.Message
-	raw     []string
-	heard   chan struct{} // one for each message
-	drop    bool          // break the connection after a message, before the reply
-	hold    chan struct{} // delays replies until closed; nil for none
-	all     sync.WaitGroup
-	active  map[net.Conn]bool
+	mu       sync.Mutex
+	replies  map[string]string // by verb, such as RCPT; other verbs get 250
+	got      []*mail.Message
+	raw      []string
+	received chan struct{} // one for each message
+	drop     bool          // break the connection after a message, before the reply
+	hold     chan struct{} // delays replies until closed; nil for none
+	all      sync.WaitGroup
+	active   map[net.Conn]bool
 }
 
 // New starts a server that closes with the test.
@@ -47,7 +47,7 @@ func Start(t testing.TB, addr, user, password string) *Server {
 	t.Helper()
 	l := testenv.Must(net.Listen("tcp", addr))(t)
 	s := &Server{
-		t: t, l: l, user: user, password: password, replies: map[string]string{}, heard: make(chan struct{}, 1000),
+		t: t, l: l, user: user, password: password, replies: map[string]string{}, received: make(chan struct{}, 1000),
 		active: map[net.Conn]bool{},
 	}
 	s.all.Go(s.accept)
@@ -107,7 +107,7 @@ func (s *Server) Drop(on bool) {
 }
 
 // Arrived receives a value for each message that arrives, accepted or not.
-func (s *Server) Arrived() <-chan struct{} { return s.heard }
+func (s *Server) Arrived() <-chan struct{} { return s.received }
 
 // Messages returns the accepted messages, parsed and raw.
 func (s *Server) Messages() (parsed []*mail.Message, raw []string) {
@@ -221,7 +221,7 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 	}
 	s.mu.Unlock()
 	// Before the reply, so that a test can act while the client still waits for it.
-	s.heard <- struct{}{}
+	s.received <- struct{}{}
 	if hold != nil {
 		<-hold
 	}

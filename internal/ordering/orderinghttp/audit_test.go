@@ -96,7 +96,7 @@ func (v *soak) same(what string, ours, theirs map[string]int64) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(theirs)) {
 		if _, ok := ours[id]; !ok {
-			v.t.Errorf("attempt %s: the gateway has %s %d, and our books say nothing of it; they were told %v", id, what, theirs[id],
+			v.t.Errorf("attempt %s: the gateway has %s %d, and our books do not have it; they received %v", id, what, theirs[id],
 				v.read("SELECT received_at || ' ' || method || ' ' || source || ' ' || verdict FROM payment_event WHERE attempt_id = '"+id+"'"))
 		}
 	}

@@ -21,7 +21,7 @@ func (s *shop) itemName(t *testing.T, path, language string) string {
 		"X-Customer-Token", "phone", "Authorization", "Bearer 7", "Accept-Language", language)
 	type order struct{ Items []struct{ Name string } }
 	var got struct {
-		Orders []order         // of a visit
+		Orders []order         // orders of a visit
 		Items  json.RawMessage // items of an order, or orders of a member
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {

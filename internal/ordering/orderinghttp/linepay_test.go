@@ -20,7 +20,7 @@ var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PA
 // lostConfirmation returns a fault of one confirmation. If moves, LINE Pay captures the payment and its response is
 // lost; otherwise the request is lost.
 func lostConfirmation(moves bool) linepaysim.Fault {
-	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Lost, Moves: moves}
 }
 
 // outcomeUnknown is the result of paymentRows while the outcome of a LINE Pay confirmation is unknown.
@@ -44,7 +44,7 @@ func TestLINEPay(t *testing.T) {
 		{"declined", nil, "decline", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
 		{"answer lost", []linepaysim.Fault{lostConfirmation(true)}, "pay", "Checking", 1, outcomeUnknown},
 		{"never arrived", []linepaysim.Fault{lostConfirmation(false)}, "pay", "Checking", 1, outcomeUnknown},
-		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, outcomeUnknown},
+		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Response: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, outcomeUnknown},
 		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, outcomeUnknown},
 		{
 			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "go through", 1,
@@ -55,7 +55,7 @@ func TestLINEPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED", "report CALLBACK REDIRECTED"},
 		},
 		{
-			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Short}}, "pay", "Checking", 1,
+			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Response: linepaysim.Short}}, "pay", "Checking", 1,
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW"},
 		},
 	}
@@ -68,7 +68,7 @@ func TestLINEPay(t *testing.T) {
 					h.t.Errorf("the guest reads %s", got)
 				}
 				if got := h.calls.count("confirm"); got != c.confirms {
-					h.t.Errorf("LINE Pay was told to take the money %d times", got)
+					h.t.Errorf("LINE Pay received %d confirmations", got)
 				}
 				h.wantRows(c.books...)
 			})
@@ -114,7 +114,7 @@ func TestLINEPay_asked(t *testing.T) {
 			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
 		},
 		{
-			"not answered, and then it is", []linepaysim.Fault{lostConfirmation(true), {Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost}},
+			"not answered, and then it is", []linepaysim.Fault{lostConfirmation(true), {Call: linepaysim.Check, Times: 1, Response: linepaysim.Lost}},
 			[]time.Duration{5 * time.Second, 5 * time.Second}, paidNow,
 		},
 		{"too early", []linepaysim.Fault{lostConfirmation(true)}, []time.Duration{4 * time.Second}, outcomeUnknown},
@@ -145,12 +145,12 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 			var d struct{ PaymentStatus string }
 			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
 			if n := h.calls.count("confirm"); n != 0 || d.PaymentStatus != "CONFIRMING" {
-				h.t.Errorf("the order is %s, and LINE Pay was told to take the money %d times", d.PaymentStatus, n)
+				h.t.Errorf("the order is %s, and LINE Pay received %d confirmations", d.PaymentStatus, n)
 			}
 		}
 		h.reconcile(time.Minute)
 		if n := h.calls.count("confirm"); n != 1 {
-			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations", n)
 		}
 		h.wantRows("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
 	})
@@ -185,7 +185,7 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 		}
 		all.Wait()
 		if n := h.calls.count("confirm"); n != 1 {
-			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations", n)
 		}
 		h.wantRows(paidByLINEPay...)
 		second := h.order(payment.LINEPay)
@@ -193,7 +193,7 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 		h.awaitRow("order PLACED/PAID refunded 0")
 		h.await(func() bool { return len(h.read("SELECT id FROM order_info WHERE payment_status = 'PAID'")) == 2 })
 		if n := h.calls.count("confirm"); n != 2 {
-			h.t.Errorf("LINE Pay was told to take the money of two orders %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations of two orders", n)
 		}
 		h.balanced()
 	})
@@ -287,7 +287,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
-				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
+				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Response: linepaysim.Lost})
 				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
 				h.reconcile(5 * time.Second)
 				h.Advance(15 * time.Minute)
@@ -345,7 +345,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 		}
 		h.wantRows("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
 		if h.calls.count("confirm") != 0 {
-			h.t.Error("LINE Pay was told to take money")
+			h.t.Error("LINE Pay received a confirmation")
 		}
 	})
 }
@@ -354,7 +354,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 // the payment page.
 func TestLINEPay_notThere(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Broken})
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Response: linepaysim.Broken})
 		var o placed
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{
 			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",

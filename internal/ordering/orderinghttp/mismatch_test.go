@@ -113,7 +113,7 @@ func TestPayment_mismatch(t *testing.T) {
 // staff see the amount. Repeated checks change nothing.
 func TestPayment_mismatchAtLINEPay(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Short})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
 		for range 3 {

@@ -171,7 +171,7 @@ func TestRefund_note(t *testing.T) {
 func (h *testServer) breakRefunds(m payment.Method, times int, moves bool) {
 	h.t.Helper()
 	if m == payment.LINEPay {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Spoil: linepaysim.Lost, Moves: moves})
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Response: linepaysim.Lost, Moves: moves})
 		return
 	}
 	h.vnpayFaults(vnpaysim.Faults{LoseAnswers: times})
@@ -242,7 +242,7 @@ func TestRefund_abandoned(t *testing.T) {
 		if m == payment.VNPay {
 			delete(h.settings.Gateways, m) // as if the gateway were not configured any more
 		} else {
-			h.lineFaults(linepaysim.Fault{Spoil: linepaysim.Broken})
+			h.lineFaults(linepaysim.Fault{Response: linepaysim.Broken})
 		}
 		for range 42 {
 			h.refunds(2 * time.Hour)
@@ -278,9 +278,9 @@ func (h *testServer) wantExceptions(want ...string) {
 	}
 }
 
-// TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
-// have checked it.
-func TestRefund_neverHeard(t *testing.T) {
+// TestRefund_without_response checks that a refund whose outcome stays unknown for days is not sent again until the
+// staff have checked it.
+func TestRefund_without_response(t *testing.T) {
 	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
@@ -331,9 +331,9 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 	})
 }
 
-// TestRefund_partUnheard checks that a partial refund with an unknown outcome at VNPay is not sent on another day,
-// because that could refund twice.
-func TestRefund_partUnheard(t *testing.T) {
+// TestRefund_partial_outcome_unknown checks that a partial refund with an unknown outcome at VNPay is not sent on
+// another day, because that could refund twice.
+func TestRefund_partial_outcome_unknown(t *testing.T) {
 	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		h.refund(o.ID, 4000, http.StatusCreated)
@@ -361,7 +361,7 @@ func TestRefund_partUnheard(t *testing.T) {
 // mistaken for a later part of the same amount, even if responses are lost.
 func TestRefund_byHandInThePortal(t *testing.T) {
 	lostConfirmation := func(moves bool) linepaysim.Fault {
-		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: moves}
 	}
 	eachEngine(t, money.TWD, func(h *testServer) {
 		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lostConfirmation(true)}, "not sent": {lostConfirmation(false)}} {

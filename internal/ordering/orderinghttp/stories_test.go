@@ -31,7 +31,7 @@ import (
 
 // The flags select a longer search, such as -stories=5000, and its random sequence.
 var (
-	stories = flag.Int("stories", testenv.Size(400, 2000), "how many random stories of payments are told on each engine")
+	stories = flag.Int("stories", testenv.Size(400, 2000), "how many random stories of payments are run on each engine")
 	seed    = flag.Uint64("stories.seed", 2, "of what happens in them")
 )
 
@@ -197,8 +197,8 @@ func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	f := linepaysim.Fault{Times: 1 + r.IntN(3), Moves: r.IntN(2) == 0}
 	f.Call = pick(r, linepaysim.Request, linepaysim.Check, linepaysim.Confirm, linepaysim.Confirm, linepaysim.Refund, linepaysim.Details)
-	f.Spoil = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
-	if f.Spoil != "" {
+	f.Response = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
+	if f.Response != "" {
 		return f
 	}
 	f.Moves = false
@@ -206,7 +206,7 @@ func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	case linepaysim.Confirm:
 		f.Code, f.Moves = pick(r, "1198", "1282", "1104", "9000"), false
 		if r.IntN(6) == 0 {
-			f.Code, f.Spoil = "", linepaysim.Short
+			f.Code, f.Response = "", linepaysim.Short
 		}
 	case linepaysim.Check:
 		f.Code = "0000"

@@ -217,9 +217,9 @@ func TestVNPay_onlyAsked(t *testing.T) {
 	})
 }
 
-// TestVNPay_failedThenUnheard checks that VNPay is queried when its page closes, after one card was declined, another
-// was accepted and no notification arrived, and again if that query fails.
-func TestVNPay_failedThenUnheard(t *testing.T) {
+// TestVNPay_declined_then_no_notification checks that VNPay is queried when its page closes, after one card was
+// declined, another was accepted and no notification arrived, and again if that query fails.
+func TestVNPay_declined_then_no_notification(t *testing.T) {
 	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
@@ -282,8 +282,8 @@ func TestVNPay_badNotices(t *testing.T) {
 	})
 }
 
-// TestVNPay_callback checks that the reference's path accepts the notification as a form, and that invalid bytes in it
-// prevent neither the response nor the record.
+// TestVNPay_callback checks that the path of qr-ordering.md accepts the notification as a form, and that invalid bytes
+// in it prevent neither the response nor the record.
 func TestVNPay_callback(t *testing.T) {
 	eachEngine(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)

@@ -52,10 +52,10 @@ func TestMerchant_TestCredentials(t *testing.T) {
 // A response that is not LINE Pay's proves nothing.
 func TestMerchant_TestCredentials_unproven(t *testing.T) {
 	l := newFixture(t, "/v4")
-	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
-		l.faults(linepaysim.Fault{Call: linepaysim.Details, Spoil: spoil})
+	for _, response := range []linepaysim.ResponseFault{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+		l.faults(linepaysim.Fault{Call: linepaysim.Details, Response: response})
 		if got, err := l.TestCredentials(t.Context()); err == nil {
-			t.Errorf("%s: %+v", spoil, got)
+			t.Errorf("%s: %+v", response, got)
 		}
 	}
 	server := httptest.NewServer(http.NotFoundHandler())

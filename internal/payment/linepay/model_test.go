@@ -68,11 +68,11 @@ func newModel(t *rapid.T) *model {
 
 func (l *model) paid() bool { return l.sim.Payments()[0].State == "PAID" }
 
-// spoil makes the next call fail in a way that leaves its outcome unknown.
-func (l *model) spoil(t *rapid.T) {
+// failNextCall makes the next call fail in a way that leaves its outcome unknown.
+func (l *model) failNextCall(t *rapid.T) {
 	f := linepaysim.Fault{Times: 1, Moves: rapid.Bool().Draw(t, "moves")}
-	f.Spoil = rapid.SampledFrom([]linepaysim.Spoil{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
-	if f.Spoil == "" {
+	f.Response = rapid.SampledFrom([]linepaysim.ResponseFault{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
+	if f.Response == "" {
 		f.Code = rapid.SampledFrom([]string{"1145", "1198", "1199", "9000", "1900"}).Draw(t, "code")
 	}
 	testenv.NoError(t, l.sim.SetFaults(f))
@@ -180,7 +180,7 @@ func TestModel(t *testing.T) {
 			"time": func(t *rapid.T) {
 				l.now = l.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "minutes")) * time.Minute)
 			},
-			"spoil": l.spoil,
+			"spoil": l.failNextCall,
 			"confirm": func(t *rapid.T) {
 				r, err := l.m.Confirm(t.Context(), l.attempt)
 				l.wantTrue(t, r, err)

@@ -66,7 +66,7 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		{"not reported to us", list(firstRef + " -60"), nil, false, nil, refused, 1},
 		{"checked by staff", list(firstRef + " -60"), nil, false, list(firstRef), done, 2},
 		{"of another amount", list(firstRef + " -10"), others(byHand(60)), false, nil, refused, 1},
-		{"more by hand than told", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), false, nil, refused, 1},
+		{"more in the portal than recorded", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), false, nil, refused, 1},
 		{"it may be the one without a response", list(firstRef + " -60"), others(outcomeUnknown), false, nil, refused, 1},
 		{"the list is behind", nil, others(doneRefund(firstRef, 60)), false, nil, none, 1},
 		{"the list is strange", list(firstRef + " 6e1"), nil, false, nil, none, 1},
@@ -118,8 +118,8 @@ func TestMerchant_Prepare(t *testing.T) {
 	}{
 		{"first", paymentsText("", ""), nil, "", nil, "", ""},
 		{"third", two, []payment.Refund{doneRefund(firstRef, 60), byHand(1)}, "", []string{firstRef, secondRef}, "", ""},
-		{"not told", two, []payment.Refund{doneRefund(firstRef, 60)}, "", nil, payment.RefundRefused, RefundedElsewhere},
-		{"not told and refused before", two, nil, "1163", nil, payment.RefundRefused, RefundedElsewhere},
+		{"one not recorded", two, []payment.Refund{doneRefund(firstRef, 60)}, "", nil, payment.RefundRefused, RefundedElsewhere},
+		{"one not recorded, refused before", two, nil, "1163", nil, payment.RefundRefused, RefundedElsewhere},
 		{"checked by staff", two, nil, RefundedElsewhere, []string{firstRef, secondRef}, "", ""},
 		{"no such payment", `{"returnCode":"1150"}`, nil, "", nil, payment.RefundRefused, "1150"},
 	} {

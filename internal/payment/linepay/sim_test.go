@@ -206,10 +206,10 @@ func TestSimulated_late(t *testing.T) {
 // A confirmation with a lost or broken response is settled by a check, whether or not the money has moved.
 func TestSimulated_confirm_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
-	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+	for _, response := range []linepaysim.ResponseFault{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
 		for _, moves := range []bool{true, false} {
 			a := l.approved(360, "TWD")
-			l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: spoil, Moves: moves})
+			l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: response, Moves: moves})
 			l.confirms(a, payment.Unknown, "")
 			if moves {
 				l.checks(a, payment.Paid, "0123")
@@ -232,7 +232,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 		code  string
 	}{{"close", payment.Redirected, "0000"}, {"leave", payment.Approved, "0110"}} {
 		l.press(page, c.press)
-		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs})
+		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Hangs})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		l.expect(a, payment.Unknown, "")(l.Confirm(ctx, a))
 		cancel()
@@ -241,7 +241,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 	}
 	// The money moves, and the answer is late.
 	b := l.approved(360, "TWD")
-	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs, Moves: true})
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Hangs, Moves: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -278,11 +278,11 @@ func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 			paid++
 		case payment.Unknown:
 		default:
-			t.Errorf("told %s", s)
+			t.Errorf("Confirm = %s, want PAID or UNKNOWN", s)
 		}
 	}
 	if paid != 1 {
-		t.Errorf("%d are told PAID", paid)
+		t.Errorf("%d callers received PAID, want 1", paid)
 	}
 	l.checks(a, payment.Paid, "0123")
 }
@@ -300,7 +300,7 @@ func TestSimulated_confirm_wrong(t *testing.T) {
 		l.confirms(a, state, code)
 	}
 	l.checks(a, payment.Approved, "0110")
-	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Short})
 	if r, err := l.Confirm(t.Context(), a); err != nil || r.State != payment.Review || r.Amount != 359 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -330,7 +330,7 @@ func TestSimulated_twoAttempts(t *testing.T) {
 // If the response to a start is lost, no payment page exists that could be paid.
 func TestSimulated_start_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
-	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
+	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Response: linepaysim.Lost, Moves: true})
 	p := payment.Purchase{
 		Attempt:       payment.Attempt{ID: uid.New(l.clock.Now()), Amount: 360, Currency: "TWD"},
 		ReturnBaseURL: "https://eat.example",
@@ -427,7 +427,7 @@ func TestSimulated_refund_parts(t *testing.T) {
 // are lost.
 func TestSimulated_refund_partsByHand(t *testing.T) {
 	lost := func(moves bool) linepaysim.Fault {
-		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: moves}
 	}
 	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
 		b := newKnownRefunds(t)
@@ -471,12 +471,12 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	for _, whole := range []bool{true, false} {
 		for _, f := range []linepaysim.Fault{
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: true},
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost},
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Broken, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Broken, Moves: true},
 			{Call: linepaysim.Refund, Times: 1, Code: "9000", Moves: true},
 			{Call: linepaysim.Refund, Times: 1, Code: "1198"},
-			{Call: linepaysim.Details, Times: 1, Spoil: linepaysim.Lost},
+			{Call: linepaysim.Details, Times: 1, Response: linepaysim.Lost},
 			{Call: linepaysim.Details, Times: 1, Code: "1106"},
 		} {
 			a := l.approved(360, "TWD")

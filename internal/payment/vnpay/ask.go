@@ -220,7 +220,7 @@ func (l *scalar) UnmarshalJSON(b []byte) error {
 }
 
 // message is a request or a response of the API; its keys include "vnp_". A field that is missing and one that is empty
-// are the same, also in the signature.
+// are the same, including in the signature.
 type message map[string]scalar
 
 func (a message) get(name string) string { return string(a["vnp_"+name]) }

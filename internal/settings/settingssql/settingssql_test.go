@@ -57,7 +57,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// Each change reads what the one before it has stored, also while the setting has no row yet.
+// Each change reads what the one before it has stored, even while the setting has no row yet.
 func TestStore_Change_at_once(t *testing.T) {
 	const n = 8
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

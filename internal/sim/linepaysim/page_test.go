@@ -105,7 +105,7 @@ func TestPage_redirects(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
 	_, page = begin(t, s, paymentRequest())
-	for _, action := range []string{"", "close", "unheard"} {
+	for _, action := range []string{"", "close", "unknown"} {
 		if w := press(t, s, page, action); w.Code != http.StatusOK {
 			t.Errorf("%s: %d", action, w.Code)
 		}
@@ -123,7 +123,7 @@ func TestPage_redirects(t *testing.T) {
 	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
 		t.Errorf("late: %d", w.Code)
 	}
-	if w := getPage(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
+	if w := getPage(t, s, "/pay/unknown"); w.Code != http.StatusNotFound {
 		t.Errorf("an unknown page: %d", w.Code)
 	}
 }

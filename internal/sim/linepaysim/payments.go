@@ -62,7 +62,7 @@ func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 		return codeReply("1153")
 	}
 	p.state, p.paid, p.paidAt = captured, p.amount, now
-	if f.Spoil == Short {
+	if f.Response == Short {
 		p.paid -= 100
 	}
 	return success(map[string]any{"orderId": p.order.OrderID, "transactionId": p.id, "payInfo": p.payInfo()})

@@ -257,7 +257,7 @@ func TestSimulator_delay(t *testing.T) {
 func TestSimulator_Close(t *testing.T) {
 	waiting := make(chan struct{}, 2)
 	s := open(t, Options{After: func(time.Duration) <-chan time.Time { waiting <- struct{}{}; return nil }})
-	testenv.NoError(t, s.SetFaults(Fault{Call: Check, DelayMS: 1, Spoil: Hangs}))
+	testenv.NoError(t, s.SetFaults(Fault{Call: Check, DelayMS: 1, Response: Hangs}))
 	server := httptest.NewServer(s)
 	defer server.Close()
 	r := signed(t, http.MethodGet, "/v4/payments/requests/1/check", "")

@@ -207,7 +207,7 @@ func (t *requestRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A request whose id was used on the same day is refused.
-func TestQuery_again(t *testing.T) {
+func TestQuery_refuses_a_repeated_request_id(t *testing.T) {
 	h, a := paid(t)
 	client := newClient()
 	recorder := &requestRecorder{RoundTripper: client.Transport}

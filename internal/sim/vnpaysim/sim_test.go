@@ -115,7 +115,7 @@ func TestControl(t *testing.T) {
 }
 
 // Memory is bounded: the oldest payment is forgotten.
-func TestKeep(t *testing.T) {
+func TestSimulator_forgets_the_oldest_payment(t *testing.T) {
 	h := newMerchant(t, func(o *vnpaysim.Options) { o.Keep = 3 })
 	first, page := h.begin()
 	h.get(page)

@@ -53,7 +53,7 @@ func TestActions(t *testing.T) {
 }
 
 // A guest who presses twice pays once: both notifications are about the same transaction and change the attempt once.
-func TestTwice(t *testing.T) {
+func TestPay_in_two_windows(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	if _, text := h.act(page, "twice"); !strings.Contains(text, "back with 00/00") {
@@ -72,7 +72,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-func TestReturnFirst(t *testing.T) {
+func TestReturn_before_notification(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{ReturnFirst: true})
 	id, page := h.begin()

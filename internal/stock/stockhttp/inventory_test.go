@@ -196,7 +196,7 @@ func TestInventory_same_id(t *testing.T) {
 		}
 		wg.Wait()
 		if made.Load() != 1 || same.Load() != 19 {
-			h.t.Errorf("%d were told that they made it, %d that it was there", made.Load(), same.Load())
+			h.t.Errorf("%d received 201 and %d received 200", made.Load(), same.Load())
 		}
 		h.wantLevel("beer", 4, 1, 0)
 	})

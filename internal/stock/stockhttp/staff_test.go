@@ -53,7 +53,7 @@ func TestStock_lifecycle(t *testing.T) {
 	})
 }
 
-// I11: an adjustment repeated under its key is made once and has the same response, also for another user. A different
+// I11: an adjustment repeated under its key is made once and has the same response, even for another user. A different
 // one under the key is refused, and so is one above the maximum.
 func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *fixture) {
@@ -80,7 +80,7 @@ func TestStock_adjustment_keys(t *testing.T) {
 		h.wantLevel("rice", 11, 4, 0)
 		full := adjust("one", 0, `{"kind":"RECEIVE","quantity":999999990,"clientTxnId":"k2"}`).wantRefused(409, "level_too_high")
 		if full.body["available"] != 11.0 || full.body["maximum"] != 1e9 {
-			h.t.Errorf("told %v", full.body)
+			h.t.Errorf("refusal = %v, want 11 available of at most 1e9", full.body)
 		}
 		h.wantLevel("rice", 11, 4, 0)
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":999999989,"clientTxnId":"k2"}`).wantOK(201, "")

@@ -193,7 +193,7 @@ func TestReservations_low(t *testing.T) {
 		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8 are left
 		s.mustReserve("again", rice(8))                       // none left
 		if alarms = append(alarms, s.events("inventory.low")); !slices.Equal(alarms, []int64{0, 1, 1, 2}) {
-			t.Errorf("told %v times", alarms)
+			t.Errorf("alarms published = %v, want 0, 1, 1, 2", alarms)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 			alarms = append(alarms, s.events("inventory.low"))
 		}
 		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(alarms, want) {
-			t.Errorf("told %v times, want %v", alarms, want)
+			t.Errorf("alarms published = %v, want %v", alarms, want)
 		}
 		for round := range int64(20) {
 			mark(s.process, stock.NoAlarm)
@@ -229,7 +229,7 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 				}
 			})
 			if n := s.events("inventory.low") - before; n != 1 {
-				t.Fatalf("round %d: told %d times", round, n)
+				t.Fatalf("round %d: %d alarms published, want 1", round, n)
 			}
 			s.receive("rice", 10-round%5)
 		}

@@ -205,8 +205,8 @@ func (s *fixture) wantCacheEqual(also ...func(context.Context) error) {
 		}
 	}()
 	testenv.Eventually(s.T, 20*time.Second, func() bool {
-		for _, mend := range append(also, s.syncer.ReplayAll) {
-			if err := mend(s.Context()); err != nil {
+		for _, repair := range append(also, s.syncer.ReplayAll) {
+			if err := repair(s.Context()); err != nil {
 				s.Error(err)
 			}
 		}

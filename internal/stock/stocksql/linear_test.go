@@ -20,7 +20,7 @@ import (
 type call struct {
 	act  stock.Action
 	id   int
-	qty  [2]int64 // of a Try: rice and eggs
+	qty  [2]int64 // quantities of a Try: rice and eggs
 	item int      // the reservation's only item, if histories are partitioned by item
 }
 

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Consumers returns the consumers of other systems' commands, one per queue of the reference (inventory-tcc.md, event
-// consumers configuration).
+// Consumers returns the consumers of other systems' commands, one per queue of the reference documents
+// (inventory-tcc.md, event consumers configuration).
 func (r *Reservations) Consumers() []inbox.Consumer {
 	return []inbox.Consumer{
 		r.consumer("inventory_order_created", event.ExternalOrderCreated.Type),

@@ -31,7 +31,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 		}
 		s.wantLevel(item, 10, 0, 0)
 		if n := s.events("inventory.released"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("%d releases published, want 1", n)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 		s.wantRefused("idempotency_mismatch", err)
 		s.wantLevel(item, 4, 6, 0)
 		if n := s.events("inventory.reserved"); n != 1 || made != 1 {
-			t.Errorf("made %d times, told %d times", made, n)
+			t.Errorf("made %d times, published %d times", made, n)
 		}
 	})
 }

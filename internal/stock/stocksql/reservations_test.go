@@ -214,7 +214,7 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 			}
 		})
 		if made.Load() != ids || s.events("inventory.reserved") != ids {
-			t.Errorf("made %d times, told %d times, want %d", made.Load(), s.events("inventory.reserved"), ids)
+			t.Errorf("made %d times, published %d times, want %d", made.Load(), s.events("inventory.reserved"), ids)
 		}
 		s.wantLevel(item, 1000-3*ids, 3*ids, 0)
 	})
@@ -312,7 +312,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		testenv.NoError(t, s.second.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 1000-2*n, 0, 2*n)
 		if sold := s.events("inventory.sold"); sold != n {
-			t.Errorf("%d of %d were told", sold, n)
+			t.Errorf("%d of %d sales were published", sold, n)
 		}
 	})
 }
@@ -365,7 +365,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 					return err
 				}
 				if len(cache.entries) != 0 {
-					t.Error("the cache was told before the commit")
+					t.Error("the cache was notified before the commit")
 				}
 				return end
 			})
@@ -377,7 +377,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 				want = 0
 			}
 			if units := int64(len(cache.entries)) * 3; units != want || s.events("inventory.reserved")*3 != want {
-				t.Errorf("undone: %v; told %v", end, cache.entries)
+				t.Errorf("after error %v the cache received %v", end, cache.entries)
 			}
 			if counts := s.counts(); counts[0].Held != want {
 				t.Errorf("undone: %v; %v", end, counts)
