@@ -80,7 +80,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 		err := h.Authenticate(t.Context(), g.Access)
 		wantFault(t, "later", err, account.ErrRevocationsStale)
 		if fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("%v", err)
+			t.Errorf("Authenticate: error %v, want Unavailable", err)
 		}
 		h.SyncRevocations(t)
 	}
@@ -267,7 +267,7 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	testenv.NoError(t, g.FlushLastSeen(t.Context()))
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: grant.User.ID})
 	if err != nil || !all[0].LastSeenAt.Equal(h.Clock.Now()) {
-		t.Errorf("%+v, %v", all, err)
+		t.Errorf("Sessions = %+v, %v, want lastSeenAt %v", all, err, h.Clock.Now())
 	}
 }
 

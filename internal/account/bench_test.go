@@ -56,7 +56,7 @@ func logins(b *testing.B, h *accounttest.Env) {
 		for pb.Next() {
 			in := account.Credentials{Email: address(int(turn.Add(1))), Password: accounttest.Password}
 			if _, err := h.Login(b.Context(), in, accounttest.Caller()); err != nil {
-				b.Errorf("%s: %v", in.Email, err)
+				b.Errorf("Login(%s): %v", in.Email, err)
 				return
 			}
 		}
@@ -71,7 +71,7 @@ func refusals(b *testing.B, h *accounttest.Env) {
 		begun := time.Now()
 		in := account.Credentials{Email: email, Password: "something else"}
 		if _, err := h.Login(b.Context(), in, accounttest.Caller()); !errors.Is(err, account.ErrLogin) {
-			b.Fatalf("%s: %v", email, err)
+			b.Fatalf("Login(%s): error %v, want ErrLogin", email, err)
 		}
 		took[who] = append(took[who], time.Since(begun))
 	}

@@ -21,7 +21,7 @@ func TestCheckPin(t *testing.T) {
 		"12a4": false, "": false, "１２８５": false, "1212": true, "1357": true,
 	} {
 		if err := account.CheckPin(pin); (err == nil) != good {
-			t.Errorf("%q: %v", pin, err)
+			t.Errorf("CheckPin(%q) = %v, want success %t", pin, err, good)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestTakeOver(t *testing.T) {
 		f := newTablet(t, h)
 		all, err := f.Colleagues(t.Context(), f.at)
 		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != authz.RoleKitchen || all[0].Name == "" {
-			t.Fatalf("%+v, %v", all, err)
+			t.Fatalf("Colleagues = %+v, %v, want the cook", all, err)
 		}
 		f.Clock.Advance(29 * time.Minute)
 		mine, err := f.Sessions(t.Context(), f.at)
@@ -90,11 +90,11 @@ func TestTakeOver(t *testing.T) {
 		}
 		g, err := f.takeOver(t, pin)
 		if err != nil || g.User.Role != authz.RoleKitchen || g.Session.UserID != f.cook.ID {
-			t.Fatalf("%+v, %v", g.User, err)
+			t.Fatalf("TakeOver = %+v, %v, want the cook's session", g.User, err)
 		}
 		f.SyncRevocations(t)
 		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
-			t.Errorf("%+v, %v", a, err)
+			t.Errorf("Authenticate = %+v, %v, want user %d", a, err, f.cook.ID)
 		}
 		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
 			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
@@ -125,7 +125,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			t.Errorf("the right one after that: %v", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Colleagues after ten wrong PINs = %+v, %v, want none", all, err)
 		}
 		f.setPin(t, "cook@example.com")
 		for range account.MaxPinFailures - 1 {
@@ -157,7 +157,7 @@ func TestTakeOver_refused(t *testing.T) {
 			}
 		}
 		if all, err := f.Colleagues(t.Context(), far); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Colleagues of another branch = %+v, %v, want none", all, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("a stranger's attempts counted: %v", err)
@@ -178,7 +178,7 @@ func TestTakeOver_refused(t *testing.T) {
 			t.Errorf("an owner by PIN: %v", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Colleagues with an owner = %+v, %v, want none", all, err)
 		}
 		h.SetRole(t, f.cook.ID, authz.RoleKitchen)
 		h.SetStatus(t, f.cook.ID, account.Disabled)
@@ -230,7 +230,7 @@ func TestResetPin(t *testing.T) {
 		}
 		u, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "250317")
 		if err != nil || u.ID != f.cook.ID {
-			t.Fatalf("%+v, %v", u, err)
+			t.Fatalf("ResetPin = %+v, %v, want user %d", u, err, f.cook.ID)
 		}
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); !errors.Is(err, authz.ErrInvalidToken) {
 			t.Errorf("a session of the PIN before: %v", err)

@@ -19,7 +19,7 @@ func TestNormalizeEmail(t *testing.T) {
 		"a@b.vn": "a@b.vn", " Lan.Nguyen+x@Example.COM ": "lan.nguyen+x@example.com", "o'hara@a-b.co.uk": "o'hara@a-b.co.uk",
 	} {
 		if got, ok := NormalizeEmail(in); !ok || got != want {
-			t.Errorf("%q: %q, %t", in, got, ok)
+			t.Errorf("NormalizeEmail(%q) = %q, %t, want %q", in, got, ok, want)
 		}
 	}
 	for _, in := range []string{
@@ -68,7 +68,7 @@ func TestProfile_Normalized_refuses(t *testing.T) {
 		"much": {Extra: json.RawMessage(`{"a":"` + strings.Repeat("x", 8<<10) + `"}`)},
 	} {
 		if _, err := p.Normalized(); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Normalized(%s): error %v, want Invalid", name, err)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestSessionLifetimes(t *testing.T) {
 		u := User{Role: role, Status: Active}
 		s := newSession("s", u, Caller{}, "a", noon)
 		if s.IdleUntil.Sub(noon) != want[0] || s.ExpiresAt.Sub(noon) != want[1] {
-			t.Errorf("%s: %v, %v", role, s.IdleUntil, s.ExpiresAt)
+			t.Errorf("session of %s: idle until %v, expires at %v, want %v and %v later", role, s.IdleUntil, s.ExpiresAt, want[0], want[1])
 		}
 		late := noon.Add(want[1] - time.Minute)
 		s = s.Rotated(u, "b", "", late)
@@ -145,7 +145,7 @@ func TestSession_StartedAfter(t *testing.T) {
 	u := User{Role: authz.RoleUser, Status: Active, ValidFrom: noon}
 	for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(time.Millisecond)} {
 		if s := newSession("s", u, Caller{}, "a", at).StartedAfter(u.ValidFrom); !s.Alive(u, noon.Add(time.Second)) {
-			t.Errorf("%v: %+v", at, s)
+			t.Errorf("session that starts at %v = %+v, want a valid one", at, s)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestCodes_are_uniform(t *testing.T) {
 	for range 10_000 {
 		code := newCode()
 		if !wellFormedCode(code) {
-			t.Fatalf("%q", code)
+			t.Fatalf("newCode = %q, want six digits", code)
 		}
 		first[code[0]-'0']++
 	}
@@ -196,7 +196,7 @@ func TestCodes_are_uniform(t *testing.T) {
 	}
 	for _, bad := range []string{"", "12345", "1234567", "12345a", "١٢٣", " 12345"} {
 		if wellFormedCode(bad) {
-			t.Errorf("%q", bad)
+			t.Errorf("wellFormedCode(%q) = true, want false", bad)
 		}
 	}
 }
@@ -219,10 +219,10 @@ func TestEncrypt(t *testing.T) {
 	a, _ := Encrypt(k, "use", "123456")
 	b, _ := Encrypt(k, "use", "123456")
 	if a == b || strings.Contains(a, "123456") {
-		t.Errorf("%q, %q", a, b)
+		t.Errorf("Encrypt = %q and %q, want two different ciphertexts", a, b)
 	}
 	if text, err := Decrypt(k, "use", a); text != "123456" || err != nil {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("Decrypt = %q, %v, want 123456", text, err)
 	}
 	flipped := "A" + a[1:]
 	if a[0] == 'A' {
@@ -237,7 +237,7 @@ func TestEncrypt(t *testing.T) {
 		"no base64":   func() (string, error) { return Decrypt(k, "use", "!") },
 	} {
 		if text, err := decrypt(); err == nil {
-			t.Errorf("%s: %q", what, text)
+			t.Errorf("Decrypt with %s = %q, want an error", what, text)
 		}
 	}
 	if _, err := Encrypt(k[:5], "use", "x"); err == nil {

@@ -76,13 +76,13 @@ func TestRegister(t *testing.T) {
 		}
 		if got.Role != authz.RoleUser || got.Status != account.Pending || got.Registered || got.Version != 1 ||
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
-			t.Errorf("%+v", got)
+			t.Errorf("registered account = %+v, want a PENDING USER of version 1 with an argon2id hash", got)
 		}
 		letters := h.Emails(t, lan)
 		if len(letters) != 1 || letters[0].Template != account.TemplateVerify || letters[0].Locale != "en" ||
 			letters[0].Fields[account.FieldName] != "Lan" || !letters[0].Expires.Equal(h.Clock.Now().Add(5*time.Minute)) ||
 			strings.Contains(letters[0].Fields[account.FieldCode], h.Code(t, lan)) {
-			t.Errorf("%+v", letters)
+			t.Errorf("e-mails = %+v, want one with an encrypted code, valid for 5 minutes", letters)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestLogin(t *testing.T) {
 		u := h.CreateMember(t, lan)
 		g := h.MustLogin(t, "LAN@example.com ")
 		if g.User.ID != u.ID || g.ExpiresIn != account.AccessTokenTTL || len(g.Refresh) != 43 {
-			t.Errorf("%+v", g)
+			t.Errorf("Login = %+v, want tokens of user %d", g, u.ID)
 		}
 		a, err := h.Authenticator.Authenticate(t.Context(), g.Access)
 		want := authz.Actor{
@@ -164,7 +164,7 @@ func TestLogin(t *testing.T) {
 		}
 		for _, c := range []account.Credentials{{}, {Email: lan, Username: "lan.n"}} {
 			if _, err := h.Login(t.Context(), c, accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%+v: %v", c, err)
+				t.Errorf("Login(%+v): error %v, want Invalid", c, err)
 			}
 		}
 	})
@@ -302,7 +302,7 @@ func TestLogin_rehashes(t *testing.T) {
 		}
 		u, err := h.Me(t.Context(), authz.Actor{UserID: g.User.ID})
 		if err != nil || !strings.Contains(u.PasswordHash, "m=32,t=2") {
-			t.Errorf("%s, %v", u.PasswordHash, err)
+			t.Errorf("password hash = %s, %v, want new parameters", u.PasswordHash, err)
 		}
 	}
 }
@@ -349,7 +349,7 @@ func TestLimits(t *testing.T) {
 			wantKind, wantCode = fault.Unavailable, "busy"
 		}
 		if !errors.As(err, &f) || f.Kind != wantKind || f.Code != wantCode || f.RetryAfter != 7*time.Second {
-			t.Errorf("%s: %v", policy, err)
+			t.Errorf("%s: error %v, want %v, %s and RetryAfter 7s", policy, err, wantKind, wantCode)
 		}
 		if n := h.Hasher.Stats().Computed - before; n != 0 {
 			t.Errorf("%s: %d hashes for a refused request", policy, n)
@@ -392,7 +392,7 @@ func TestChangeMe(t *testing.T) {
 			t.Error(d, err)
 		}
 		if kept.City != city || kept.Email != lan || kept.Version != 3 || !kept.UpdatedAt.Equal(h.Clock.Now()) {
-			t.Errorf("%+v", kept)
+			t.Errorf("Me = %+v, want the new city and version 3", kept)
 		}
 		_, err = h.ChangeMe(t.Context(), authz.Actor{UserID: 99}, account.ProfileChanges{City: &city})
 		wantFault(t, "an unknown account", err, authz.ErrUser)

@@ -165,7 +165,7 @@ func TestSessions_last_seen(t *testing.T) {
 		testenv.NoError(t, h.Authenticator.FlushLastSeen(t.Context()))
 		all, err := h.Sessions(t.Context(), who)
 		if err != nil || len(all) != 1 || !all[0].LastSeenAt.Equal(h.Clock.Now()) || !all[0].IdleUntil.Equal(h.Clock.Now().Add(30*time.Minute)) {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Sessions = %+v, %v, want one that was seen now", all, err)
 		}
 		h.Clock.Advance(29 * time.Minute)
 		refresh(t, h, g.Refresh)
@@ -236,7 +236,7 @@ func TestEndSession(t *testing.T) {
 		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
 		for what, g := range map[string]account.IssuedTokens{"this session": here, "another account's": foreign} {
 			if err := h.Authenticate(t.Context(), g.Access); err != nil {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("Authenticate in %s: %v", what, err)
 			}
 		}
 	})
@@ -256,7 +256,7 @@ func TestLogout(t *testing.T) {
 			testenv.NoError(t, h.Authenticate(t.Context(), next.Access))
 			for range 2 { // a repetition succeeds
 				if err := leave(g, next); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: logout error %v, want none", what, err)
 				}
 			}
 			wantFault(t, what+": the access token", h.Authenticate(t.Context(), next.Access), authz.ErrInvalidToken)
@@ -318,7 +318,7 @@ func TestSessions_list(t *testing.T) {
 	g := h.MustLogin(t, lan)
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: g.User.ID})
 	if err != nil || len(all) != 1 || all[0].Device != "a test" || all[0].Address != "192.0.2.7" {
-		t.Errorf("%+v, %v", all, err)
+		t.Errorf("Sessions = %+v, %v, want one of a test from 192.0.2.7", all, err)
 	}
 	if !slices.Equal([]string{all[0].ID}, []string{g.Session.ID}) {
 		t.Errorf("%s, want %s", all[0].ID, g.Session.ID)

@@ -110,7 +110,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		}
 	}
 	if r, err := auditsql.Verify(t.Context(), f.core.DB); err != nil || len(r.Broken) != 0 || r.Entries != int64(len(entries())) {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Verify = %+v, %v, want an unbroken chain of %d entries", r, err, len(entries()))
 	}
 }
 
@@ -204,7 +204,7 @@ func TestCreateUser(t *testing.T) {
 	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
 	users := testenv.Must(CreateUsers(t.Context(), c, []NewAccount{n}))(t)
 	if u := users[0]; u.Role != authz.RoleOwner || u.Email != "boss@house.example" || u.Status != account.Active {
-		t.Fatalf("%+v", u)
+		t.Fatalf("CreateUsers = %+v, want the active owner boss@house.example", u)
 	}
 	for what, n := range map[string]NewAccount{
 		"the same address":     n,
@@ -214,7 +214,7 @@ func TestCreateUser(t *testing.T) {
 		"a branch that is not": {Role: "cashier", Email: "e@house.example", Password: matrixPassword, Branches: []int64{9}},
 	} {
 		if u, err := CreateUsers(t.Context(), c, []NewAccount{n}); err == nil {
-			t.Errorf("%s: %+v", what, u)
+			t.Errorf("CreateUsers with %s = %+v, want an error", what, u)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestPause(t *testing.T) {
 		}
 		b, err := k.Menus.Branch(t.Context(), 1)
 		if err != nil || b.Paused(db.Now()) == nil || b.Paused(until) != nil {
-			t.Errorf("%+v, %v", b.Pause, err)
+			t.Errorf("pause = %+v, %v, want one until %v", b.Pause, err, until)
 		}
 		now := k.Orders.Now
 		k.Orders.Now = func() time.Time { return now().Add(time.Hour) }
@@ -207,7 +207,7 @@ func TestRetire(t *testing.T) {
 		}
 		b, err := house.Edit(t.Context(), authz.System(), 2, catalog.BranchEdit{Timezone: new("Asia/Tokyo")})
 		if err != nil || b.Timezone != "Asia/Tokyo" || b.HasOrders {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Edit = %+v, %v, want Asia/Tokyo without orders", b, err)
 		}
 		for range 2 { // a repetition changes nothing
 			if b, err = house.Retire(t.Context(), authz.System(), 2); err != nil || !b.Retired() {
@@ -234,7 +234,7 @@ func TestRetire(t *testing.T) {
 			t.Errorf("restored by a manager: %v", err)
 		}
 		if b, err = house.Restore(t.Context(), authz.System(), 2); err != nil || b.Retired() {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Restore = %+v, %v, want a branch in use", b, err)
 		}
 		if _, err := k.Landing.Scan(t.Context(), tables[0].QR, ""); err != nil {
 			t.Errorf("a scan after the restoration: %v", err)

@@ -29,7 +29,7 @@ func TestLoadConfig_defaults(t *testing.T) {
 		"limits":   c.Limits,
 	} {
 		if !ok {
-			t.Errorf("%s: %+v", what, c)
+			t.Errorf("default of %s differs: %+v", what, c)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestLoadConfig_precedence(t *testing.T) {
 		map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text"}))(t)
 	if c.Listen != "127.0.0.1:3" || c.PaymentWindow != 4*time.Second || c.CounterWindow != 12*time.Second || c.Log.Level != "debug" || c.SandboxPayments ||
 		c.Log.Format != "text" {
-		t.Errorf("%+v", c)
+		t.Errorf("config = %+v, want flags over environment over file", c)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 		[]string{"COMANDA_LISTEN=0.0.0.0:8080", "COMANDA_SERVICE_TOKEN=0123456789abcdef0123456789abcdef"})
 	c := testenv.Must(load(t, environ...))(t)
 	if c.Listen != "0.0.0.0:8080" || c.ServiceToken != "0123456789abcdef0123456789abcdef" {
-		t.Errorf("%+v", c)
+		t.Errorf("config = %+v, want listen 0.0.0.0:8080 and the service token", c)
 	}
 	for name, environ := range map[string][]string{
 		"a port without a service": {"COMANDA_PORT=tcp://10.96.0.12:8080"},
@@ -205,7 +205,7 @@ func TestLoadConfig_nearest(t *testing.T) {
 		"COMANDA_LOGLEVEL": "COMANDA_LOG_LEVEL",
 	} {
 		if _, err := load(t, wrong+"=x"); err == nil || !strings.Contains(err.Error(), wrong+" is not a setting; the nearest is "+right) {
-			t.Errorf("%s: %v", wrong, err)
+			t.Errorf("%s: error %v, want the nearest setting %s", wrong, err, right)
 		}
 	}
 }
@@ -230,10 +230,10 @@ func TestConfig_Redacted(t *testing.T) {
 
 func TestParseRoles(t *testing.T) {
 	if all, err := app.ParseRoles(""); err != nil || len(all) != 3 {
-		t.Errorf("%v, %v", all, err)
+		t.Errorf("ParseRoles of nothing = %v, %v, want three roles", all, err)
 	}
 	if some, err := app.ParseRoles("api, relay"); err != nil || len(some) != 2 {
-		t.Errorf("%v, %v", some, err)
+		t.Errorf("ParseRoles of api and relay = %v, %v, want two roles", some, err)
 	}
 	if _, err := app.ParseRoles("api,cook"); err == nil {
 		t.Error("an unknown role is accepted")

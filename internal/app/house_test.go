@@ -120,14 +120,14 @@ func TestSettings_refused_fields(t *testing.T) {
 		err := change(t, k, c.values)
 		f := (*fault.Error)(nil)
 		if !errors.As(err, &f) || f.Code != "setting_invalid" {
-			t.Errorf("%v: %v", c.values, err)
+			t.Errorf("change to %v: error %v, want setting_invalid", c.values, err)
 			continue
 		}
 		var fields []struct{ Field, Code, Message string }
 		text, _ := json.Marshal(f.Extra["errors"]) // always marshals
 		if err := json.Unmarshal(text, &fields); err != nil || len(fields) != 1 || fields[0].Field != c.field ||
 			fields[0].Code != c.code || fields[0].Message == "" || strings.Contains(string(text), secret) {
-			t.Errorf("%v: %s", c.values, text)
+			t.Errorf("change to %v: fields %s, want only %s with code %s", c.values, text, c.field, c.code)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestSettings_refuse(t *testing.T) {
 		c.values["ticket_late"] = "30m"
 		err := change(t, k, c.values)
 		if f := (*fault.Error)(nil); !errors.As(err, &f) || f.Code != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want code %s", name, err, c.code)
 		}
 		for _, secret := range []string{"SECRET"} {
 			if err != nil && strings.Contains(err.Error(), secret) {
@@ -229,10 +229,10 @@ func TestSettings_needs_restart(t *testing.T) {
 	}{{"20m", true}, {"15m", false}, {"20m", true}} {
 		testenv.NoError(t, change(t, k, map[string]string{"payment_window": c.window, "ticket_late": "25m"}))
 		if s := settingOf(t, k, "payment_window"); s.Restart != c.want {
-			t.Errorf("%s: %+v", c.window, s)
+			t.Errorf("payment_window of %s = %+v, want restart %t", c.window, s, c.want)
 		}
 		if s := settingOf(t, k, "ticket_late"); s.Restart {
-			t.Errorf("%+v", s)
+			t.Errorf("ticket_late = %+v, want no restart", s)
 		}
 	}
 	if w := k.Orders.Settings().PaymentWindow; w != 20*time.Minute {

@@ -50,7 +50,7 @@ func TestReceivers_withheld(t *testing.T) {
 	}
 	for _, path := range []string{"search=1&branchId=1", "search=a-001&branchId=1"} { // a cook finds orders by number
 		if body := f.must(f.ask("kitchenA", "GET", "/api/orders?"+path, "")).body; !strings.Contains(string(body), id) {
-			t.Errorf("%s: %s", path, body)
+			t.Errorf("GET /api/orders?%s = %s, want order %s", path, body, id)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (h *documentServer) get(path string, into any) {
 	}
 	defer func() { _ = a.Body.Close() }()
 	if err := json.NewDecoder(a.Body).Decode(into); err != nil || a.StatusCode != http.StatusOK {
-		h.t.Fatalf("%s: %d, %v", path, a.StatusCode, err)
+		h.t.Fatalf("GET %s: status %d, error %v, want 200 with JSON", path, a.StatusCode, err)
 	}
 }
 

@@ -136,7 +136,7 @@ func TestTesters_not_set(t *testing.T) {
 	for _, subject := range []settings.TestSubject{settings.TestVNPay, settings.TestLINEPay, settings.TestMail} {
 		got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 		if want := (settings.TestResult{Code: settings.TestNotSet}); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", subject, got, err)
+			t.Errorf("test of %s = %+v, %v, want not_set", subject, got, err)
 		}
 	}
 	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", settings.TestOptions{Locale: "en"}); !errors.Is(err, settings.ErrSubject) {
@@ -165,7 +165,7 @@ func TestTesters_end_in_time(t *testing.T) {
 	defer cancel()
 	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if want := (settings.TestResult{Code: settings.TestUnreachable, Detail: "no answer in time"}); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err) // recorded although the client's time has passed
+		t.Errorf("test of VNPay = %+v, %v, want unreachable", got, err) // recorded although the client's time has passed
 	}
 	if n := len(testEntries(t, k.DB)); n != 1 {
 		t.Errorf("%d entries", n)
@@ -255,7 +255,7 @@ func TestTesters_mail_sender(t *testing.T) {
 	} {
 		c.before()
 		if r := f.must(f.ask("owner", "POST", "/api/settings/test", c.body)); !strings.Contains(string(r.body), `"ok":true`) {
-			t.Fatalf("%d: %s", i, r.body)
+			t.Fatalf("test %d = %s, want ok", i, r.body)
 		}
 		all, _ := server.Messages()
 		from, err := all[len(all)-1].Header.AddressList("From")
@@ -268,10 +268,10 @@ func TestTesters_mail_sender(t *testing.T) {
 	}
 	for _, bad := range []string{"nobody", "a@b.example, c@d.example", `x@y.example\r\nBcc: c@d.example`} {
 		if r := f.ask("owner", "PATCH", "/api/branches/1", `{"mailFrom":"`+bad+`"}`); r.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %d %s", bad, r.status, r.body)
+			t.Errorf("mailFrom %s of a branch: status %d with body %s, want 422", bad, r.status, r.body)
 		}
 		if r := f.ask("owner", "PATCH", "/api/settings", `{"values":[{"name":"mail_from","value":"`+bad+`"}]}`); r.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %d %s", bad, r.status, r.body)
+			t.Errorf("mail_from %s: status %d with body %s, want 422", bad, r.status, r.body)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestTesters_limit(t *testing.T) {
 	f.login("owner")
 	for range 6 {
 		if got := f.test("owner", "vnpay"); got.Code != "not_set" {
-			t.Errorf("%+v", got)
+			t.Errorf("test of VNPay = %+v, want not_set", got)
 		}
 	}
 	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail"}`); r.status != http.StatusTooManyRequests {

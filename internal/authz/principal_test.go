@@ -107,7 +107,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 		}
 		for _, p := range people {
 			if p.Role.Name == RoleOwner || slices.Contains(p.Role.Permissions, 4) {
-				t.Fatalf("%+v", p)
+				t.Fatalf("%+v has become an owner or may do what only owners may", p)
 			}
 		}
 	})
@@ -116,7 +116,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 func TestBranchesOf(t *testing.T) {
 	for name, want := range map[string][]int64{RoleOwner: nil, RoleUser: nil, RoleCashier: {1, 2}, "CHEF": {1, 2}} {
 		if got := BranchesOf(name, []int64{2, 1, 2}); !slices.Equal(got, want) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("BranchesOf(%s) = %v, want %v", name, got, want)
 		}
 	}
 }

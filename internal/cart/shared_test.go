@@ -55,7 +55,7 @@ func TestSharedDraft_Apply(t *testing.T) {
 			d := table()
 			err := d.Apply(c.line, noon)
 			if !errors.Is(err, c.err) || d.text() != c.want {
-				t.Errorf("%q, %v", d.text(), err)
+				t.Errorf("Apply = %q, %v, want %q, %v", d.text(), err, c.want, c.err)
 			}
 			var written []string
 			for _, l := range d.Changes() {
@@ -199,7 +199,7 @@ func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone ma
 		gone[id] = true
 	case gone[id] || there && was.ItemID != l.ItemID:
 		if !errors.Is(err, ErrChanged) {
-			t.Fatalf("%+v: %v", l, err)
+			t.Fatalf("Apply(%+v): error %v, want ErrChanged", l, err)
 		}
 		return
 	case there:
@@ -209,7 +209,7 @@ func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone ma
 		model[id] = l
 	}
 	if err != nil {
-		t.Fatalf("%+v: %v", l, err)
+		t.Fatalf("Apply(%+v): %v", l, err)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestSharedService_Put(t *testing.T) {
 				t.Fatalf("%v, want %v; %d notifications", err, c.want, *changes)
 			}
 			if c.want == nil && (len(v.Items) != 1 || v.Items[0].Phone != 2 || !v.Items[0].Mine || v.Items[0].DishID != 4) {
-				t.Errorf("%+v", v)
+				t.Errorf("Put = %+v, want one line of dish 4 from phone 2", v)
 			}
 		})
 	}

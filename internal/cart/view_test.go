@@ -60,7 +60,7 @@ func TestPriced(t *testing.T) {
 				t.Errorf("named %q", got.Names.In(catalog.English))
 			}
 			if v.Branch.ID != 1 || v.MenuVersionID != 5 || v.Currency != "VND" || v.ID != 3 {
-				t.Errorf("%+v", v)
+				t.Errorf("view = %+v, want cart 3 in branch 1 with menu version 5 in VND", v)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func TestBranchEdit_apply(t *testing.T) {
 	} {
 		got, err := c.edit.apply(b, c.now)
 		if code := codeOf(err); code != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("apply with %s: error %v, want code %q", name, err, c.code)
 		}
 		if err == nil && got.Calendar().BizDate(c.now) != b.Calendar().BizDate(c.now) {
 			t.Errorf("%s: the business date changed", name)
@@ -82,7 +82,7 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 		b.HasOrders = true
 		_, err := e.apply(b, noon)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, ErrBranchHasOrders) || f.Extra["field"] != field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("apply with another %s: error %v, want branch_has_orders of that field", field, err)
 		}
 	}
 	same := BranchEdit{Country: new(Country("VN")), Currency: &b.Currency, Timezone: &b.Timezone, DayStart: &b.DayStart}
@@ -126,7 +126,7 @@ func TestPause_check(t *testing.T) {
 		"for a year":           {Pause{Code: PauseBusy, Until: now.AddDate(1, 0, 0)}, false},
 	} {
 		if err := c.pause.check(now); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("check with %s: error %v, want success %t", name, err, c.ok)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestBranch_Paused(t *testing.T) {
 		t.Error("a pause without an end has ended")
 	}
 	if !errors.As(b.Pause.Refusal(), &f) || f.Extra["until"] != nil || f.Extra["reasonCode"] != nil {
-		t.Errorf("%v", f.Extra)
+		t.Errorf("refusal without texts: %v, want neither until nor reasonCode", f.Extra)
 	}
 }
 

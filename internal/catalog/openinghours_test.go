@@ -196,7 +196,7 @@ func TestNewBranch_refuses_hours(t *testing.T) {
 		_, err := branchWithHours("Asia/Taipei", h)
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok || f.Kind != fault.Invalid || f.Extra["field"] != "openingHours."+field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("%s: error %v, want Invalid about that field", field, err)
 		}
 	}
 	if _, err := branchWithHours("Asia/Taipei", OpeningHours{Weekly: map[Weekday][]Period{"monday": nil}}); err == nil {
@@ -240,9 +240,9 @@ func TestOpeningHours_JSON(t *testing.T) {
 	want := `{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]},` +
 		`"exceptions":[{"date":"2026-12-24","periods":[],"note":"Christmas Eve"}]}`
 	if string(text) != want || err != nil {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("opening hours as JSON = %s, %v, want %s", text, err, want)
 	}
 	if text, err = json.Marshal(OpeningHours{}.Filled()); string(text) != `{"weekly":{},"exceptions":[]}` || err != nil {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("empty opening hours as JSON = %s, %v, want empty lists", text, err)
 	}
 }

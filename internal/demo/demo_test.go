@@ -33,7 +33,7 @@ func TestRestaurant_is_sound(t *testing.T) {
 			Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, DayStart: b.DayStart, Locales: b.Locales,
 			AutoClose: time.Duration(b.AutoCloseMinutes) * time.Minute,
 		}); err != nil {
-			t.Errorf("%s: %v", b.Name, err)
+			t.Errorf("branch %s: %v", b.Name, err)
 		}
 	}
 	if len(r.stock) != 8 || len(r.recipes) != 6 {
@@ -112,7 +112,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("the stock is %v, dishes take %v", first.Stock, first.Recipes)
 		}
 		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
-			t.Errorf("%v, %v", drift, err)
+			t.Errorf("Drift = %v, %v, want none", drift, err)
 		}
 		testenv.NoError(t, Load(t.Context(), db))
 		if d := cmp.Diff(first, contentOf(t, db), inside); d != "" {

@@ -99,7 +99,7 @@ func (e *restore) backup() {
 func (e *restore) pgTool(name string, args ...string) {
 	e.s.t.Helper()
 	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
-		e.s.t.Fatalf("%s: %v\n%s", name, err, out)
+		e.s.t.Fatalf("run %s: %v\n%s", name, err, out)
 	}
 }
 

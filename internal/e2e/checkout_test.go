@@ -158,7 +158,7 @@ func TestCheckout(t *testing.T) {
 		s.pay(o.OrderID)
 		got := m.orders(t)
 		if len(got) != 1 || got[0].ID != o.OrderID || got[0].PaymentStatus != "PAID" || len(got[0].Items) != 2 {
-			t.Errorf("%+v", got)
+			t.Errorf("orders = %+v, want order %s, PAID with two items", got, o.OrderID)
 		}
 		other.addToCart(pho, 9).want(t, http.StatusCreated, "")
 		other.checkOut("too much").want(t, http.StatusConflict, "sold_out")

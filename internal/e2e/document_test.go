@@ -246,7 +246,7 @@ func (o *documentWriters) recordAnswer(a answer, entities ...string) bool {
 		return true
 	case a.status == http.StatusConflict, a.status == http.StatusNotFound:
 	default:
-		o.s.t.Errorf("%v: %v", entities, a)
+		o.s.t.Errorf("change of %v: %v, want success or 404 or 409", entities, a)
 	}
 	return false
 }
@@ -258,7 +258,7 @@ func (o *documentWriters) recordRow(entity string, err error) {
 		o.record(entity)
 	case errors.Is(err, sqldb.ErrUnique), errors.Is(err, sqldb.ErrForeignKey):
 	default:
-		o.s.t.Errorf("%s: %v", entity, err)
+		o.s.t.Errorf("change of %s: %v, want success or a violated constraint", entity, err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (i *intruder) do(words ...string) rueidis.RedisResult {
 	i.t.Helper()
 	r := i.client.Do(i.t.Context(), i.client.B().Arbitrary(words...).Build())
 	if err := r.Error(); err != nil && !rueidis.IsRedisNil(err) {
-		i.t.Fatalf("%v: %v", words, err)
+		i.t.Fatalf("redis %v: %v", words, err)
 	}
 	return r
 }
@@ -306,7 +306,7 @@ func (i *intruder) try(s *installation, rounds map[string]func(), people []*pers
 		refused := func(a answer) {
 			i.t.Helper()
 			if a.status < 400 || a.status == http.StatusInternalServerError {
-				i.t.Errorf("%s: %v", name, a)
+				i.t.Errorf("after %s: %v, want a refusal", name, a)
 			}
 		}
 		for _, p := range people {

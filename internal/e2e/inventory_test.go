@@ -157,7 +157,7 @@ func (m *stockClient) reserveAll() {
 	}
 	for i := range stockItems {
 		if l := m.level(i); l.Available != 0 || l.Reserved != unitsPerItem || l.Sold != 0 {
-			t.Errorf("%+v", l)
+			t.Errorf("level = %+v, want %d reserved and none available", l, unitsPerItem)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (m *stockClient) watch(ctx context.Context) {
 		}
 		l := m.level(rand.IntN(stockItems))
 		if l.Available+l.Reserved+l.Sold != unitsPerItem || l.Available < 0 || l.Reserved < 0 || l.Sold < 0 {
-			m.s.t.Errorf("%+v", l)
+			m.s.t.Errorf("level = %+v, want a sum of %d and nothing below 0", l, unitsPerItem)
 		}
 	}
 }

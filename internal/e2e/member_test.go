@@ -61,11 +61,11 @@ func (s *installation) readMail(path string) (to, subject string) {
 	defer f.Close()
 	m, err := mail.ReadMessage(f)
 	if err != nil {
-		s.t.Fatalf("%s: %v", path, err)
+		s.t.Fatalf("read %s: %v", path, err)
 	}
 	subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 	if err != nil {
-		s.t.Fatalf("%s: %v", path, err)
+		s.t.Fatalf("subject of %s: %v", path, err)
 	}
 	return m.Header.Get("To"), subject
 }

@@ -49,7 +49,7 @@ func TestMenuFile(t *testing.T) {
 			t.Fatalf("a bad file: %d %s %s", r.code, r.out, r.err)
 		}
 		if p := got.Problems[0]; p.Row != 2 || p.Column != "price" || p.Code != "price_unreadable" || p.Message == "" {
-			t.Errorf("%+v", p)
+			t.Errorf("problem = %+v, want price_unreadable in row 2", p)
 		}
 		before := s.menu()
 		for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestMenuFile(t *testing.T) {
 			got = importOutput{}
 			s.readJSON(&got, append([]string{"menu", "import", good, "--branch", firstBranch}, c.args...)...)
 			if got.Created != c.created || got.Updated != 0 || got.Problems == nil || len(got.Problems) > 0 {
-				t.Fatalf("%v: %+v", c.args, got)
+				t.Fatalf("import with %v = %+v, want %d created", c.args, got, c.created)
 			}
 		}
 		var shown menu

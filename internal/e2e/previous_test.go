@@ -30,7 +30,7 @@ func (l *sharedResources) previous(t testing.TB) string {
 		build.Dir = source
 		for _, step := range []*exec.Cmd{unpack, build} {
 			if out, err := step.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("build the previous release: %v\n%s", err, out)
 			}
 		}
 		if err := os.Rename(path+".new", path); err != nil { // atomic

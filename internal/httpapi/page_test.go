@@ -50,7 +50,7 @@ func TestPage_Write_brand(t *testing.T) {
 		}
 	}
 	if strings.Contains(a.body, "<svg") || !strings.Contains(csp, SourceHash(style)) || !strings.Contains(csp, "img-src 'self'") {
-		t.Errorf("%s: %s", csp, a.body)
+		t.Errorf("policy %s of page %s, want images of the site and no inline SVG", csp, a.body)
 	}
 }
 

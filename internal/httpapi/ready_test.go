@@ -50,7 +50,7 @@ func TestReadiness_States(t *testing.T) {
 		rd.add("sql", true, c.sql)
 		rd.add("redis", false, c.redis)
 		if code, rep := ask(t, rd); code != c.code || rep.Status != c.status || len(rep.Checks) != 2 {
-			t.Errorf("%s: %d %+v", name, code, rep)
+			t.Errorf("%s: status %d, report %+v, want %d and %s", name, code, rep, c.code, c.status)
 		}
 	}
 	if code, rep := ask(t, newTestReadiness(io.Discard)); code != 200 || rep.Status != "ok" {
@@ -137,6 +137,6 @@ func TestLive_sends_no_query(t *testing.T) {
 	h.Check("sql", true, func(context.Context) error { t.Error("asked"); return errDown })
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/livez", nil))
 	if w.Code != 200 || w.Body.String() != "ok\n" {
-		t.Errorf("%d %q", w.Code, w.Body)
+		t.Errorf("/livez: status %d with body %q, want 200 with ok", w.Code, w.Body)
 	}
 }

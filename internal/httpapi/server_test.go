@@ -25,7 +25,7 @@ func TestServer_PanicIsAnsweredAndLogged(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("GET", "/fail?how=panic", "")
 	if p := a.problem(t); a.StatusCode != 500 || p["code"] != "internal" || strings.Contains(a.body, "range") {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("panic: status %d with body %s, want 500 internal without its text", a.StatusCode, a.body)
 	}
 	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 1 })
 	log := h.log.String()
@@ -93,7 +93,7 @@ func TestServer_DeadlineGives503(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.RequestTimeout = 30 * time.Millisecond })
 	a := h.send("GET", "/wait", "")
 	if p := a.problem(t); a.StatusCode != 503 || p["code"] != "timeout" || a.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("deadline: status %d with body %s, want 503 timeout with Retry-After", a.StatusCode, a.body)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestServer_LimitsRequestsInFlight(t *testing.T) {
 	}
 	a := h.send("GET", "/orders/7", "")
 	if p := a.problem(t); a.StatusCode != 503 || p["code"] != "overloaded" || a.Header.Get("Retry-After") != "1" {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("fourth request: status %d with body %s, want 503 overloaded with Retry-After 1", a.StatusCode, a.body)
 	}
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
 		if a := h.send("GET", path, ""); a.StatusCode != 200 {
@@ -397,7 +397,7 @@ func TestConfig_Validate(t *testing.T) {
 		change(&c)
 		err := c.Validate()
 		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want one without the secret", name, err)
 		}
 		if _, err := New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err == nil {
 			t.Errorf("%s: New accepts it", name)

@@ -113,7 +113,7 @@ func TestStream(t *testing.T) {
 	l := h.listen("ann", "7")
 	if l.res.StatusCode != http.StatusOK || l.res.Header.Get("Content-Type") != "text/event-stream" ||
 		l.res.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", l.res.StatusCode, l.res.Header)
+		t.Errorf("stream: status %d with headers %v, want 200 with uncached events", l.res.StatusCode, l.res.Header)
 	}
 	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after 7\"}\n")
 	n.events <- Event{ID: "8", Name: "item", Data: eventItem{"two\nlines"}}
@@ -170,7 +170,7 @@ func TestStream_heartbeat(t *testing.T) {
 	l.want(streamHead)
 	for range 3 {
 		if got := l.block(); got != ":\n" && !strings.HasPrefix(got, "id: 0") {
-			t.Errorf("%q", got)
+			t.Errorf("block = %q, want a heartbeat", got)
 		}
 	}
 }

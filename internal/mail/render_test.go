@@ -18,7 +18,7 @@ func TestRender(t *testing.T) {
 				all := m.Subject + m.Text + m.HTML
 				if m.Subject == "" || strings.ContainsAny(m.Subject, "\r\n{<") || strings.Contains(all, "{{") ||
 					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {
-					t.Errorf("%s %s: %+v", name, locale, m)
+					t.Errorf("template %s in %s = %+v, want a subject of one line and no placeholder", name, locale, m)
 				}
 				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name == "verify" || name == "reset") {
 					t.Errorf("%s %s: contains the code: %t", name, locale, has)
@@ -34,7 +34,7 @@ func TestRender(t *testing.T) {
 func TestRender_unknown_locale(t *testing.T) {
 	fallback := testenv.Must(Render("welcome", Locales()[0], nil))(t)
 	if other, err := Render("welcome", "fr", nil); err != nil || other != fallback {
-		t.Errorf("%+v, %v", other, err)
+		t.Errorf("Render in an unknown locale = %+v, %v, want the first locale's text", other, err)
 	}
 	if _, err := Render("../page", "vi", nil); err == nil {
 		t.Error("an unknown template was rendered")

@@ -214,7 +214,7 @@ func TestSender_refused(t *testing.T) {
 			h.server.Reply("RCPT", c.reply)
 			h.run()
 			if r := h.rows(); len(r) != 1 || r[0].dead != 1 || r[0].attempts != 1 || r[0].reason == "" {
-				t.Fatalf("%+v", r)
+				t.Fatalf("rows = %+v, want one dead letter after one attempt", r)
 			}
 			h.server.Reply("RCPT", "")
 			h.letter("b")
@@ -241,7 +241,7 @@ func TestSender_unreachable(t *testing.T) {
 		}
 		for _, r := range h.rows() {
 			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
-				h.t.Errorf("%+v", r)
+				h.t.Errorf("row = %+v, want no attempt, due now", r)
 			}
 		}
 		h.server = mailtest.New(h.t)
@@ -293,7 +293,7 @@ func TestSender_reply_lost(t *testing.T) {
 	h.letter("a")
 	h.server.Drop(true)
 	if err := h.sender.RunOnce(t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-		t.Errorf("%v", err)
+		t.Errorf("RunOnce without a reply: error %v, want ErrUnreachable", err)
 	}
 	h.server.Drop(false)
 	h.run()
@@ -353,11 +353,11 @@ func TestSender_from(t *testing.T) {
 		failing := errors.New("the database is away")
 		h.sender.From = func(context.Context, int64) (text.Mailbox, error) { return text.Mailbox{}, failing }
 		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, failing) {
-			h.t.Errorf("%v", err)
+			h.t.Errorf("RunOnce without a sender: error %v, want that of From", err)
 		}
 		for _, r := range h.rows() {
 			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
-				h.t.Errorf("%+v", r)
+				h.t.Errorf("row = %+v, want no attempt, due now", r)
 			}
 		}
 		h.sender.From = func(_ context.Context, branch int64) (text.Mailbox, error) {
@@ -419,7 +419,7 @@ func TestStore_backlog(t *testing.T) {
 			h.t.Helper()
 			b, err := s.Backlog(h.t.Context(), h.now)
 			if err != nil || b.Pending != pending || b.Dead != dead || b.Age != age {
-				h.t.Errorf("%+v, %v", b, err)
+				h.t.Errorf("Backlog = %+v, %v, want %d pending, %d dead, age %v", b, err, pending, dead, age)
 			}
 		}
 		expect(0, 0, 0)

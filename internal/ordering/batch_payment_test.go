@@ -193,11 +193,11 @@ func TestBatch_mismatches(t *testing.T) {
 	} {
 		p := newPaymentStory(t, story)
 		if len(p.b.Mismatches) != want {
-			t.Errorf("%s: %+v", story, p.b.Mismatches)
+			t.Errorf("%s: mismatches %+v, want %d", story, p.b.Mismatches, want)
 		}
 		for _, m := range p.b.Mismatches {
 			if m.AttemptID != "a-a" || m.OrderID != "o-a" || m.Amount < 2999 || m.Currency == "" || !m.ReportedAt.Equal(p.b.Now) {
-				t.Errorf("%s: %+v", story, m)
+				t.Errorf("%s: mismatch %+v, want attempt a-a of order o-a, reported now", story, m)
 			}
 		}
 		p.balanced()
@@ -456,7 +456,7 @@ func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 	all := p.b.RefundsByOrder["o-a"]
 	if len(all) != 2 || all[0].AttemptID != "a-a" || all[0].Reason != payment.PaidTwice ||
 		all[1].AttemptID != "b" || all[1].Method != payment.VNPay {
-		t.Fatalf("%+v", all)
+		t.Fatalf("refunds = %+v, want a-a, paid twice, then b of VNPay", all)
 	}
 	p.run("sent:DONE")
 	if got := p.order().PaymentStatus; got != ordering.RefundDue {

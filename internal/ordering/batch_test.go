@@ -347,7 +347,7 @@ func TestTally(t *testing.T) {
 	b.Decide([]ordering.Command{place("a", 1), place("b", 2), pay("b"), end("a", ordering.UserCanceled)})
 	days, err := ordering.Tally(b.Events)
 	if err != nil || len(days) != 1 {
-		t.Fatalf("%+v, %v", days, err)
+		t.Fatalf("Tally = %+v, %v, want one day", days, err)
 	}
 	if want := (ordering.Day{Scope: scope, Placed: 2, Paid: 1, Canceled: 1, Revenue: 2000}); days[0] != want {
 		t.Errorf("%+v, want %+v", days[0], want)

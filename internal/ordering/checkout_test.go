@@ -96,7 +96,7 @@ func TestService_CheckOut(t *testing.T) {
 		o := got.Order
 		if o.Kind != ordering.Delivery || o.UserID != 7 || o.Receiver != lan || o.VisitID != "" || o.GuestHash != "" || o.Total != total ||
 			o.Number != 1 || o.Scope != (stock.Scope{Branch: 1, Date: "2026-02-26"}) || o.PaymentStatus != ordering.Unpaid {
-			t.Errorf("%+v", o)
+			t.Errorf("order = %+v, want an unpaid delivery to lan, number 1 of the day, for %d", o, total)
 		}
 		want := []ordering.Item{
 			{ItemID: 101, DishID: 101, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
@@ -107,7 +107,7 @@ func TestService_CheckOut(t *testing.T) {
 			t.Error(diff, err, d.Receiver)
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order, one hold and no cart", rows)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.fixture.Counts(t))
 		s.drift(t)
@@ -171,7 +171,7 @@ func TestService_CheckOut_refuses(t *testing.T) {
 				}
 				for field, want := range c.extra {
 					if diff := cmp.Diff(want, f.Extra[field]); diff != "" {
-						t.Errorf("%s: %s", field, diff)
+						t.Errorf("field %s (-want +got):\n%s", field, diff)
 					}
 				}
 				if diff := cmp.Diff(was, s.fixture.Get(t, who).Cart); diff != "" || s.fixture.Rows(t) != rows {
@@ -335,7 +335,7 @@ func TestService_CheckOut_again(t *testing.T) {
 			t.Helper()
 			got, err := s.CheckOut(t.Context(), who, checkout("a"))
 			if err != nil || got.New || got.Order.ID != first.Order.ID || got.Order.Number != first.Order.Number {
-				t.Errorf("%s: %+v, %v", why, got, err)
+				t.Errorf("%s: CheckOut = %+v, %v, want the first order %s", why, got, err, first.Order.ID)
 			}
 			changed := checkout("a")
 			changed.Receiver.Name = "Minh"
@@ -365,7 +365,7 @@ func TestService_CheckOut_again(t *testing.T) {
 			t.Errorf("another member's clientTxnId: %v", err)
 		}
 		if rows := s.fixture.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order and one hold", rows)
 		}
 		s.drift(t)
 	}, 10, 10)
@@ -407,7 +407,7 @@ func TestService_CheckOut_at_once(t *testing.T) {
 			t.Errorf("%d orders, made %d times; %d of one cart", n, made.Load(), won.Load())
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want two orders and two holds", rows)
 		}
 		s.drift(t)
 	}, 10)
@@ -424,7 +424,7 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 			return admit(h)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
-			t.Errorf("%v", err)
+			t.Errorf("CheckOut of a changed cart: error %v, want ErrChanged", err)
 		}
 		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
 			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.dropped)
@@ -458,14 +458,14 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 		}
 		testenv.Equal(t, was.Cart, s.fixture.Get(t, who).Cart)
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want only the cart with its line", rows)
 		}
 		run("clear")
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || !got.New {
 			t.Errorf("the same request again: %v", err)
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order and one hold", rows)
 		}
 		s.drift(t)
 	}, 10)
@@ -570,7 +570,7 @@ func TestService_member_orders(t *testing.T) {
 			_, _, pay := s.Pay(t.Context(), ordering.Member(who), id, payment.Sandbox, ordering.Client{})
 			for what, err := range map[string]error{"get": get, "cancel": end, "pay": pay} {
 				if !errors.Is(err, ordering.ErrNotFound) {
-					t.Errorf("%s %s: %v", what, id, err)
+					t.Errorf("%s another member's order %s: error %v, want ErrNotFound", what, id, err)
 				}
 			}
 		}
@@ -582,7 +582,7 @@ func TestService_member_orders(t *testing.T) {
 		}
 		canceled, err := s.Cancel(t.Context(), ordering.Member(who), ids[0])
 		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
-			t.Errorf("%+v, %v", canceled, err)
+			t.Errorf("Cancel = %+v, %v, want CANCELED by the user", canceled, err)
 		}
 		testenv.Must(s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"))(t)
 		if _, err := s.Cancel(t.Context(), ordering.Member(who), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {

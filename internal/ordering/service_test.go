@@ -228,7 +228,7 @@ func TestService_ownership(t *testing.T) {
 		"staff, none": second(s.Cancel(t.Context(), ordering.Staff(authz.System()), "*")),
 	} {
 		if !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want ErrNotFound", name, err)
 		}
 	}
 }

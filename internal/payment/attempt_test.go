@@ -69,10 +69,10 @@ func TestAttempt_StartConfirm(t *testing.T) {
 func TestAttempt_Redirect(t *testing.T) {
 	a := payment.Attempt{State: payment.Created}
 	if !a.Redirect(payment.Page{URL: "one", Ref: "1"}, time.UnixMilli(1)) || a.State != payment.Redirected {
-		t.Fatalf("%+v", a)
+		t.Fatalf("attempt after Redirect = %+v, want REDIRECTED", a)
 	}
 	if a.Redirect(payment.Page{URL: "two", Ref: "2"}, time.UnixMilli(2)) || a.URL != "one" || a.GatewayRef != "1" {
-		t.Errorf("%+v", a)
+		t.Errorf("attempt after a second Redirect = %+v, want the first page", a)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestAttempt_NextCheck(t *testing.T) {
 		now := made.Add(c.age)
 		got := a.NextCheck(now)
 		if c.want == 0 && !got.IsZero() || c.want != 0 && got.Sub(now) != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("NextCheck of %+v = %v", c, got)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestMethod_CheckAmount(t *testing.T) {
 		{payment.LINEPay, 1, money.VND, false}, {payment.LINEPay, 1, money.THB, true},
 	} {
 		if err := c.method.CheckAmount(c.amount, c.currency); (err == nil) != c.ok {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("CheckAmount of %+v: error %v", c, err)
 		}
 	}
 }

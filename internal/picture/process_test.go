@@ -174,7 +174,7 @@ func TestOrientation_of_nonsense(t *testing.T) {
 		"too many fields": many, "nine": tiff(binary.LittleEndian, "II*\x00", 9), "zero": tiff(binary.LittleEndian, "II*\x00", 0),
 	} {
 		if o := orientation(b); o != straight {
-			t.Errorf("%s: %d", name, o)
+			t.Errorf("orientation of %s = %d, want %d", name, o, straight)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func TestDevelop_refuses(t *testing.T) {
 		"a WebP without end": {[]byte("RIFF\xff\xff\xff\xffWEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"), ErrUnreadable},
 	} {
 		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Process of %s: error %v, want %v", name, err, c.want)
 		}
 	}
 }
@@ -302,7 +302,7 @@ func FuzzDevelop(f *testing.F) {
 		}
 		for _, file := range files {
 			if c, err := jpeg.DecodeConfig(bytes.NewReader(file)); err != nil || c.Width > 960 || c.Height > 1920 || len(id) != 32 {
-				t.Errorf("%v, %v", c, err)
+				t.Errorf("size = %v, %v, want at most 960 by 1920, with an id of 32 characters", c, err)
 			}
 		}
 	})

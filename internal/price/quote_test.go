@@ -186,7 +186,7 @@ func TestQuote_refuses(t *testing.T) {
 			r, err := Quote(in)
 			f, ok := errors.AsType[*fault.Error](err)
 			if !ok || f.Kind != fault.Invalid || f.PublicCode() != "invalid" {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("Quote = %+v, %v, want Invalid", r, err)
 			}
 			if got := fieldsOf(t, f); !slices.Contains(got, [2]string{c.field, c.code}) {
 				t.Errorf("refused %v, want %s %s", got, c.field, c.code)

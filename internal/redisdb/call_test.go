@@ -55,7 +55,7 @@ func TestDB_Do_refuses(t *testing.T) {
 			"Run":     db.Run(ctx, twice, []keyspace.Key{{}}, nil).Err(),
 		} {
 			if !errors.Is(err, redisdb.ErrKey) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s with an invalid key: error %v, want ErrKey", name, err)
 			}
 		}
 		if _, err := db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{})); !errors.Is(err, redisdb.ErrKey) {
@@ -92,7 +92,7 @@ var (
 func TestScript_text(t *testing.T) {
 	want := "#!lua\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n"
 	if twice.Text() != want || twice.Name() != "twice" {
-		t.Errorf("%s: %q", twice.Name(), twice.Text())
+		t.Errorf("script %s = %q, want EXISTS of two keys", twice.Name(), twice.Text())
 	}
 	for name, files := range map[string]fstest.MapFS{
 		"missing file":       {},
@@ -114,7 +114,7 @@ func TestDB_Run(t *testing.T) {
 		for want := int64(1); want <= 2; want++ { // the server does not have the script at the first call
 			list, err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{"arg"}).List()
 			if err != nil || len(list) != 3 {
-				t.Fatalf("%v, %v", list, err)
+				t.Fatalf("Run = %v, %v, want three values", list, err)
 			}
 			n, _ := list[0].Int()
 			arg, _, _ := list[1].Text()

@@ -180,7 +180,7 @@ func TestDB_write_is_sent_once(t *testing.T) { // R2
 			before := value(t, srv)
 			p.Mute(true) // the request arrives, the reply is lost
 			if err := send(); !errors.Is(err, redisdb.ErrDown) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s without a reply: error %v, want ErrDown", name, err)
 			}
 			p.Cut()
 			p.Mute(false)

@@ -30,16 +30,16 @@ func TestDB_Memory(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) {
 		db, nodes := redisdbtest.OwnCluster(t)
 		if m, err := db.Memory(t.Context()); err != nil || len(m.Policies) != len(nodes) || len(m.Evicting()) != 0 {
-			t.Errorf("%v, %v", m, err)
+			t.Errorf("Memory of a cluster = %v, %v, want a policy of each node that evicts nothing", m, err)
 		}
 		nodes[1].Say("CONFIG SET maxmemory-policy volatile-lru")
 		if m, err := db.Memory(t.Context()); err != nil || len(m.Evicting()) != 1 {
-			t.Errorf("%v, %v", m, err)
+			t.Errorf("Memory = %v, %v, want one node that evicts", m, err)
 		}
 	})
 	t.Run("embedded", func(t *testing.T) {
 		if m, err := redisdbtest.Embedded(t).Memory(t.Context()); err != nil || len(m.Evicting()) != 0 {
-			t.Errorf("%v, %v", m, err)
+			t.Errorf("Memory of the embedded store = %v, %v, want no eviction", m, err)
 		}
 	})
 }

@@ -149,7 +149,7 @@ func TestQuota(t *testing.T) {
 		{Quota{Cap: 0}, true, time.Time{}},
 	} {
 		if c.q.SoldOut() != c.sold || !c.q.SoldOutAt().Equal(c.at) {
-			t.Errorf("%+v: %v, %v", c.q, c.q.SoldOut(), c.q.SoldOutAt())
+			t.Errorf("quota %+v: sold out %v at %v, want %v at %v", c.q, c.q.SoldOut(), c.q.SoldOutAt(), c.sold, c.at)
 		}
 	}
 	if Share(1, 0) != 0 || Share(1, 4) != 0.25 {
@@ -222,7 +222,7 @@ func TestPace(t *testing.T) {
 	testenv.Equal(t, want, PhaseStatsByDay(all))
 	hours := PhaseStatsByHour(all, zone)
 	if len(hours) != 4 || hours[0].Hour != 12 || hours[0].Orders != 12 || hours[1].Orders != 11 {
-		t.Errorf("%+v", hours)
+		t.Errorf("hours = %+v, want four, the first at 12 with 12 orders", hours)
 	}
 	if len(PhaseStatsByDay(nil)) != 0 {
 		t.Error("there is a pace of nothing")

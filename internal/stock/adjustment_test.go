@@ -116,10 +116,10 @@ func TestAdjustment_Validate(t *testing.T) {
 		err := a.Validate()
 		var f *fault.Error
 		if refused := errors.As(err, &f); refused != (c.field != "") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want field %q", name, err, c.field)
 		}
 		if f != nil && (f.Kind != fault.Invalid || f.Extra["field"] != c.field) {
-			t.Errorf("%s: %v, %v", name, err, f.Extra)
+			t.Errorf("Validate with %s: error %v with %v, want Invalid about %s", name, err, f.Extra, c.field)
 		}
 	}
 }

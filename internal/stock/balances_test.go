@@ -129,7 +129,7 @@ func TestBalances_cap_below_taken(t *testing.T) {
 	b := balances(stock.Count{Item: 1, Cap: 1, Held: 3, Used: 2})
 	b.LoadHold(hold("h", stock.Line{1, 3}), stock.Held)
 	if outcome, short := b.Reserve(hold("n", stock.Line{1, 1}), stock.Held); outcome != stock.Insufficient || short[0].Available != 0 {
-		t.Errorf("%d, %v", outcome, short)
+		t.Errorf("Reserve = %d, short of %v, want Insufficient with 0 available", outcome, short)
 	}
 	if b.Confirm("h") != stock.Applied {
 		t.Error("what was held before can no longer be paid")

@@ -147,7 +147,7 @@ func TestItem_Validate(t *testing.T) {
 		"a colon":         {stock.Item{SKU: "a:b"}, false},
 	} {
 		if err := c.item.Validate(); (err == nil) != c.ok || err != nil && fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want success %t", name, err, c.ok)
 		}
 	}
 }

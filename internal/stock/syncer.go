@@ -109,7 +109,7 @@ type Syncer struct {
 	rebuilds  map[Scope]*rebuild // rebuilds that this process has tried
 	suspects  map[Scope]string   // differences at the last reconciliation
 	tasks     sync.WaitGroup
-	ctx       context.Context //nolint:containedctx // context of rebuilds, which outlive the calls that request them; ends with Close
+	ctx       context.Context //nolint:containedctx // context of rebuilds; ends with Close
 	cancel    context.CancelFunc
 }
 

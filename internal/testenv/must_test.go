@@ -22,7 +22,7 @@ func TestMust(t *testing.T) {
 	Equal(r, []int{1, 2}, []int{1, 2})
 	a, b := Must2(1, "two", nil)(r)
 	if n := Must(3, nil)(r); a != 1 || b != "two" || n != 3 || len(r.said) > 0 {
-		t.Errorf("%d, %q, %d, %q", a, b, n, r.said)
+		t.Errorf("Must2 and Must = %d, %q, %d, want 1, two, 3 and no failure, not %q", a, b, n, r.said)
 	}
 	NoError(r, io.EOF)
 	Must(1, errors.New("no value"))(r)
@@ -33,6 +33,6 @@ func TestMust(t *testing.T) {
 	r.said = nil
 	Equal(r, "wanted", "got")
 	if len(r.said) != 1 || !strings.HasPrefix(r.said[0], "error: ") || !strings.Contains(r.said[0], "wanted") {
-		t.Errorf("%q", r.said)
+		t.Errorf("failures = %q, want one error with the wanted value", r.said)
 	}
 }

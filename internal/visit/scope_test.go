@@ -25,14 +25,14 @@ func TestFloor_hides_other_branches(t *testing.T) {
 		wantFault(t, "visits", visits, catalog.ErrBranch)
 		all, err := h.floor.Tables(t.Context(), far, 0)
 		if err != nil || len(all) != 6 || all[0].BranchID != 2 {
-			t.Errorf("%v, %v", all, err)
+			t.Errorf("Tables = %v, %v, want the six of branch 2", all, err)
 		}
 		if h.qr(3) != code || len(h.openVisits()) != 1 {
 			t.Error("an actor of another branch changed something")
 		}
 		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want no entry", audit, err)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestFloor_audit(t *testing.T) {
 		}
 		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", audit, err)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestFloor_Seat(t *testing.T) {
 		t := h.t
 		v := h.seat(3)
 		if !v.Open || v.TableLabel != "A3" || v.BizDate != "2026-02-26" || v.Guests != 0 || !v.OpenedAt.Equal(h.clock.Now()) {
-			t.Errorf("%+v", v)
+			t.Errorf("Seat = %+v, want an open visit at A3 without phones", v)
 		}
 		if l := h.scan(3, ""); l.VisitID != v.ID {
 			t.Error("a scan of the code did not join the visit")
@@ -63,7 +63,7 @@ func TestFloor_Move(t *testing.T) {
 		testenv.Must(h.guests.Resolve(t.Context(), g.CustomerToken))(t)
 		v := h.move(g.VisitID, 5)
 		if v.ID != g.VisitID || v.TableID != 5 || v.TableLabel != "A5" || v.Guests != 1 || !v.Open {
-			t.Errorf("%+v", v)
+			t.Errorf("Move = %+v, want visit %s at A5 with its phone", v, g.VisitID)
 		}
 		who, err := h.guests.Resolve(t.Context(), g.CustomerToken)
 		if err != nil || who.VisitID != g.VisitID || who.TableID != 5 {
@@ -247,12 +247,12 @@ func TestFloor_Call(t *testing.T) {
 		}
 		answered, err := h.floor.Answer(t.Context(), authz.System(), g.VisitID, visit.CallWater)
 		if err != nil || answered.Calls != (visit.Calls{Bill: both.Calls.Bill}) {
-			t.Errorf("%+v, %v", answered.Calls, err)
+			t.Errorf("calls after the answer to WATER = %+v, %v, want only BILL", answered.Calls, err)
 		}
 		for range 2 { // the second call succeeds too
 			answered, err = h.floor.Answer(t.Context(), authz.System(), g.VisitID, "")
 			if err != nil || answered.Calls != (visit.Calls{}) {
-				t.Errorf("%+v, %v", answered.Calls, err)
+				t.Errorf("calls after all answers = %+v, %v, want none", answered.Calls, err)
 			}
 		}
 	})

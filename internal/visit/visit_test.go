@@ -139,7 +139,7 @@ func TestLanding_Scan(t *testing.T) {
 		t := h.t
 		first, second := h.scan(3, ""), h.scan(3, "")
 		if first.TableLabel != "A3" || first.Branch.ID != 1 || first.TableID != 3 || len(first.CustomerToken) != 43 {
-			t.Errorf("%+v", first)
+			t.Errorf("Scan = %+v, want table A3 of branch 1 and a token", first)
 		}
 		if first.VisitID != second.VisitID || first.CustomerToken == second.CustomerToken {
 			t.Errorf("two phones at one table: %+v and %+v", first, second)
@@ -153,7 +153,7 @@ func TestLanding_Scan(t *testing.T) {
 		}
 		v := h.openVisits()
 		if len(v) != 2 || v[1].Guests != 2 || v[1].BizDate != "2026-02-26" || v[1].TableLabel != "A3" {
-			t.Errorf("%+v", v)
+			t.Errorf("open visits = %+v, want two, the second one with two phones at A3", v)
 		}
 	})
 }
@@ -350,7 +350,7 @@ func TestFloor_Close(t *testing.T) {
 		h.clock.Advance(time.Minute)
 		closed, err := h.floor.Close(t.Context(), authz.System(), l.VisitID)
 		if err != nil || closed.Open || closed.Reason != visit.ClosedByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
-			t.Errorf("%+v, %v", closed, err)
+			t.Errorf("Close = %+v, %v, want it closed by the staff now", closed, err)
 		}
 		h.clock.Advance(time.Minute)
 		if again, err := h.floor.Close(t.Context(), authz.System(), l.VisitID); err != nil || again != closed {

@@ -67,7 +67,7 @@ func TestApp_demo(t *testing.T) {
 		app.Register(s.API())
 		for _, path := range []string{"/m/abc", "/app/orders/x", "/shop", "/console/", "/console/board"} {
 			if w := ask(t, s, path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"demo":true}</script>`) != demo {
-				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+				t.Errorf("GET %s: status %d with body %s, want 200 and demo %t", path, w.Code, w.Body, demo)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestApp_pages(t *testing.T) {
 	for _, path := range []string{"/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
 		w := ask(t, s, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 200 with the guest app", path, w.Code, w.Body)
 		}
 		for name, value := range map[string]string{
 			"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
@@ -105,11 +105,11 @@ func TestApp_console(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/console/", "/console/login", "/console/orders/x"} {
 		if w := ask(t, s, path); w.Code != http.StatusOK || w.Body.String() != console {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 200 with the console", path, w.Code, w.Body)
 		}
 	}
 	if w := ask(t, s, "/console"); w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != "/console/" {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("GET /console: status %d with headers %v, want 308 to /console/", w.Code, w.Header())
 	}
 	w := ask(t, s, "/console/worker.js")
 	if h := w.Header(); w.Body.String() != "worker" || h.Get("Cache-Control") != "no-cache" ||
@@ -170,7 +170,7 @@ func TestApp_files(t *testing.T) {
 	}
 	for _, path := range []string{"/assets/a-0.js", "/assets/a-1.js.br", "/assets/", "/guest.html", "/elsewhere"} {
 		if w := ask(t, s, path); w.Code != http.StatusNotFound {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 404", path, w.Code, w.Body)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestPictures(t *testing.T) {
 	h := w.Header()
 	if err != nil || !strings.HasPrefix(string(text), "<svg>bowl") || h.Get("Content-Type") != "image/svg+xml" ||
 		h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" {
-		t.Errorf("%s %v %v", text, err, h)
+		t.Errorf("picture = %s, error %v, headers %v, want an SVG that may load nothing", text, err, h)
 	}
 	if w := ask(t, s, "/media/5"); w.Code != http.StatusNotFound {
 		t.Errorf("a missing picture: %d", w.Code)
@@ -196,7 +196,7 @@ func TestPictures_photos(t *testing.T) {
 	h := w.Header()
 	if w.Code != http.StatusOK || w.Body.String() != "jpeg" || h.Get("Content-Type") != "image/jpeg" ||
 		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-		t.Errorf("%d %v", w.Code, h)
+		t.Errorf("photo: status %d with headers %v, want 200 with an immutable JPEG", w.Code, h)
 	}
 	again := ask(t, s, "/media/"+photoID+"-960.jpg", "If-None-Match", h.Get("ETag"))
 	if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != h.Get("ETag") {
@@ -212,7 +212,7 @@ func TestPictures_photos(t *testing.T) {
 		"/media/" + strings.Repeat("1", 32) + "-960.jpg":  503,
 	} {
 		if w := ask(t, s, path); w.Code != status {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want %d", path, w.Code, w.Body, status)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func TestParse_refuses(t *testing.T) {
 			func(_ map[string]any, b jwt.MapClaims) { b["sub"] = "8" }), ".")[1] + "." + parts[2],
 	} {
 		if c, err := tok.Parse(text, noon); err == nil {
-			t.Errorf("%s: %+v", name, c)
+			t.Errorf("Parse(%s) = %+v, want an error", name, c)
 		}
 		if c, err := tok.ParseExpired(text); err == nil && name != "issued later" {
 			t.Errorf("%s, expired: %+v", name, c)

@@ -122,13 +122,13 @@ func TestSessionCache_keys(t *testing.T) {
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute)
 		if got, _, err := db.Do(t.Context(), "GET", keyspace.RefreshToken(s.Session)).Text(); got != "a hash" || err != nil {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("refresh token in Redis = %q, %v, want a hash", got, err)
 		}
 		lives(keyspace.RefreshToken(s.Session), 7*24*time.Hour)
 
 		testenv.NoError(t, db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
 		if _, found, _, err := m.Get(t.Context(), s.Session, "x"); !found || err != nil {
-			t.Errorf("%t, %v", found, err)
+			t.Errorf("Get: found %t, error %v, want the session", found, err)
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute) // sliding
 
@@ -205,7 +205,7 @@ func TestSessionCache_without_redis(t *testing.T) {
 		"DeleteCode": m.DeleteCode(t.Context(), account.Reset, 7),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found || blocked {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want Unavailable", what, err)
 		}
 	}
 }

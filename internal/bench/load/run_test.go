@@ -32,7 +32,7 @@ func TestParseTarget(t *testing.T) {
 		"http://127.7.7.7": "127.7.7.7:80",
 	} {
 		if got, err := ParseTarget(base); err != nil || got.addr != addr {
-			t.Errorf("%s: %q, %v", base, got.addr, err)
+			t.Errorf("ParseTarget(%s) = %q, %v, want %s", base, got.addr, err, addr)
 		}
 	}
 	// L1: only loopback addresses are accepted.
@@ -42,7 +42,7 @@ func TestParseTarget(t *testing.T) {
 		"http://[fe80::1]", "http://127.0.0.1/x",
 	} {
 		if _, err := ParseTarget(base); !errors.Is(err, ErrNotLoopback) {
-			t.Errorf("%q: %v", base, err)
+			t.Errorf("ParseTarget(%q): error %v, want ErrNotLoopback", base, err)
 		}
 	}
 }

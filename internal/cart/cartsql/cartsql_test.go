@@ -51,7 +51,7 @@ func TestStore_Cart_at_once(t *testing.T) {
 				}
 				c, err := h.Store.Cart(t.Context(), user)
 				if err != nil || len(c.Lines) != lines || c.UserID != user || (c.ID != 0) != (lines != 0) {
-					t.Errorf("%+v, %v", c, err)
+					t.Errorf("Cart = %+v, %v, want %d lines of user %d", c, err, lines, user)
 				}
 			})
 		}
@@ -77,10 +77,10 @@ func TestStore_Change_at_once(t *testing.T) {
 		wg.Wait()
 		c, err := h.Store.Cart(t.Context(), who.UserID)
 		if err != nil || len(c.Lines) != 1 || c.Lines[0].Quantity != 19 {
-			t.Errorf("%+v, %v", c, err)
+			t.Errorf("Cart = %+v, %v, want one line of 19", c, err)
 		}
 		if rows := h.Rows(t); rows.Carts != 1 || rows.Lines != 1 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one cart and one line", rows)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestStore_Change_refusals(t *testing.T) {
 		}
 		wg.Wait()
 		if v := h.Get(t, good); len(v.Items) != 1 || v.Items[0].Quantity != 20 {
-			t.Errorf("%+v", v.Cart)
+			t.Errorf("cart = %+v, want one line of 20", v.Cart)
 		}
 		if v := h.Get(t, bad); v.Version != 1 || len(v.Items) != 1 || v.Items[0].Quantity != 20 {
 			t.Errorf("a refused change was made: %+v", v.Cart)
@@ -127,12 +127,12 @@ func TestStore_empty(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
 		who := h.Member(t, 7)
 		if v, err := h.Carts.Empty(t.Context(), who); err != nil || v.ID != 0 || h.Rows(t).Carts != 0 {
-			t.Errorf("%+v, %v", v.Cart, err)
+			t.Errorf("Empty without a cart = %+v, %v, want none", v.Cart, err)
 		}
 		first := h.AddDishes(t, who, 1, 101, 102)
 		v, err := h.Carts.Empty(t.Context(), who)
 		if err != nil || v.ID != first.ID || len(v.Items) != 0 || v.Version <= first.Version || h.Rows(t).Lines != 0 {
-			t.Errorf("%+v, %v", v.Cart, err)
+			t.Errorf("Empty = %+v, %v, want cart %d without lines, of a later version", v.Cart, err, first.ID)
 		}
 		again := h.AddDishes(t, who, 1, 101)
 		if again.ID != first.ID || again.Items[0].ID == first.Items[0].ID {
@@ -174,7 +174,7 @@ func TestQueueDelete(t *testing.T) {
 		}
 		testenv.NoError(t, take(nil))
 		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Get(t, one).ID != 0 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want none", rows)
 		}
 		if next := h.AddDishes(t, one, 1, 101); next.ID <= first.ID || next.Items[0].ID <= first.Items[1].ID {
 			t.Errorf("ids were reused: %+v after %+v", next.Cart, first.Cart)

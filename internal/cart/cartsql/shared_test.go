@@ -56,7 +56,7 @@ func TestStore_Shared(t *testing.T) {
 			h.Clock.Advance(time.Second) // lines are in the order of adding
 			got, err := h.Store.ChangeShared(t.Context(), c.change)
 			if diff := cmp.Diff(c.want, shortOf(got)); diff != "" || !errors.Is(err, c.err) {
-				t.Errorf("%d: %v %s", i, err, diff)
+				t.Errorf("step %d: error %v, lines (-want +got):\n%s", i, err, diff)
 			}
 			seen, err := there.Shared(t.Context(), c.change.VisitID)
 			if diff := cmp.Diff(got, seen); err != nil || diff != "" {

@@ -62,7 +62,7 @@ func TestStore_Branch(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		b := testenv.Must(s.Branch(t.Context(), 2))(t)
 		if b.Name != "Comanda 台北" || b.Currency != "TWD" || b.DayStart != 5 || b.AutoClose != 90*time.Minute || !b.Open {
-			t.Errorf("%+v", b)
+			t.Errorf("Branch = %+v, want Comanda 台北 in TWD, from 5:00, closing visits after 90 min", b)
 		}
 		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
 			t.Errorf("at four in the morning in Taipei it is %s", got)
@@ -88,7 +88,7 @@ func TestStore_Publish(t *testing.T) {
 		}
 		published, err := s.Publish(t.Context(), authz.System(), v.ID, now)
 		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
-			t.Fatalf("%+v, %v", published, err)
+			t.Fatalf("Publish = %+v, %v, want PUBLISHED now", published, err)
 		}
 		after := content(t, s)
 		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
@@ -199,7 +199,7 @@ func TestStore_refuses_missing_rows(t *testing.T) {
 			"edit a stranger's item": {s.EditDraft(t.Context(), authz.System(), v.ID, 22, catalog.Entry{}, now), catalog.ErrItem},
 		} {
 			if !errors.Is(c.got, c.want) {
-				t.Errorf("%s: %v", name, c.got)
+				t.Errorf("%s: error %v, want %v", name, c.got, c.want)
 			}
 		}
 	})
@@ -288,13 +288,13 @@ func TestStore_other_branches(t *testing.T) {
 			"edit":    {s.EditDraft(t.Context(), far, v.ID, item, catalog.Entry{Price: 1}, now), catalog.ErrVersion},
 		} {
 			if !errors.Is(c.got, c.want) {
-				t.Errorf("%s: %v", name, c.got)
+				t.Errorf("%s in another branch: error %v, want %v", name, c.got, c.want)
 			}
 		}
 		testenv.Equal(t, before, content(t, s), cmp.AllowUnexported(catalog.Edition{}))
 		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", audit, err)
 		}
 	})
 }

@@ -46,12 +46,12 @@ func TestStore_PutCategory(t *testing.T) {
 		}
 		h, err := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{Names: soup})
 		if err != nil || h.Sort != page[len(page)-1].Sort+1 || !h.UpdatedAt.Equal(now) || h.Dishes != 0 {
-			t.Fatalf("%+v, %v", h, err)
+			t.Fatalf("PutCategory = %+v, %v, want a new last one without dishes", h, err)
 		}
 		// The category is only on menus of branch 1, and the change is visible there.
 		edited, err := c.PutCategory(t.Context(), cook, page[0].ID, catalog.CategoryEdit{Names: soup})
 		if err != nil || edited.Sort != page[0].Sort || edited.Names[catalog.English] != "Soup" {
-			t.Errorf("%+v, %v", edited, err)
+			t.Errorf("PutCategory = %+v, %v, want Soup in the same position", edited, err)
 		}
 		after := content(t, s)
 		if after.Revision <= before.Revision || after.Edition.Categories[0].Names[catalog.English] != "Soup" {
@@ -68,7 +68,7 @@ func TestStore_PutCategory(t *testing.T) {
 			"dropped twice": {errors.Join(c.DeleteCategory(t.Context(), cook, h.ID), c.DeleteCategory(t.Context(), cook, h.ID)), catalog.ErrCategory},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s: %v", name, p.got)
+				t.Errorf("%s: error %v, want %v", name, p.got, p.want)
 			}
 		}
 		if nameless == nil {
@@ -88,7 +88,7 @@ func TestStore_PutDish(t *testing.T) {
 		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup, Image: &picture.ID})
 		url := "/media/" + picture.ID + "-960.jpg"
 		if err != nil || d.ImageURL != url || d.OnMenu || d.Names[catalog.Vietnamese] != "Canh" {
-			t.Fatalf("%+v, %v", d, err)
+			t.Fatalf("PutDish = %+v, %v, want Canh with image %s, on no menu", d, err, url)
 		}
 		before := content(t, s)
 		version := peek[int64](t, db, "version", int64(4))[0]
@@ -122,7 +122,7 @@ func TestStore_PutDish(t *testing.T) {
 			"no id of an image": {path, catalog.ErrImageUnknown},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s: %v", name, p.got)
+				t.Errorf("%s: error %v, want %v", name, p.got, p.want)
 			}
 		}
 	})
@@ -149,7 +149,7 @@ func TestStore_Retire(t *testing.T) {
 		put := s.EditDraft(t.Context(), cook, v.ID, line.ItemID, catalog.Entry{Price: 5}, now)
 		for name, err := range map[string]error{"put on a draft": added, "edited": edited, "put by its item": put} {
 			if !errors.Is(err, catalog.ErrDishRetired) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrDishRetired", name, err)
 			}
 		}
 		if _, total, err := c.Dishes(t.Context(), catalog.DishFilter{Query: "Canh", Limit: 9}); err != nil || total != 0 {
@@ -219,7 +219,7 @@ func TestStore_AddImage(t *testing.T) {
 			t.Helper()
 			b, found, err := s.Image(t.Context(), id, 960)
 			if err != nil || found && string(b) != "large"+id {
-				t.Errorf("%q, %v", b, err)
+				t.Errorf("Image = %q, %v, want the large size", b, err)
 			}
 			return found
 		}

@@ -100,7 +100,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			t.Fatalf("a dry run: %v, menu %d", dry, state(t, s, branch).MenuID)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [60 0]", got)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
 			t.Errorf("published without being asked to: %v", err)
@@ -135,7 +135,7 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 		was := itemNamed(t, state(t, s, branch), "Món 3")
 		file := "key,category,category:en,name,name:en,price,quota\nk3,Nhóm mới,New,Món ba,-,99k,\nk4,nhóm 4,,Món 4,,14k,-\nnew,Nhóm 1,,Món 61,,1k,5\n"
 		if got := mustImport(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [1 1]", got)
 		}
 		now := itemNamed(t, state(t, s, branch), "Món ba")
 		want := was
@@ -187,7 +187,7 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price\nMới,Món mới,1k\nPhở,Phở bò,x\n"), publish)
 		want := []menufile.CellProblem{{Row: 3, Column: "price", Code: menufile.PriceUnreadable, Message: `"x": This is not a price.`}}
 		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("problems (-want +got):\n%s, error %v", d, err)
 		}
 		testenv.Equal(t, before, state(t, s, branchID), importedFields)
 		testenv.Equal(t, content0, content(t, s), importedFields)
@@ -205,7 +205,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 		_, template := files.Template(t.Context(), far, branchID, menufile.CSV)
 		for name, err := range map[string]error{"import": in, "export": out, "unknown": none, "copy from": from, "template": template} {
 			if !errors.Is(err, catalog.ErrBranch) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s in another branch: error %v, want ErrBranch", name, err)
 			}
 		}
 		if !errors.Is(to, catalog.ErrBranch) {
@@ -220,14 +220,14 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 			got[i] = fmt.Sprint(p.Row, p.Column, p.Code)
 		}
 		if d := cmp.Diff([]string{"2categoryshared_with_others", "2nameshared_with_others"}, got); d != "" || err != nil {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("problems (-want +got):\n%s, error %v", d, err)
 		}
 		// Prices are the branch's own.
 		if got := mustImport(t, s, cook, branchID, "category,name,price\nPhở,Phở bò,66k\n", publish); got != [2]int{0, 1} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [0 1]", got)
 		}
 		if it := itemNamed(t, state(t, s, branch), "Phở bò"); it.Price != 65_000 || it.DishID != 4 {
-			t.Errorf("%+v", it)
+			t.Errorf("Phở bò = %+v, want dish 4 for 65000", it)
 		}
 	})
 }
@@ -247,7 +247,7 @@ func TestMenuFiles_copy(t *testing.T) {
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != n || c.Edition.Items[0].DishID != content(t, s).Edition.Items[0].DishID {
-			t.Errorf("%v, %v", c.Edition, err)
+			t.Errorf("copied menu = %v, %v, want %d items with the dishes of branch 1", c.Edition, err, n)
 		}
 		if got := exported(t, s, branch, menufile.CSV); !strings.Contains(got, "Phở bò") {
 			t.Error(got)
@@ -276,7 +276,7 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != len(before) {
-			t.Fatalf("%+v, %v", c.Edition, err)
+			t.Fatalf("menu = %+v, %v, want the %d items from before", c.Edition, err, len(before))
 		}
 		for i, it := range c.Edition.Items {
 			if it.DishID != before[i].DishID || it.Price != before[i].Price {
@@ -306,7 +306,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 		a, b := strings.Repeat("a", 32), strings.Repeat("b", 32)
 		for name, want := range map[string]string{"Phở bò": a, "Phở gà": a, "Món mới": b} {
 			if got := itemNamed(t, state(t, s, branchID), name).ImageURL; got != catalog.ImageURL(want) {
-				t.Errorf("%s: %s", name, got)
+				t.Errorf("image of %s = %s, want %s", name, got, catalog.ImageURL(want))
 			}
 		}
 		if _, found, err := s.Image(t.Context(), b, catalog.Large); err != nil || !found {
@@ -326,7 +326,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 			raw := archive(t, map[string]string{"menu.csv": "category,name,price,image\nPhở,Phở bò,65k," + image + "\n", "x.jpg": "torn"})
 			r, err := menuFiles(s).Import(t.Context(), authz.System(), branchID, []byte(raw), publish)
 			if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != want || r.Problems[0].Row != 2 {
-				t.Errorf("%s: %v, %v", image, r, err)
+				t.Errorf("import of image %s = %v, %v, want problem %s in row 2", image, r, err, want)
 			}
 		}
 	})
@@ -352,10 +352,10 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [1 0]", got)
 		}
 		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == was.DishID || it.ImportKey != "a" {
-			t.Errorf("%+v", it)
+			t.Errorf("Một = %+v, want a new dish with key a", it)
 		}
 	})
 }
@@ -374,7 +374,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 			for _, f := range []menufile.Format{menufile.CSV, menufile.XLSX} {
 				before := state(t, s, branch)
 				if got := mustImport(t, s, authz.System(), branch, exported(t, s, branch, f), catalog.ImportOptions{}); got != [2]int{} {
-					t.Fatalf("%s: %v", f, got)
+					t.Fatalf("import of an exported %s file = %v created and updated, want [0 0]", f, got)
 				}
 				after := state(t, s, branch)
 				for i := range before.Items { // the first import stores keys

@@ -37,7 +37,7 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		w := catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}
 		first := written(t, s, branch, w)
 		if first.Created != 1 || first.VersionID == 0 {
-			t.Fatalf("%+v", first)
+			t.Fatalf("WriteRows = %+v, want one created in a draft", first)
 		}
 		if again := written(t, s, branch, w); again.Created+again.Updated != 0 || again.VersionID != first.VersionID {
 			t.Errorf("the same request again: %+v", again)
@@ -49,7 +49,7 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		written(t, s, branch, w)
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != 1 || c.Edition.Items[0].Price != 99_000 || c.Quotas[c.Edition.Items[0].ID] != 4 {
-			t.Fatalf("%+v, %v", c, err)
+			t.Fatalf("Content = %+v, %v, want one item for 99000 with quota 4", c, err)
 		}
 		if again := written(t, s, branch, w); again != (catalog.MenuRowsResult{}) {
 			t.Errorf("a repetition after the publication: %+v", again)
@@ -57,10 +57,10 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		// The published version never changes: the next price goes to a new draft (I13).
 		next := catalog.MenuRow{DishID: c.Edition.Items[0].DishID, Price: 1_000}
 		if r := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{next}}); r.Updated != 1 || r.VersionID == first.VersionID {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want one updated in a new draft", r)
 		}
 		if got := contentOf(t, s, branch); got.Edition.Items[0].Price != 99_000 {
-			t.Errorf("%+v", got.Edition.Items)
+			t.Errorf("published items = %+v, want the price 99000", got.Edition.Items)
 		}
 	})
 }
@@ -79,15 +79,15 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 			{DishID: chicken.DishID, Price: chicken.Price, Quota: chicken.Quota, CategoryID: &other, Names: catalog.Texts{"en": "Hen pho"}},
 		}})
 		if r.Updated != 2 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("WriteRows = %+v, want two updated", r)
 		}
 		st := state(t, s, branchID)
 		if it := itemNamed(t, st, "Phở bò"); st.DraftID != r.VersionID || it.Price != 70_000 || it.Active != pho.Active {
-			t.Errorf("%+v", it)
+			t.Errorf("Phở bò = %+v, want 70000 in the draft", it)
 		}
 		for _, it := range st.Items {
 			if it.DishID == chicken.DishID && (it.CategoryID != other || it.Names["en"] != "Hen pho" || it.Price != chicken.Price) {
-				t.Errorf("%+v", it)
+				t.Errorf("moved dish = %+v, want Hen pho in the other category at its price", it)
 			}
 		}
 		for action, want := range map[string]int{audit.ActionMenuEdited: 1, audit.ActionDishEdited: 1, audit.ActionMenuImported: 0} {
@@ -95,7 +95,7 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 				Action: action, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
 			})
 			if err != nil || len(entries) != want {
-				t.Errorf("%s: %v, %v", action, entries, err)
+				t.Errorf("audit entries of %s = %v, %v, want %d", action, entries, err, want)
 			}
 			if action == audit.ActionMenuEdited {
 				wantPriceChange(t, entries[0], pho.Price, 70_000)
@@ -126,7 +126,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 			changed, _ = f.Extra["dishes"].([]catalog.ChangedRow)
 		}
 		if len(changed) != 1 || changed[0].DishID != pho.DishID || changed[0].Price != 70_000 {
-			t.Errorf("%+v", changed)
+			t.Errorf("changed rows = %+v, want Phở bò for 70000", changed)
 		}
 		if d := cmp.Diff(before, state(t, s, branchID), importedFields); d != "" {
 			t.Errorf("a refused change wrote: %s", d)
@@ -134,7 +134,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
 		second.Rows[1] = row(pho, 70_000)
 		if r := written(t, s, branchID, second); r.Updated != 1 {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want one updated", r)
 		}
 	})
 }
@@ -183,10 +183,10 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			_, err := menuFiles(s).WriteRows(t.Context(), c.by, branchID, c.w)
 			if c.want == nil {
 				if fault.KindOf(err) != fault.Invalid {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("WriteRows with %s: error %v, want Invalid", name, err)
 				}
 			} else if !errors.Is(err, c.want) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("WriteRows with %s: error %v, want %v", name, err, c.want)
 			}
 		}
 		testenv.Equal(t, before, state(t, s, branchID), importedFields)
@@ -202,7 +202,7 @@ func TestMenuRows_500_dishes(t *testing.T) {
 			w.Rows = append(w.Rows, r)
 		}
 		if r := written(t, s, branch, w); r.Created != catalog.MaxMenuRows {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want %d created", r, catalog.MaxMenuRows)
 		}
 		if got := contentOf(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
 			t.Errorf("%d items", len(got.Edition.Items))

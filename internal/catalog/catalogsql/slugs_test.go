@@ -61,7 +61,7 @@ func TestStore_slugs(t *testing.T) {
 		e := slugEnv{t, catalogsql.New(db, nil)}
 		a, b := e.create("Quán Hoa"), e.create("quan hoa!")
 		if a.Slug != "quan-hoa" || b.Slug != "quan-hoa-2" {
-			t.Fatalf("%q, %q", a.Slug, b.Slug)
+			t.Fatalf("slugs = %q and %q, want quan-hoa and quan-hoa-2", a.Slug, b.Slug)
 		}
 		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
 			t.Error(slug)
@@ -90,7 +90,7 @@ func TestStore_slugs(t *testing.T) {
 			t.Error(err)
 		}
 		if got, err := e.s.Branch(t.Context(), a.ID); err != nil || got.Slug != "quan-hoa" {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("Branch = %+v, %v, want slug quan-hoa", got, err)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestStore_slugs_at_once(t *testing.T) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v", got)
+			t.Errorf("slugs = %v, want %v", got, want)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestStore_AssignSlugs(t *testing.T) {
 			got = append(got, b.Slug)
 		}
 		if !slices.Equal(got, []string{"quan-hoa-2", "quan-hoa-3", "branch", "quan-hoa"}) || all[3].ID != named.ID {
-			t.Errorf("%v", got)
+			t.Errorf("slugs = %v, want three new ones and quan-hoa", got)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 			t.Errorf("no address: %v", err)
 		}
 		if b, err := s.Branch(t.Context(), branchID); err != nil || b.MailFrom != sender {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Branch = %+v, %v, want sender %s", b, err, sender)
 		}
 		b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"})
 		if err != nil || b.MailFrom != "" || b.Slug != "quan-hoa-2" {

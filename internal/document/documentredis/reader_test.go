@@ -103,7 +103,7 @@ func TestReader_absent(t *testing.T) {
 		}
 		for _, value := range []string{"nobody@example.com", "", "  "} {
 			if _, found, err := reader.FindUnique(t.Context(), document.User, "email", value); err != nil || found {
-				t.Errorf("%q: %v %v", value, found, err)
+				t.Errorf("FindUnique(%q): found %v, error %v, want nothing", value, found, err)
 			}
 		}
 		for _, call := range []func() error{

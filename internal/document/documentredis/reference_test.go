@@ -252,7 +252,7 @@ func fieldsOf(t testing.TB, doc string) string {
 	t.Helper()
 	var all map[string]any
 	if err := json.Unmarshal([]byte(doc), &all); err != nil {
-		t.Fatalf("%s: %v", doc, err)
+		t.Fatalf("document %s: %v", doc, err)
 	}
 	names := make([]string, 0, len(all))
 	for name := range all {

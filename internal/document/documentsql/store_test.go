@@ -51,7 +51,7 @@ func TestOutbox(t *testing.T) {
 		}
 		b, err := s.Backlog(ctx, h.DB.Now())
 		if b.Pending != 3 || b.Age < 0 || b.Age > time.Minute || err != nil {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Backlog = %+v, %v, want 3 pending, younger than a minute", b, err)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestOutbox_unknown_entity(t *testing.T) {
 		now := h.DB.Now().Add(time.Second)
 		claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 10)
 		if err != nil || len(claimed) != 1 || claimed[0].Entity != nil {
-			t.Errorf("%v %v", claimed, err)
+			t.Errorf("Claim = %v, %v, want one of an unknown entity", claimed, err)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestGeneration(t *testing.T) {
 		expect := func(what string, want, got bool, err error) {
 			t.Helper()
 			if testenv.NoError(t, err); got != want {
-				t.Errorf("%s: %v", what, got)
+				t.Errorf("%s = %v, want %v", what, got, want)
 			}
 		}
 		epoch := time.UnixMilli(0).UTC()

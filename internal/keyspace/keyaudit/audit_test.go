@@ -162,7 +162,7 @@ func TestRun_finds(t *testing.T) {
 				continue
 			}
 			if f := r.Findings[i]; f.Count != p.count || cmp.Diff(p.samples, f.Samples) != "" {
-				t.Errorf("%s: %d, %q", kind, f.Count, f.Samples)
+				t.Errorf("finding of %s: count %d, samples %q, want %d, %q", kind, f.Count, f.Samples, p.count, p.samples)
 			}
 		}
 		if len(r.Findings) != len(planted) {
@@ -247,7 +247,7 @@ func TestRun_counts_beyond_samples(t *testing.T) {
 	o.Samples = 3
 	r := mustRun(t, db, o)
 	if r.Count(MissingTTL) != 2500 || len(r.Findings[0].Samples) != 3 {
-		t.Errorf("%+v", r.Findings)
+		t.Errorf("findings = %+v, want 2500 without a TTL and 3 samples", r.Findings)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestRun_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
 	if _, err := Run(t.Context(), db, withoutPause()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("%v", err)
+		t.Errorf("Run without a server: error %v, want ErrDown", err)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestKinds_are_all_tried(t *testing.T) {
 			t.Errorf("no test plants %s", k)
 		}
 		if strings.ToLower(string(k)) != string(k) {
-			t.Errorf("%s", k)
+			t.Errorf("kind %s, want lower case", k)
 		}
 	}
 }

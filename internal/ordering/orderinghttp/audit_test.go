@@ -78,7 +78,7 @@ func (v *soak) audit() {
 	}
 	for _, what := range []string{"left over", "open", "owed", "oversold"} {
 		if sums[what] != 0 {
-			v.t.Errorf("%d %s", sums[what], what)
+			v.t.Errorf("%d units or orders are %s, want none", sums[what], what)
 		}
 	}
 	v.wantEveryOutcome(sums)
@@ -123,5 +123,5 @@ func (v *soak) wantEveryOutcome(sums map[string]int64) {
 			v.t.Errorf("nothing was recorded about %q", what)
 		}
 	}
-	v.t.Logf("%v, %v", sums, seen)
+	v.t.Logf("sums %v, recorded outcomes %v", sums, seen)
 }

@@ -145,7 +145,7 @@ func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
 	testenv.Must(bufio.NewReader(res.Body).WriteTo(&text))(t)
 	if a.text = text.String(); a.text != "" {
 		if err := json.Unmarshal([]byte(a.text), &a.body); err != nil {
-			t.Fatalf("%d %s", a.status, a.text)
+			t.Fatalf("status %d with body %s, want JSON", a.status, a.text)
 		}
 		delete(a.body, "$schema")
 	}
@@ -330,7 +330,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 				events = append(events, fmt.Sprint(valueAt(e, "event")))
 			}
 			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
-				t.Errorf("%s: %s, %v", want.step, got.text, events)
+				t.Errorf("after %s: board %s, timeline %v, want %s with %s", want.step, got.text, events, want.status, want.timeline)
 			}
 		}
 	})
@@ -413,7 +413,7 @@ func (g *boardServer) follow(t *testing.T, who, seen string) *screen {
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))
+		t.Fatalf("stream: status %d with type %s, want 200 with text/event-stream", res.StatusCode, res.Header.Get("Content-Type"))
 	}
 	s := &screen{t, bufio.NewScanner(res.Body)}
 	s.text.Buffer(nil, 1<<20)
@@ -429,7 +429,7 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 		}
 		if v, found := strings.CutPrefix(s.text.Text(), "data: "); found {
 			if err := json.Unmarshal([]byte(v), &board); err != nil || board["id"] != id {
-				s.t.Fatalf("%s: %s, %v", id, v, err)
+				s.t.Fatalf("event %s with data %s, %v, want a board with that id", id, v, err)
 			}
 			return id, board, true
 		}
@@ -445,7 +445,7 @@ func TestBoard_stream(t *testing.T) {
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
 		if valueAt(b, "tickets", 0, "id") != o.ID || valueAt(b, "thresholds", "warnSeconds") != 600.0 {
-			t.Fatalf("%v", b)
+			t.Fatalf("board = %v, want the paid order and a warning after 600 s", b)
 		}
 		again := g.follow(t, "cook", id)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
@@ -470,17 +470,17 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
 			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
 			if _, b, _ := s.next(); valueAt(b, "tickets", 0, "status") != step.status {
-				t.Errorf("%s: %v", step.word, b)
+				t.Errorf("board after %s = %v, want ticket %s", step.word, b, step.status)
 			}
 		}
 		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
 		_, b, _ := s.next()
 		if valueAt(b, "tickets", 0) != nil || valueAt(b, "served", 0, "id") != o.ID {
-			t.Errorf("%v", b)
+			t.Errorf("board = %v, want order %s served", b, o.ID)
 		}
 		c.Advance(30*time.Minute + time.Millisecond) // served orders leave the board after this time
 		if _, b, _ = s.next(); valueAt(b, "served", 0) != nil {
-			t.Errorf("%v", b)
+			t.Errorf("board after 30 minutes = %v, want no served order", b)
 		}
 	})
 }

@@ -360,7 +360,7 @@ func TestLINEPay_notThere(t *testing.T) {
 			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
 		}, http.StatusCreated, &o)
 		if o.Payment.RedirectURL != "" {
-			h.t.Fatalf("%+v", o)
+			h.t.Fatalf("order = %+v, want no page of LINE Pay", o)
 		}
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED")
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{

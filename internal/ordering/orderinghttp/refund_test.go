@@ -318,7 +318,7 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 		for range 39 {
 			h.Advance(2 * time.Hour)
 			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.Now(), 64); len(due) != 1 || err != nil {
-				h.t.Fatalf("%+v, %v", due, err) // then the process is killed
+				h.t.Fatalf("ClaimRefunds = %+v, %v, want one", due, err) // then the process is killed
 			}
 		}
 		amount, pieces := h.refundedBy(m)
@@ -455,7 +455,7 @@ func TestPayment_askedNow(t *testing.T) {
 		var d placed
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
 		if d.PaymentStatus != "PAID" {
-			h.t.Errorf("%+v", d)
+			h.t.Errorf("order after the check = %+v, want PAID", d)
 		}
 		h.wantRows(slices.Concat(paidByVNPay[:2], []string{"report CHECK PAID", "event order.paid"})...)
 	})

@@ -380,7 +380,7 @@ func (s *orderStory) replayAndForge() {
 func (v *soak) try(method, path, token string, body, into any) int {
 	status, answer := v.post(method, path, token, body, into)
 	if status == http.StatusInternalServerError && !v.broken {
-		v.t.Errorf("%s %s: %s", method, path, answer)
+		v.t.Errorf("%s %s: status 500 with body %s", method, path, answer)
 	}
 	return status
 }

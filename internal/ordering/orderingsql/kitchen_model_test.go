@@ -135,11 +135,11 @@ func (m *kitchen) cancel(t *rapid.T) {
 		o.money, o.status, o.version = ordering.PaymentCanceled, ordering.Canceled, o.version+1
 		o.expired = reason == ordering.Expired
 		if err != nil || r.Order.Version != o.version {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("cancel = %+v, %v, want version %d", r, err, o.version)
 		}
 	case o.status == ordering.Canceled:
 		if err != nil || r.Changed {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("repeated cancel = %+v, %v, want no change", r, err)
 		}
 	default: // I4, in every kitchen status
 		if !errors.Is(err, ordering.ErrNotCancelable) {
@@ -266,7 +266,7 @@ func (m *kitchen) mark(t *rapid.T) {
 	got, err := m.svc.MarkItem(context.Background(), service, ordering.MarkItem{OrderID: o.id, Index: i, Done: done})
 	if o.money != ordering.Paid || o.status == ordering.Served {
 		if fault.KindOf(err) != fault.Conflict {
-			t.Fatalf("%+v, %v", got, err)
+			t.Fatalf("MarkItem = %+v, %v, want Conflict", got, err)
 		}
 		return
 	}

@@ -97,7 +97,7 @@ func TestLedger_kitchen(t *testing.T) {
 		do(step(served, ordering.Accept, 0), step(served, ordering.Start, 0), step(served, ordering.Done, 0), step(served, ordering.Serve, 0))
 		o := do(step(voided, ordering.Start, 0), refundInFull(voided, now))
 		if !o.Voided() {
-			t.Fatalf("%+v", o)
+			t.Fatalf("order = %+v, want it voided", o)
 		}
 		o = do(refundInFull(cleared, now))
 		do(step(cleared, ordering.Start, o.Version))
@@ -107,7 +107,7 @@ func TestLedger_kitchen(t *testing.T) {
 
 		d, _, err := reader.Order(t.Context(), cooking)
 		if err != nil || d.Status != ordering.Preparing || d.SteppedAt.IsZero() || d.Items[0].DoneAt != (time.Time{}) || d.Items[1].DoneAt.IsZero() {
-			t.Errorf("%+v, %v", d.Order, err)
+			t.Errorf("order = %+v, %v, want PREPARING, only its second line done", d.Order, err)
 		}
 		taken := ordering.StepTaken{OrderID: cooking, Version: 3, At: d.Steps[0].At, From: ordering.Placed, To: ordering.Accepted, By: "user:3"}
 		want := []ordering.StepTaken{taken, taken}
@@ -165,11 +165,11 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 	}
 	for _, tk := range slices.Concat(rows.Tickets, rows.Served) {
 		if tk.Table != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
-			t.Errorf("%+v", tk)
+			t.Errorf("ticket = %+v, want table T1 and two items, 102 first", tk)
 		}
 	}
 	if rows.Categories[101] != 1 || rows.Categories[102] != 1 || len(rows.Stations) != 1 || rows.Stations[0].Names["en"] != "Food" {
-		t.Errorf("%v, %v", rows.Categories, rows.Stations)
+		t.Errorf("categories = %v, stations = %v, want Food for 101 and 102", rows.Categories, rows.Stations)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 		defer cancel()
 		res, err := l.Do(within, step(id, ordering.Start, 0))
 		if err != nil || res.Order.Status != ordering.Preparing {
-			t.Errorf("%+v, %v", res.Order, err)
+			t.Errorf("step = %+v, %v, want PREPARING", res.Order, err)
 		}
 		return nil
 	}))
@@ -327,7 +327,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 			wg.Wait()
 			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
 			if err != nil || !d.Voided() || d.VoidSeen {
-				t.Fatalf("%+v, %v", d.Order, err)
+				t.Fatalf("order = %+v, %v, want it voided, and not yet seen", d.Order, err)
 			}
 			began := d.Status == ordering.Preparing
 			if began != (bump == nil) || !began && !errors.Is(bump, ordering.ErrVoided) && !errors.Is(bump, ordering.ErrChanged) {

@@ -230,7 +230,7 @@ func TestLedger_payment_in_the_batch_of_the_expiry(t *testing.T) {
 		})
 		testenv.NoError(t, errors.Join(errs...))
 		if o := results[1].Order; !results[0].Changed || o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed {
-			t.Errorf("%+v", results)
+			t.Errorf("results = %+v, want the expiry to change the order, and the payment to revive it", results)
 		}
 		checkDrift(t, db)
 	})
@@ -301,7 +301,7 @@ func TestLedger_audit(t *testing.T) {
 		}
 		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 6 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of 6 entries", audit, err)
 		}
 	})
 }

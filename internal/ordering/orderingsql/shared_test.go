@@ -91,7 +91,7 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 				lines = []cart.SharedLine{an}
 			}
 			if _, err := c.order(c.ledger, name, lines...); !errors.Is(err, cart.ErrChanged) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrChanged", name, err)
 			}
 			if visit != c.Visit {
 				c.Reopen(t, visit)

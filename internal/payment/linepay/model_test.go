@@ -92,7 +92,7 @@ func (l *model) press(t *rapid.T, action string) {
 func (l *model) wantTrue(t *rapid.T, r payment.Report, err error) {
 	switch {
 	case err != nil && !errors.Is(err, payment.ErrGateway):
-		t.Errorf("%v", err)
+		t.Errorf("report: error %v, want ErrGateway or none", err)
 	case r.State == payment.Paid && (!l.paid() || r.Amount != l.attempt.Amount || r.Currency != "THB"):
 		t.Errorf("%+v, and nothing was paid", r)
 	case (r.State == payment.Failed || r.State == payment.Redirected || r.State == payment.Approved) && l.paid():
@@ -122,7 +122,7 @@ func (l *model) refund(t *rapid.T) {
 		return // the lookup failed or nothing was paid: not sent
 	}
 	if err != nil || out.State != "" {
-		t.Fatalf("%+v: %+v, %v", r, out, err)
+		t.Fatalf("Prepare of %+v = %+v, %v, want no outcome yet", r, out, err)
 	}
 	r.PriorRefunds = before
 	for range 3 { // at most two calls of one attempt fail
@@ -138,7 +138,7 @@ func (l *model) refund(t *rapid.T) {
 			l.books = append(l.books, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code})
 		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
 		default:
-			t.Errorf("%+v: %+v", r, got)
+			t.Errorf("refund of %+v = %+v, want DONE or a refusal with a reason", r, got)
 		}
 		l.same(t)
 		return
@@ -185,7 +185,7 @@ func TestModel(t *testing.T) {
 				r, err := l.m.Confirm(t.Context(), l.attempt)
 				l.wantTrue(t, r, err)
 				if err != nil {
-					t.Errorf("%v", err)
+					t.Errorf("Confirm: %v", err)
 				}
 			},
 			"check": func(t *rapid.T) {

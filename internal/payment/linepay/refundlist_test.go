@@ -98,10 +98,10 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 			t.Errorf("%s: %+v, %v, %d calls", c.name, got, err, len(l.requests))
 		}
 		if elsewhere := got.State == refused || got.State == unknown; elsewhere != (got.Code == RefundedElsewhere) {
-			t.Errorf("%s: %+v", c.name, got)
+			t.Errorf("%s: outcome %+v, want RefundedElsewhere exactly if it is refused or unknown", c.name, got)
 		}
 		if got.State == done && (got.Ref == thirdRef) != (c.calls == 2) || got.State != done && got.Ref != "" {
-			t.Errorf("%s: %+v", c.name, got)
+			t.Errorf("%s: outcome %+v, want a reference exactly if it is done", c.name, got)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestMerchant_Prepare(t *testing.T) {
 	for _, text := range []string{`{"returnCode":"1106"}`, `<html>`, paymentsText("", `{"refundAmount":-60}`)} {
 		_, out, err := merchantOf(t, fakeLINEPay(map[string]string{"payments": text})).Prepare(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if !errors.Is(err, payment.ErrGateway) || out.State != "" {
-			t.Errorf("%s: %+v, %v", text, out, err)
+			t.Errorf("Prepare with %s = %+v, %v, want ErrGateway", text, out, err)
 		}
 	}
 }

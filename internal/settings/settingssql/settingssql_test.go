@@ -52,7 +52,7 @@ func TestStore(t *testing.T) {
 		}
 		report, err := auditsql.Verify(t.Context(), db)
 		if err != nil || report.Entries != 3 {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("Verify = %+v, %v, want three entries", report, err)
 		}
 	})
 }

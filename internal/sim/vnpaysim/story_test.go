@@ -293,7 +293,7 @@ func TestPage_refuses(t *testing.T) {
 		"the same ref once more": {again.URL, "01"},
 	} {
 		if status, text := h.get(c.page); status != http.StatusBadRequest || !strings.Contains(text, `data-code="`+c.code+`"`) || strings.Contains(text, "<form") {
-			t.Errorf("%s: %d, %s", name, status, text)
+			t.Errorf("page with %s: status %d with body %s, want 400 with code %s", name, status, text, c.code)
 		}
 		h.act(c.page, "pay")
 	}
@@ -334,7 +334,7 @@ func TestPage_forms(t *testing.T) {
 		{"vnp_ReturnUrl", "javascript:alert(1)"}, {"vnp_ReturnUrl", "http://a;script-src.example/"}, {"vnp_ReturnUrl", ""},
 	} {
 		if status, text := h.get(signed(c.key, c.value)); status != http.StatusBadRequest || !strings.Contains(text, `data-code="03"`) {
-			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+			t.Errorf("page with %s=%s: status %d with body %s, want 400 with code 03", c.key, c.value, status, text)
 		}
 	}
 	if n := len(h.sim.Payments()); n != 0 {
@@ -343,7 +343,7 @@ func TestPage_forms(t *testing.T) {
 	for _, c := range []struct{ key, value string }{{"vnp_Amount", "500000"}, {"vnp_BankCode", "NCB"}, {"vnp_Amount", "99999999900"}} {
 		ok.Set("vnp_TxnRef", ok.Get("vnp_TxnRef")+"x")
 		if status, text := h.get(signed(c.key, c.value)); status != http.StatusOK {
-			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+			t.Errorf("page with %s=%s: status %d with body %s, want 200", c.key, c.value, status, text)
 		}
 	}
 }

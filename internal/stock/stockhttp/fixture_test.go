@@ -178,7 +178,7 @@ func (h *fixture) ask(who, method, path, body string) answer {
 	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", who)
 	a := answer{t: h.t, what: method + " " + path + " " + body, status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
-		h.t.Fatalf("%s: %d %s", a.what, w.Code, w.Body)
+		h.t.Fatalf("%s: status %d with body %s, want JSON", a.what, w.Code, w.Body)
 	}
 	delete(a.body, "$schema")
 	return a
@@ -278,7 +278,7 @@ func (h *fixture) item(sku string) int64 {
 	h.t.Helper()
 	found, err := h.stores.Store.Items(h.t.Context(), 1, []string{sku})
 	if err != nil || len(found) != 1 {
-		h.t.Fatalf("%s: %v, %v", sku, found, err)
+		h.t.Fatalf("item %s = %v, %v, want one", sku, found, err)
 	}
 	return found[0].ID
 }

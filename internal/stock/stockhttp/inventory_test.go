@@ -190,7 +190,7 @@ func TestInventory_same_id(t *testing.T) {
 				case http.StatusOK:
 					same.Add(1)
 				default:
-					h.t.Errorf("%d %v", a.status, a.body)
+					h.t.Errorf("reservation: status %d with body %v, want 200 or 201", a.status, a.body)
 				}
 			})
 		}
@@ -258,7 +258,7 @@ func TestInventory_other_branch(t *testing.T) {
 			h.ask("", c.method, c.path, c.body).wantRefused(401, "unauthenticated")
 		}
 		if got := h.ask("two", "GET", "/inventory?branchId=1&itemId=rice", "").list(); len(got) != 0 {
-			h.t.Errorf("%v", got)
+			h.t.Errorf("levels of another branch = %v, want none", got)
 		}
 		testenv.Equal(h.t, before, h.read(`SELECT state FROM hold ORDER BY id`))
 		h.wantLevel("rice", 7, 2, 1)
@@ -344,11 +344,11 @@ func TestInventory_snapshots(t *testing.T) {
 		wants := func(what string, rice, beer float64) {
 			h.t.Helper()
 			if d := cmp.Diff(map[string]any{"rice": rice, "beer": beer}, shown()); d != "" {
-				h.t.Errorf("%s: %s", what, d)
+				h.t.Errorf("%s, levels (-want +got):\n%s", what, d)
 			}
 		}
 		if first := h.get(path).list(); len(first) != 2 || first[0]["itemId"] != "beer" {
-			h.t.Errorf("%v", first)
+			h.t.Errorf("levels = %v, want beer before rice", first)
 		}
 		h.try("o1", "rice", 4).wantOK(201, "")
 		wants("kept", 10, 2)
@@ -394,7 +394,7 @@ func TestInventory_without_redis(t *testing.T) {
 		h.get("/inventory/rice?branchId=1").wantJSON(200, `{"itemId":"rice","branchId":"1","available":6,"reserved":0,"sold":4}`)
 		for range 2 {
 			if got := h.get("/inventory?branchId=1&itemId=rice").list(); len(got) != 1 || got[0]["available"] != 6.0 {
-				t.Errorf("%v", got)
+				t.Errorf("levels = %v, want 6 of rice", got)
 			}
 		}
 		h.wantBalanced()

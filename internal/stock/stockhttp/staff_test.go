@@ -70,7 +70,7 @@ func TestStock_adjustment_keys(t *testing.T) {
 		h.try("o1", "rice", 4).wantOK(201, "")
 		again := adjust("both", 0, body)
 		if d := cmp.Diff(first.body, again.body); d != "" || again.status != 201 {
-			h.t.Errorf("%d: %s", again.status, d)
+			h.t.Errorf("repeated adjustment: status %d, body (-first +again):\n%s", again.status, d)
 		}
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")

@@ -148,7 +148,7 @@ func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 			k.recover(t)
 			entries, err := stocksql.New(db).Unapplied(t.Context(), time.Now().Add(time.Hour), "", 10)
 			if err != nil || len(entries) != 1 || entries[0].Attempts != 0 {
-				t.Errorf("%s: %+v, %v", when, entries, err)
+				t.Errorf("entries %s = %+v, %v, want one without attempts", when, entries, err)
 			}
 		}
 		setMemory(t, server.Addr(), "1")

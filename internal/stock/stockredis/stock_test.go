@@ -239,7 +239,7 @@ func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 		p.wantTry(t, order, stock.Admitted)
 		p.syncer.EnqueueCommitted(p.commit(t, order)) // only its quotas; its stock is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
-			t.Errorf("%+v", v)
+			t.Errorf("Reserve = %+v, want a shortage with 2 available", v)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func (s *fixture) reserve(id string, items ...stock.SKULine) (stock.Reservation,
 func (s *fixture) mustReserve(id string, items ...stock.SKULine) {
 	s.Helper()
 	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.StatusReserved {
-		s.Fatalf("%s: %+v, %v", id, res, err)
+		s.Fatalf("Reserve(%s) = %+v, %v, want RESERVED", id, res, err)
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *fixture) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	s.Helper()
 	if result := porcupine.CheckOperationsTimeout(m, history, 3*time.Minute); result != porcupine.Ok {
 		for _, o := range history {
-			s.Logf("%9d %9d  %d  %s", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
+			s.Logf("from %9d to %9d µs, client %d: %s", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
 		}
 		s.Fatalf("the history of %d operations is %s", len(history), result)
 	}

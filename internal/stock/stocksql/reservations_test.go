@@ -107,7 +107,7 @@ func (m *sequence) adjust(t *rapid.T) {
 	}
 	if left < 0 {
 		if !errors.Is(err, stock.ErrInsufficientStock) {
-			t.Fatalf("%+v: %v", a, err)
+			t.Fatalf("Adjust(%+v): error %v, want ErrInsufficientStock", a, err)
 		}
 		return
 	}
@@ -182,7 +182,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 				case err == nil && made && res.Status == stock.StatusReserved:
 					won.Add(1)
 				case !errors.Is(err, stock.ErrInsufficientStock):
-					t.Errorf("%+v, %v", res, err)
+					t.Errorf("Reserve = %+v, %v, want RESERVED or ErrInsufficientStock", res, err)
 				}
 			})
 			if won.Load() != n {
@@ -207,7 +207,7 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 			}
 			res, first, err := p.stores.Reserve(context.Background(), syncer, request(name(id), rice(3)))
 			if err != nil || res.Status != stock.StatusReserved {
-				t.Errorf("%+v, %v", res, err)
+				t.Errorf("Reserve = %+v, %v, want RESERVED", res, err)
 			}
 			if first {
 				made.Add(1)
@@ -241,7 +241,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 		})
 		for i := range 30 {
 			if res, err := s.reservations.Find(t.Context(), name(i)); err != nil || res.Status != stock.StatusCancelled {
-				t.Errorf("%+v, %v", res, err)
+				t.Errorf("Find = %+v, %v, want CANCELLED", res, err)
 			}
 		}
 		s.wantLevel(item, 1000, 0, 0)

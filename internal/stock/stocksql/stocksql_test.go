@@ -187,7 +187,7 @@ func TestStore_TombstoneProvisional(t *testing.T) {
 		for range 2 {
 			states, err := l.TombstoneProvisional(t.Context(), []stock.Hold{late, ordered.Hold}, now)
 			if err != nil || len(states) != 2 || states[0].State != stock.Released || states[1].State != stock.Held {
-				t.Fatalf("%+v, %v", states, err)
+				t.Fatalf("TombstoneProvisional = %+v, %v, want RELEASED and HELD", states, err)
 			}
 		}
 		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
@@ -208,7 +208,7 @@ func TestSetCap(t *testing.T) {
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t))
 		entries, err := stocksql.New(db).Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || entries[0].Ops[0].Kind != stock.OpCap || entries[0].Ops[0].Hold.Lines[0].Qty != 2 {
-			t.Errorf("%+v, %v", entries, err)
+			t.Errorf("Unapplied = %+v, %v, want one new cap of 2", entries, err)
 		}
 		r.SetQuota(t, 101, stock.Unlimited, scope.Date, now)
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t))
@@ -227,7 +227,7 @@ func TestStore_Drift(t *testing.T) {
 		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
 		l := stocksql.New(db)
 		if found, err := l.Drift(t.Context(), scope.Date); err != nil || len(found) != 0 {
-			t.Fatalf("%v, %v", found, err)
+			t.Fatalf("Drift = %v, %v, want none", found, err)
 		}
 		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Confirmed}}, 1)

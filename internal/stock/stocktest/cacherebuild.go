@@ -147,7 +147,7 @@ func stormReleasesEverything(f *CacheFixture) { // I1, I3: in any order of event
 			ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
 			for range 2 { // sent twice, as by a worker that takes over from another
 				if applied, err := f.Apply(context.Background(), ops); err != nil || slices.Contains(applied, false) {
-					f.Errorf("%v, %v", applied, err)
+					f.Errorf("Apply = %v, %v, want all applied", applied, err)
 				}
 			}
 		})

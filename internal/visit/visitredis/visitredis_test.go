@@ -55,7 +55,7 @@ func TestBindings_keys(t *testing.T) {
 		lives(byCustomer, time.Minute)
 		lives(party, 8*time.Hour)
 		if _, found, err := b.Find(t.Context(), token, now, hour); !found || err != nil {
-			t.Errorf("%t, %v", found, err)
+			t.Errorf("Find: found %t, error %v, want the guest", found, err)
 		}
 		lives(byCustomer, time.Hour) // Find renews the TTL
 	})
@@ -115,7 +115,7 @@ func TestBindings_without_Redis(t *testing.T) {
 		"Find": err, "Bind": b.Bind(t.Context(), token, g, time.Hour, soon), "Unbind": b.Unbind(t.Context(), []string{g.VisitID}),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s without Redis: error %v, want Unavailable", what, err)
 		}
 	}
 }
