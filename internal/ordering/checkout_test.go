@@ -175,7 +175,7 @@ func TestService_CheckOut_refuses(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(was, s.fixture.Get(t, who).Cart); diff != "" || s.fixture.Rows(t) != rows {
-					t.Errorf("%+v after %+v: %s", s.fixture.Rows(t), rows, diff)
+					t.Errorf("rows %+v, want %+v; cart (-before +after):\n%s", s.fixture.Rows(t), rows, diff)
 				}
 				s.drift(t)
 			}, 10, stock.Unlimited)
@@ -187,12 +187,12 @@ func TestService_CheckOut_empty(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.fixture.Member(t, 7)
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("no cart: %v", err)
+			t.Errorf("CheckOut without a cart: error %v, want ErrEmpty", err)
 		}
 		s.fixture.AddDishes(t, who, 1, 101)
 		testenv.Must(s.fixture.Carts.Empty(t.Context(), who))(t)
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("an empty cart: %v", err)
+			t.Errorf("CheckOut of an empty cart: error %v, want ErrEmpty", err)
 		}
 	}, 10)
 }
@@ -233,7 +233,7 @@ func TestService_CheckOut_remembered(t *testing.T) {
 				}
 				if c.err != nil {
 					if s.fixture.Rows(t) != before {
-						t.Errorf("%+v after %+v", s.fixture.Rows(t), before)
+						t.Errorf("rows after the refusal = %+v, want %+v", s.fixture.Rows(t), before)
 					}
 				} else if len(got.Order.Items) != 1 || got.Order.Items[0].Qty != c.want {
 					t.Errorf("ordered %+v, want %d", got.Order.Items, c.want)
@@ -270,7 +270,7 @@ func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
 		fixture := documenttest.Writer{DB: other.fixture.DB}
 		testenv.NoError(t, fixture.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
 		if now := other.fixture.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
-			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
+			t.Fatalf("imported cart = %+v, want a newer version of %+v", now.Cart, was.Cart)
 		}
 	}
 }
@@ -298,26 +298,26 @@ func TestService_CheckOut_branch(t *testing.T) {
 		}
 		s.fixture.AddDishes(t, who, 1, 101)
 		if b := of(who, checkout("first")); b != 1 {
-			t.Errorf("by default branch %d", b)
+			t.Errorf("CheckOut without a branch: branch %d, want 1", b)
 		}
 		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 201, 1, 2))(t)
 		if b := of(who, checkout("cart's")); b != 2 {
-			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
+			t.Errorf("CheckOut of a cart of branch 2: branch %d, want 2", b)
 		}
 		s.fixture.SetOpen(t, 1, false)
 		s.fixture.AddDishes(t, other, 1, 201)
 		if b := of(other, checkout("open")); b != 2 {
-			t.Errorf("while the first is closed, branch %d", b)
+			t.Errorf("CheckOut while branch 1 is closed: branch %d, want 2", b)
 		}
 		s.fixture.SetOpen(t, 1, true)
 		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 101, 1, 1))(t)
 		chosen := checkout("chosen")
 		chosen.Branch = 2
 		if _, err := s.CheckOut(t.Context(), who, chosen); !errors.Is(err, ordering.ErrUnavailable) {
-			t.Errorf("dishes of one branch from another: %v", err)
+			t.Errorf("dishes of branch 1 from branch 2: error %v, want ErrUnavailable", err)
 		}
 		if n := len(second.Counts(t)); n != 1 {
-			t.Errorf("%d counters of the second branch", n)
+			t.Errorf("%d counters of the second branch, want 1", n)
 		}
 	}, stock.Unlimited)
 }
@@ -340,12 +340,12 @@ func TestService_CheckOut_again(t *testing.T) {
 			changed := checkout("a")
 			changed.Receiver.Name = "Minh"
 			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
-				t.Errorf("%s, another body: %v", why, err)
+				t.Errorf("%s, another receiver: error %v, want ErrIdempotency", why, err)
 			}
 			changed = checkout("a")
 			changed.Receiver.Note = ""
 			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
-				t.Errorf("%s, no note: %v", why, err)
+				t.Errorf("%s, no note: error %v, want ErrIdempotency", why, err)
 			}
 		}
 		again("the cart is gone")
@@ -358,11 +358,11 @@ func TestService_CheckOut_again(t *testing.T) {
 		s.fixture.SetOpen(t, 1, false)
 		again("closed")
 		if diff := cmp.Diff(filled.Cart, s.fixture.Get(t, who).Cart); diff != "" {
-			t.Errorf("a repetition has changed the next cart: %s", diff)
+			t.Errorf("the repetition changed the next cart (-want +got):\n%s", diff)
 		}
 		s.admission.try = admit
 		if _, err := s.CheckOut(t.Context(), other, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("another member's clientTxnId: %v", err)
+			t.Errorf("another member's clientTxnId: error %v, want ErrEmpty", err)
 		}
 		if rows := s.fixture.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
 			t.Errorf("rows = %+v, want one order and one hold", rows)
@@ -404,7 +404,7 @@ func TestService_CheckOut_at_once(t *testing.T) {
 		n := 0
 		ids.Range(func(any, any) bool { n++; return true })
 		if n != 1 || made.Load() != 1 || won.Load() != 1 {
-			t.Errorf("%d orders, made %d times; %d of one cart", n, made.Load(), won.Load())
+			t.Errorf("%d orders, made %d times, %d of one cart; want one each", n, made.Load(), won.Load())
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2}) {
 			t.Errorf("rows = %+v, want two orders and two holds", rows)
@@ -427,11 +427,11 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 			t.Errorf("CheckOut of a changed cart: error %v, want ErrChanged", err)
 		}
 		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
-			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.dropped)
+			t.Errorf("%d dishes in the cart, want 2; holds dropped: %v, want 2", len(v.Items), s.admission.dropped)
 		}
 		s.admission.try = admit
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {
-			t.Errorf("with another look: %+v, %v", got, err)
+			t.Errorf("CheckOut after the change = %+v, %v, want both dishes", got, err)
 		}
 		s.drift(t)
 	}, 10, 10)
@@ -462,7 +462,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 		}
 		run("clear")
 		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || !got.New {
-			t.Errorf("the same request again: %v", err)
+			t.Errorf("the same request again: %v, want a new order", err)
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
 			t.Errorf("rows = %+v, want one order and one hold", rows)
@@ -498,13 +498,13 @@ func TestService_CheckOut_storm(t *testing.T) {
 		for i := range members {
 			now := s.fixture.Get(t, who[i]).Cart
 			if lost[i] && cmp.Diff(was[i], now) != "" || !lost[i] && now.ID != 0 {
-				t.Errorf("member %d, refused %t: %+v after %+v", i, lost[i], now, was[i])
+				t.Errorf("member %d, refused %t: cart %+v, before %+v; want it kept exactly if refused", i, lost[i], now, was[i])
 			}
 		}
 		rows := s.fixture.Rows(t)
 		want := carttest.Rows{Carts: members - quota, Lines: members - quota, Orders: quota, Holds: quota}
 		if won.Load() != quota || rows != want {
-			t.Errorf("%d orders: %+v", won.Load(), rows)
+			t.Errorf("%d orders, rows %+v, want %d and %+v", won.Load(), rows, quota, want)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.fixture.Counts(t))
 		s.drift(t)
@@ -525,16 +525,16 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := out(who, "c"); !errors.Is(err, ordering.ErrUnpaid) {
-			t.Errorf("the third: %v", err)
+			t.Errorf("third unpaid order: error %v, want ErrUnpaid", err)
 		}
 		if _, err := out(other, "a"); err != nil {
-			t.Errorf("another member: %v", err)
+			t.Errorf("order of another member: %v", err)
 		}
 		if _, err := s.Cancel(t.Context(), ordering.Member(who), first.Order.ID); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("c")); err != nil {
-			t.Errorf("after a cancellation: %v", err)
+			t.Errorf("CheckOut after a cancellation: %v", err)
 		}
 	}, 10)
 }
@@ -554,10 +554,10 @@ func TestService_member_orders(t *testing.T) {
 			request("dine-in")))(t)
 		page, total, err := s.MemberOrders(t.Context(), who, 2, 1)
 		if err != nil || total != 5 || len(page) != 2 || page[0].ID != ids[1] || page[1].ID != ids[2] || len(page[0].Items) != 1 {
-			t.Errorf("%d of %d, %v", len(page), total, err)
+			t.Errorf("page of %d of %d orders, %v, want the second and third of 5", len(page), total, err)
 		}
 		if none, total, err := s.MemberOrders(t.Context(), other, 10, 0); err != nil || total != 0 || len(none) != 0 {
-			t.Errorf("another's list has %d, %v", total, err)
+			t.Errorf("another member's list: total %d, %v, want none", total, err)
 		}
 		foreign := []string{dine.Order.ID, "06gvsv4adlo01am6obvdlo01to", "nonsense", strings.Repeat("x", 64), ids[0]}
 		for i, id := range foreign {
@@ -575,10 +575,10 @@ func TestService_member_orders(t *testing.T) {
 			}
 		}
 		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("a guest sees a member's order: %v", err)
+			t.Errorf("a guest reads a member's order: error %v, want ErrNotFound", err)
 		}
 		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("a guest without a visit sees a member's order: %v", err)
+			t.Errorf("a guest without a visit reads a member's order: error %v, want ErrNotFound", err)
 		}
 		canceled, err := s.Cancel(t.Context(), ordering.Member(who), ids[0])
 		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
@@ -586,7 +586,7 @@ func TestService_member_orders(t *testing.T) {
 		}
 		testenv.Must(s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"))(t)
 		if _, err := s.Cancel(t.Context(), ordering.Member(who), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
-			t.Errorf("a paid order: %v", err)
+			t.Errorf("Cancel of a paid order: error %v, want ErrNotCancelable", err)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.fixture.Counts(t))
 		s.drift(t)
@@ -605,14 +605,14 @@ func TestService_CheckOut_documents(t *testing.T) {
 			"cartDetail:" + one, "cartDetail:" + two, "cart:list", "cartDetail:list"}
 		for _, key := range gone {
 			if _, missing := m.Get(t, key); missing {
-				t.Errorf("%s is not there before the checkout", key)
+				t.Errorf("key %s is missing before the checkout", key)
 			}
 		}
 		got := testenv.Must(s.CheckOut(t.Context(), who, checkout("a")))(t)
 		m.Verify(t)
 		for _, key := range gone {
 			if left, missing := m.Get(t, key); !missing {
-				t.Errorf("%s is still %s", key, left)
+				t.Errorf("key %s after the checkout = %s, want none", key, left)
 			}
 		}
 		id := got.Order.ID
@@ -629,7 +629,7 @@ func TestService_CheckOut_documents(t *testing.T) {
 		for _, part := range []string{`"userId":"7"`, `"receiverName":"Lan"`, `"receiverPhone":"0912345678"`, `"kind":"DELIVERY"`,
 			`"receiverAddress":"12 Hàng Bạc, Hà Nội"`, `"receiverEmail":"lan@example.com"`, `"receiverNote":"Cổng 2\nTầng 3"`, `"totalPrice":4000`} {
 			if !strings.Contains(doc, part) {
-				t.Errorf("%s is not in %s", part, doc)
+				t.Errorf("%s is missing in order %s", part, doc)
 			}
 		}
 	}, 10, 10)
