@@ -282,8 +282,8 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 			t.Helper()
 			next := "a password that is long enough"
 			u := h.MustLogin(t, lan).User
-			who := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
-			testenv.NoError(t, change(t, h, who, accounttest.Password, next))
+			actor := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
+			testenv.NoError(t, change(t, h, actor, accounttest.Password, next))
 			h.Clock.Advance(time.Minute)
 			reset(t, h, accounttest.Password)
 		}

@@ -85,18 +85,18 @@ func TestChangePassword_during_failed_logins(t *testing.T) {
 		exhaustAccountLimit(t, h)
 		h.SyncRevocations(t)
 		again := testenv.Must(h.Refresh(t.Context(), g.Refresh))(t)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
-		cookie, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
+		cookie, err := h.ChangePassword(t.Context(), actor, accounttest.Password, "another password", g.DeviceCookie)
 		if err != nil || cookie == "" || cookie == g.DeviceCookie {
 			t.Fatalf("ChangePassword: cookie %q, error %v, want a new cookie", cookie, err)
 		}
 		mustLoginWithDevice(t, h, cookie, lan, "another password")
 		h.Limits = nil
 		for range 9 {
-			wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
+			wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
 		}
-		wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
-		if err := change(t, h, who, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
+		wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
+		if err := change(t, h, actor, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
 			t.Errorf("the eleventh guess of a session: %v", err)
 		}
 	})

@@ -84,9 +84,9 @@ func TestTakeOver(t *testing.T) {
 			t.Fatalf("Colleagues = %+v, %v, want the cook", all, err)
 		}
 		f.Clock.Advance(29 * time.Minute)
-		mine, err := f.Sessions(t.Context(), f.at)
-		if err != nil || len(mine) != 1 {
-			t.Fatal(mine, err)
+		ownSessions, err := f.Sessions(t.Context(), f.at)
+		if err != nil || len(ownSessions) != 1 {
+			t.Fatal(ownSessions, err)
 		}
 		g, err := f.takeOver(t, pin)
 		if err != nil || g.User.Role != authz.RoleKitchen || g.Session.UserID != f.cook.ID {
@@ -96,8 +96,8 @@ func TestTakeOver(t *testing.T) {
 		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
 			t.Errorf("Authenticate = %+v, %v, want user %d", a, err, f.cook.ID)
 		}
-		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
-			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
+		if g.Session.ExpiresAt.After(ownSessions[0].ExpiresAt) {
+			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, ownSessions[0].ExpiresAt)
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
 		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
@@ -110,11 +110,11 @@ func TestTakeOver(t *testing.T) {
 func TestTakeOver_wrong_pins(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
-		there := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
+		otherProcess := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
 		var wg sync.WaitGroup
 		for i := range 24 {
 			wg.Go(func() {
-				at := []*accounttest.Env{h, there}[i%2]
+				at := []*accounttest.Env{h, otherProcess}[i%2]
 				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", accounttest.Caller()); err == nil {
 					t.Error("a wrong PIN was accepted")
 				}
@@ -150,13 +150,13 @@ func TestTakeOver_refused(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		stranger := f.hire(t, "far@example.com", authz.RoleManager, 2)
-		far := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
+		otherBranch := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
 		for range account.MaxPinFailures + 1 {
-			if _, err := f.TakeOver(t.Context(), far, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
+			if _, err := f.TakeOver(t.Context(), otherBranch, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
 				t.Fatal(err)
 			}
 		}
-		if all, err := f.Colleagues(t.Context(), far); err != nil || len(all) != 0 {
+		if all, err := f.Colleagues(t.Context(), otherBranch); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues of another branch = %+v, %v, want none", all, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
@@ -193,18 +193,18 @@ func TestSetPin(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		g := h.MustLogin(t, "cook@example.com")
-		who := g.User.Actor(g.Session.ID)
-		if err := f.SetPin(t.Context(), who, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
+		actor := g.User.Actor(g.Session.ID)
+		if err := f.SetPin(t.Context(), actor, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
 			t.Errorf("another password: %v", err)
 		}
-		if err := f.SetPin(t.Context(), who, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
+		if err := f.SetPin(t.Context(), actor, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("the PIN before: %v", err)
 		}
 		for range 2 {
-			testenv.NoError(t, f.RemovePin(t.Context(), who))
+			testenv.NoError(t, f.RemovePin(t.Context(), actor))
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
 			t.Errorf("removed: %v", err)

@@ -75,12 +75,12 @@ func TestProfile_Normalized_refuses(t *testing.T) {
 
 func TestProfileChanges_Apply(t *testing.T) {
 	empty, city := "", " Huế "
-	was := Profile{Email: "a@b.vn", Phone: "0912345678", City: "Hà Nội", Surname: "Trần", Extra: json.RawMessage(`{"a":1}`)}
-	got, err := ProfileChanges{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(was)
+	before := Profile{Email: "a@b.vn", Phone: "0912345678", City: "Hà Nội", Surname: "Trần", Extra: json.RawMessage(`{"a":1}`)}
+	got, err := ProfileChanges{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(before)
 	if d := cmp.Diff(Profile{Email: "a@b.vn", City: "Huế", Surname: "Trần"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if got, err := (ProfileChanges{}).Apply(was); err != nil || !cmp.Equal(got, was) {
+	if got, err := (ProfileChanges{}).Apply(before); err != nil || !cmp.Equal(got, before) {
 		t.Errorf("nothing changed: %+v, %v", got, err)
 	}
 }

@@ -52,9 +52,9 @@ func login(t *testing.T, h *accounttest.Env, password string) error {
 	return err
 }
 
-func change(t *testing.T, h *accounttest.Env, who authz.Actor, present, next string) error {
+func change(t *testing.T, h *accounttest.Env, actor authz.Actor, present, next string) error {
 	t.Helper()
-	_, err := h.ChangePassword(t.Context(), who, present, next, "")
+	_, err := h.ChangePassword(t.Context(), actor, present, next, "")
 	return err
 }
 
@@ -325,7 +325,7 @@ func (l *refusingLimits) Peek(_ context.Context, policy, _ string) (time.Duratio
 func TestLimits(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
-	who := authz.Actor{UserID: u.ID}
+	actor := authz.Actor{UserID: u.ID}
 	for policy, do := range map[string]func() error{
 		account.LimitLoginAccountIP: func() error { return login(t, h, accounttest.Password) },
 		account.LimitLoginAccount:   func() error { return login(t, h, accounttest.Password) },
@@ -356,10 +356,10 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	h.Limits = &refusingLimits{policy: account.LimitLoginAccount}
-	if err := change(t, h, who, accounttest.Password, accounttest.Password+"!"); err != nil { // a session has a limit of its own
+	if err := change(t, h, actor, accounttest.Password, accounttest.Password+"!"); err != nil { // a session has a limit of its own
 		t.Errorf("changing the password while strangers guess: %v", err)
 	}
-	if err := change(t, h, who, accounttest.Password+"!", accounttest.Password); err != nil {
+	if err := change(t, h, actor, accounttest.Password+"!", accounttest.Password); err != nil {
 		t.Error(err)
 	}
 	l := &refusingLimits{policy: account.LimitLoginIP}
@@ -402,18 +402,18 @@ func TestChangeMe(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
-		here, there := h.MustLogin(t, lan), h.MustLogin(t, lan)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), here.Access))(t)
-		if err := change(t, h, who, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
+		current, other := h.MustLogin(t, lan), h.MustLogin(t, lan)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), current.Access))(t)
+		if err := change(t, h, actor, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("her own address: %v", err)
 		}
-		wantFault(t, "wrong", change(t, h, who, "something else", "another password"), account.ErrPassword)
-		testenv.NoError(t, change(t, h, who, accounttest.Password, "another password"))
-		if err := h.Authenticate(t.Context(), here.Access); err != nil {
+		wantFault(t, "wrong", change(t, h, actor, "something else", "another password"), account.ErrPassword)
+		testenv.NoError(t, change(t, h, actor, accounttest.Password, "another password"))
+		if err := h.Authenticate(t.Context(), current.Access); err != nil {
 			t.Errorf("this session: %v", err)
 		}
-		wantFault(t, "another session", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
-		_, err := h.Refresh(t.Context(), there.Refresh)
+		wantFault(t, "another session", h.Authenticate(t.Context(), other.Access), authz.ErrInvalidToken)
+		_, err := h.Refresh(t.Context(), other.Refresh)
 		wantFault(t, "its refresh token", err, account.ErrRefresh)
 		wantFault(t, "the old password", login(t, h, accounttest.Password), account.ErrLogin)
 		if err := login(t, h, "another password"); err != nil {

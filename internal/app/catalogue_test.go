@@ -48,13 +48,13 @@ func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) erro
 // cache holds. The returned impact counts every order that was placed before.
 func TestTakeOff_races_orders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		here, there := demoCore(t, db), demoCore(t, db) // with separate Redis servers, so without notifications
-		for _, k := range []*Core{here, there} {
+		local, remote := demoCore(t, db), demoCore(t, db) // with separate Redis servers, so without notifications
+		for _, k := range []*Core{local, remote} {
 			settings := k.Orders.Settings()
 			settings.Limits = ordering.Limits{}
 			k.Orders.Settings = func() ordering.Settings { return settings }
 		}
-		g := seat(t, here)
+		g := seat(t, local)
 		for _, item := range []int64{phoGa, phoBo} {
 			var off atomic.Bool
 			var sold, late atomic.Int64
@@ -62,7 +62,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 			var once sync.Once
 			var wg sync.WaitGroup
 			for i := range 8 {
-				k := []*Core{here, there}[i%2]
+				k := []*Core{local, remote}[i%2]
 				wg.Go(func() {
 					for n := range 40 {
 						after := off.Load()
@@ -81,7 +81,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 				})
 			}
 			<-begun
-			_, hits, err := here.CatalogServices.Availability.TakeOff(t.Context(), authz.System(), item, catalog.Until{})
+			_, hits, err := local.CatalogServices.Availability.TakeOff(t.Context(), authz.System(), item, catalog.Until{})
 			off.Store(true)
 			wg.Wait()
 			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
@@ -147,15 +147,15 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 // itself.
 func TestPause(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		k, there := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
+		k, remote := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
 		g, house := seat(t, k), k.CatalogServices.Branches
-		for key, at := range map[string]*Core{"before": k, "before, there": there} {
+		for key, at := range map[string]*Core{"before": k, "before, there": remote} {
 			testenv.NoError(t, order(t, at, g, key, phoGa))
 		}
 		until := db.Now().Add(time.Hour)
 		pause := catalog.Pause{Texts: catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}}
 		testenv.Must(house.Pause(t.Context(), authz.System(), 1, pause, catalog.Until{At: until}))(t)
-		if err := order(t, there, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
+		if err := order(t, remote, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
 			t.Errorf("order through another process: error %v, want ErrPaused", err)
 		}
 		err := order(t, k, g, "paused", phoGa)
@@ -248,11 +248,11 @@ func TestCopyBranch(t *testing.T) {
 		k := demoCore(t, db)
 		house, files := k.CatalogServices.Branches, k.CatalogServices.Files
 		hours := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "17:00", To: "01:00"}}}}
-		was := testenv.Must(house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours}))(t)
+		before := testenv.Must(house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours}))(t)
 		var ids []int64
 		for range 2 {
 			b, err := house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Second", ClientTxnID: "k"})
-			if err != nil || b.Name != "Second" || b.Timezone != was.Timezone || b.Hours.Weekly["fri"][0].To != "01:00" {
+			if err != nil || b.Name != "Second" || b.Timezone != before.Timezone || b.Hours.Weekly["fri"][0].To != "01:00" {
 				t.Fatal(b, err)
 			}
 			ids = append(ids, b.ID)

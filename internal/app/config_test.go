@@ -116,30 +116,30 @@ func TestLoadConfig_reach(t *testing.T) {
 		}
 		return err == nil
 	}
-	for _, here := range [][]string{
+	for _, local := range [][]string{
 		{}, {listen + "localhost:8080"}, {listen + "[::1]:8080"}, {listen + "127.8.8.8:80", public + "http://localhost"},
 	} {
 		for _, toy := range toys {
-			if !accepted(true, append(here, toy)...) {
-				t.Errorf("%s is refused with %v", toy, here)
+			if !accepted(true, append(local, toy)...) {
+				t.Errorf("%s is refused with %v", toy, local)
 			}
 		}
 	}
-	for _, elsewhere := range [][]string{
+	for _, remote := range [][]string{
 		{listen + ":8080"}, {listen + "0.0.0.0:8080"}, {listen + "[::]:8080"}, {listen + "192.168.1.20:8080"}, {listen + "here:8080"},
 		{public + "https://order.example.com"}, {public + "http://192.168.1.20"},
 		{listen + "0.0.0.0:8080", public + "http://127.0.0.1:8080"},
 	} {
 		for _, toy := range toys {
-			if accepted(false, append(elsewhere, toy)...) {
-				t.Errorf("%s is accepted with %v", toy, elsewhere)
+			if accepted(false, append(remote, toy)...) {
+				t.Errorf("%s is accepted with %v", toy, remote)
 			}
 		}
-		if accepted(true, elsewhere...) {
-			t.Errorf("the demo is accepted with %v", elsewhere)
+		if accepted(true, remote...) {
+			t.Errorf("the demo is accepted with %v", remote)
 		}
-		if !accepted(false, elsewhere...) {
-			t.Errorf("%v is refused", elsewhere)
+		if !accepted(false, remote...) {
+			t.Errorf("%v is refused", remote)
 		}
 	}
 	for _, private := range [][]string{
@@ -232,8 +232,8 @@ func TestParseRoles(t *testing.T) {
 	if all, err := app.ParseRoles(""); err != nil || len(all) != 3 {
 		t.Errorf("ParseRoles of nothing = %v, %v, want three roles", all, err)
 	}
-	if some, err := app.ParseRoles("api, relay"); err != nil || len(some) != 2 {
-		t.Errorf("ParseRoles of api and relay = %v, %v, want two roles", some, err)
+	if roles, err := app.ParseRoles("api, relay"); err != nil || len(roles) != 2 {
+		t.Errorf("ParseRoles of api and relay = %v, %v, want two roles", roles, err)
 	}
 	if _, err := app.ParseRoles("api,cook"); err == nil {
 		t.Error("an unknown role is accepted")

@@ -67,14 +67,14 @@ var vnpayAccount = map[string]string{"vnpay_tmn_code": "QUANHOA1", "vnpay_hash_s
 func TestSettings_apply_while_servers_run(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		key := map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)}
-		here, there := coreWithGateways(t, db, key), coreWithGateways(t, db, key)
+		local, remote := coreWithGateways(t, db, key), coreWithGateways(t, db, key)
 		values := map[string]string{
 			"payment_window": "20m", "expiry_grace": "10s", "ticket_warn": "3m", "public_url": "https://hoa.example/",
 		}
 		maps.Copy(values, vnpayAccount)
-		testenv.NoError(t, change(t, here, values))
-		testenv.NoError(t, there.syncSettings(t.Context()))
-		for _, k := range []*Core{here, there} {
+		testenv.NoError(t, change(t, local, values))
+		testenv.NoError(t, remote.syncSettings(t.Context()))
+		for _, k := range []*Core{local, remote} {
 			o := k.Orders.Settings()
 			warn, late := k.ages()
 			if o.PaymentWindow != 20*time.Minute || o.CounterWindow != time.Hour || o.ExpiryGrace != 10*time.Second ||
@@ -83,9 +83,9 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 				t.Errorf("in force: %+v, tickets %v %v", o, warn, late)
 			}
 		}
-		testenv.NoError(t, change(t, there,
+		testenv.NoError(t, change(t, remote,
 			map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}))
-		o := there.Orders.Settings()
+		o := remote.Orders.Settings()
 		if o.PaymentWindow != 15*time.Minute || o.CounterWindow != 45*time.Minute || o.Methods.Check(payment.VNPay) == nil {
 			t.Errorf("after the removal: %+v", o)
 		}
@@ -183,26 +183,26 @@ func TestSettings_environment_wins(t *testing.T) {
 // Without the settings key, only the settings encrypted with it have no value, until the key is restored.
 func TestSettings_lost_key(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
-	here := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
+	withKey := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
 	values := map[string]string{"payment_window": "20m"}
 	maps.Copy(values, vnpayAccount)
-	testenv.NoError(t, change(t, here, values))
+	testenv.NoError(t, change(t, withKey, values))
 	file := filepath.Join(folder, "settings.key")
 	key := testenv.Must(os.ReadFile(file))(t)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file: %v, %v", info, err)
 	}
-	rows := testenv.Must(here.Settings.Store.Rows(t.Context()))(t)
+	rows := testenv.Must(withKey.Settings.Store.Rows(t.Context()))(t)
 	for _, r := range rows {
 		if strings.Contains(r.Value, "SECRET") || r.Encrypted != (r.Name == "vnpay_hash_secret") {
 			t.Errorf("stored: %+v", r)
 		}
 	}
-	if s := settingOf(t, here, "vnpay_hash_secret"); s.Value != "" || !s.Set {
+	if s := settingOf(t, withKey, "vnpay_hash_secret"); s.Value != "" || !s.Set {
 		t.Errorf("a secret is shown as %+v", s)
 	}
-	elsewhere := t.TempDir() // another machine, without the key
-	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": elsewhere})
+	otherFolder := t.TempDir() // another machine, without the key
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": otherFolder})
 	o := k.Orders.Settings()
 	if o.PaymentWindow != 20*time.Minute || o.Methods.Check(payment.VNPay) == nil || k.checkSettings(t.Context()) == nil {
 		t.Errorf("without the key: %+v, %v", o, k.checkSettings(t.Context()))
@@ -210,7 +210,7 @@ func TestSettings_lost_key(t *testing.T) {
 	if s := settingOf(t, k, "vnpay_hash_secret"); !s.Unreadable {
 		t.Errorf("without the key the secret is %+v", s)
 	}
-	testenv.NoError(t, os.WriteFile(filepath.Join(elsewhere, "settings.key"), key, 0o600))
+	testenv.NoError(t, os.WriteFile(filepath.Join(otherFolder, "settings.key"), key, 0o600))
 	testenv.NoError(t, k.syncSettings(t.Context()))
 	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
 		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))

@@ -146,8 +146,8 @@ func TestTesters_not_set(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	testenv.NoError(t, change(t, k, vnpayAccount))
-	elsewhere := coreWithGateways(t, db, nil) // without the settings key
-	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
+	withoutKey := coreWithGateways(t, db, nil) // without the settings key
+	got, err := withoutKey.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the settings key cannot decrypt vnpay_hash_secret" {
 		t.Errorf("a lost key: %+v, %v", got, err)
 	}

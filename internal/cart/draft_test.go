@@ -155,15 +155,15 @@ func TestDraft_batches(t *testing.T) {
 				t.Fatalf("dish %d stands there twice, or %d times", l.DishID, l.Quantity)
 			}
 			dishes[l.DishID], units = true, units+l.Quantity
-			was := slices.IndexFunc(c.Lines, func(o Line) bool { return o.ID == l.ID })
+			index := slices.IndexFunc(c.Lines, func(o Line) bool { return o.ID == l.ID })
 			touched := slices.ContainsFunc(d.ChangedLines(), func(o Line) bool { return o.DishID == l.DishID })
 			switch {
-			case was < 0 && (l.ID != 0 || l.Version != 1 || !touched):
+			case index < 0 && (l.ID != 0 || l.Version != 1 || !touched):
 				t.Fatalf("new: %+v, to be written: %t", l, touched)
-			case was >= 0 && l == c.Lines[was] && touched && l.Version == c.Lines[was].Version:
+			case index >= 0 && l == c.Lines[index] && touched && l.Version == c.Lines[index].Version:
 				t.Fatalf("%+v is written, and nothing has changed", l)
-			case was >= 0 && l.Version != c.Lines[was].Version+one(touched):
-				t.Fatalf("%+v was %+v", l, c.Lines[was])
+			case index >= 0 && l.Version != c.Lines[index].Version+one(touched):
+				t.Fatalf("%+v was %+v", l, c.Lines[index])
 			}
 		}
 		for _, l := range d.Removed {

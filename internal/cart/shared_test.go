@@ -173,10 +173,10 @@ func TestSharedDraft_model(t *testing.T) {
 // stepShared applies one random change or order to a draft and to the model.
 func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone map[string]bool, ordered map[string]int) {
 	id := fmt.Sprint("line-", rapid.IntRange(0, 9).Draw(t, "line"))
-	was, there := model[id]
+	stored, found := model[id]
 	if rapid.IntRange(0, 4).Draw(t, "what") == 0 {
-		lines := []SharedLine{{ID: id, ItemID: was.ItemID, Quantity: rapid.Int64Range(1, 3).Draw(t, "seen")}}
-		has := there && was.Quantity == lines[0].Quantity
+		lines := []SharedLine{{ID: id, ItemID: stored.ItemID, Quantity: rapid.Int64Range(1, 3).Draw(t, "seen")}}
+		has := found && stored.Quantity == lines[0].Quantity
 		if d.Has(lines) != has {
 			t.Fatalf("an order of %+v in %+v: %t", lines, d.Lines, !has)
 		}
@@ -197,14 +197,14 @@ func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone ma
 	case l.Quantity == 0: // even before the line is added
 		delete(model, id)
 		gone[id] = true
-	case gone[id] || there && was.ItemID != l.ItemID:
+	case gone[id] || found && stored.ItemID != l.ItemID:
 		if !errors.Is(err, ErrChanged) {
 			t.Fatalf("Apply(%+v): error %v, want ErrChanged", l, err)
 		}
 		return
-	case there:
-		was.Quantity = l.Quantity
-		model[id] = was
+	case found:
+		stored.Quantity = l.Quantity
+		model[id] = stored
 	default:
 		model[id] = l
 	}

@@ -142,14 +142,14 @@ func TestService_Add(t *testing.T) {
 func TestService_keeps_its_branch(t *testing.T) {
 	h := &viewStore{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := authz.Actor{UserID: 7}
-	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
+	actor := authz.Actor{UserID: 7}
+	if _, _, err := s.Add(t.Context(), actor, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
-	if _, err := s.Get(t.Context(), who, 0); !errors.Is(err, catalog.ErrBranch) {
+	if _, err := s.Get(t.Context(), actor, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
-	if v, err := s.Get(t.Context(), who, 1); err != nil || v.Branch.ID != 1 {
+	if v, err := s.Get(t.Context(), actor, 1); err != nil || v.Branch.ID != 1 {
 		t.Error(v.Branch.ID, err)
 	}
 }
@@ -157,9 +157,9 @@ func TestService_keeps_its_branch(t *testing.T) {
 func TestService_store_out_of_reach(t *testing.T) {
 	h := &viewStore{err: fault.New(fault.Unavailable, "down", "Down.")}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := authz.Actor{UserID: 7}
-	_, get := s.Get(t.Context(), who, 0)
-	_, _, added := s.Add(t.Context(), who, 4, 1, 0)
+	actor := authz.Actor{UserID: 7}
+	_, get := s.Get(t.Context(), actor, 0)
+	_, _, added := s.Add(t.Context(), actor, 4, 1, 0)
 	if !errors.Is(get, h.err) || !errors.Is(added, h.err) {
 		t.Error(get, added)
 	}

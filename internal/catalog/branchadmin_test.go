@@ -242,9 +242,9 @@ func TestCategoryEdit_and_DishEdit(t *testing.T) {
 	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
 		t.Errorf("a retired dish: %v", err)
 	}
-	was := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
-	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(was)
-	want := was
+	before := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
+	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(before)
+	want := before
 	want.CategoryID = 2
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
 		t.Errorf("omitted fields changed: %s, %v", diff, err)

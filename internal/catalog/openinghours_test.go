@@ -106,7 +106,7 @@ func TestBranch_hours_model(t *testing.T) {
 			}
 		}
 		shown := ""
-		was, wasChange := false, time.Time{}
+		wasOpen, wasChange := false, time.Time{}
 		for at := around.Add(-30 * time.Hour); at.Before(around.Add(12 * time.Hour)); at = at.Add(time.Minute) {
 			if local := at.In(loc).Format("2006-01-02 15:04"); local > shown {
 				shown = local
@@ -119,10 +119,10 @@ func TestBranch_hours_model(t *testing.T) {
 				t.Fatalf("at %s in %s: open %t, the model %t; %+v", at.In(loc), zone, open, opens[shown], h)
 			}
 			// A change happens exactly when it was announced.
-			if !wasChange.IsZero() && (open != was) != !at.Before(wasChange) {
-				t.Fatalf("at %s: open %t after %t, announced for %s", at, open, was, wasChange)
+			if !wasChange.IsZero() && (open != wasOpen) != !at.Before(wasChange) {
+				t.Fatalf("at %s: open %t after %t, announced for %s", at, open, wasOpen, wasChange)
 			}
-			was, wasChange = open, b.HoursChange(at)
+			wasOpen, wasChange = open, b.HoursChange(at)
 		}
 	})
 }

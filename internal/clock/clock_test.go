@@ -135,11 +135,11 @@ func TestClock_samples(t *testing.T) {
 	w := newFakeClocks()
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
-	asked := 0
-	w.during = func() { w.trip = trips[asked%3]; asked++ } // takes the durations of replies from the list
+	measurements := 0
+	w.during = func() { w.trip = trips[measurements%3]; measurements++ } // takes the durations of replies from the list
 	measure(t, c)
-	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
-		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)
+	if s := c.State(); measurements != 3 || s.Uncertainty > 110*time.Millisecond {
+		t.Errorf("%d samples, uncertain by %v", measurements, s.Uncertainty)
 	}
 	kept := c.State()
 	w.during, w.trip = nil, 3*time.Second

@@ -137,9 +137,9 @@ func (e *restore) loseData() {
 // wantBackup expects the state at the time of the backup, and that the installation works.
 func (e *restore) wantBackup(t *testing.T) {
 	t.Helper()
-	for id, was := range e.orders {
-		if now := e.staffOrder(id); now != was {
-			t.Errorf("an order was\n%s\nand is\n%s", was, now)
+	for id, before := range e.orders {
+		if now := e.staffOrder(id); now != before {
+			t.Errorf("an order was\n%s\nand is\n%s", before, now)
 		}
 	}
 	e.s.staff(http.MethodGet, "/api/orders/"+e.later.ID, nil).want(t, http.StatusNotFound, "order_not_found")

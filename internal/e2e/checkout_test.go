@@ -268,9 +268,9 @@ func (m *checkoutMember) retryAll(t *testing.T) {
 	t.Helper()
 	for _, key := range m.keys {
 		a := m.checkOut(key)
-		was, known := m.bought[key]
-		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.checkedOut(t) != was) {
-			t.Fatalf("%s was answered %+v, and now %v", key, was, a)
+		before, known := m.bought[key]
+		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.checkedOut(t) != before) {
+			t.Fatalf("%s was answered %+v, and now %v", key, before, a)
 		}
 		m.record(t, key, a)
 	}

@@ -23,8 +23,8 @@ func TestCrash(t *testing.T) {
 		s := open(t, k, nil)
 		var all []served
 		for round := range 3 {
-			some := crash(s, fmt.Sprint(round))
-			all = append(all, some...)
+			results := crash(s, fmt.Sprint(round))
+			all = append(all, results...)
 			for _, v := range all {
 				v.unchanged(t)
 			}
@@ -147,8 +147,8 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
-		lost, mine := s.guest(1), s.guest(2)
-		mine.mustPlace(t, line{ItemID: pho, Qty: 1})
+		lost, own := s.guest(1), s.guest(2)
+		own.mustPlace(t, line{ItemID: pho, Qty: 1})
 		s.awaitConsistent()
 		w := lost.request(line{ItemID: pho, Qty: 9})
 		answered := make(chan answer, 1)
@@ -168,7 +168,7 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 			t.Fatalf("an order that was not committed is answered %v", a)
 		}
 		s.servers = s.servers[1:]
-		mine.mustPlace(t, line{ItemID: pho, Qty: 9})
+		own.mustPlace(t, line{ItemID: pho, Qty: 9})
 		lost.place(w).want(t, http.StatusConflict, "sold_out")
 		s.wantStock(pho, 10, 10, 0)
 		s.awaitConsistent()
@@ -194,8 +194,8 @@ func (s *installation) lockingCounters(do func()) {
 func (s *installation) provisionalUnits(item string) (units int) {
 	s.t.Helper()
 	key := "q:rsv:{b" + firstBranch + "}:" + s.bill.BizDate
-	said := s.redisReply(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
-	_, text, _ := strings.Cut(said, "\r\n") // skips the length
+	reply := s.redisReply(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
+	_, text, _ := strings.Cut(reply, "\r\n") // skips the length
 	text, _, _ = strings.Cut(text, "\r\n")
 	units, _ = strconv.Atoi(text) // empty before the first hold
 	return units

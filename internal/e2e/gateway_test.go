@@ -181,9 +181,9 @@ func TestVNPay(t *testing.T) {
 		open, _ := g.placeRedirected(w)
 		ref := url.QueryEscape(s.refOf(open.ID))
 		forged := s.send(http.MethodGet, "/payment/vnpay/ipn?vnp_TxnRef="+ref+"&vnp_ResponseCode=00&vnp_SecureHash=00", nil)
-		var said struct{ RspCode string }
-		forged.into(t, &said)
-		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); said.RspCode != "97" || n != 1 {
+		var reply struct{ RspCode string }
+		forged.into(t, &reply)
+		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); reply.RspCode != "97" || n != 1 {
 			t.Errorf("a forgery is answered %v, and %d are kept", forged, n)
 		}
 		s.wantPages("/pay/"+ref, saysWait)
@@ -308,9 +308,9 @@ func TestCrash_between_confirm_and_report(t *testing.T) {
 		g, w := s.taipeiOrder()
 		o, page := g.placeRedirected(w)
 		s.pressButton(page, "leave")
-		back := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
+		returnPath := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
 		answered := make(chan answer, 1)
-		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, back, nil) }()
+		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, returnPath, nil) }()
 		<-p.taken
 		s.servers[0].kill()
 		if a := <-answered; a.status != 0 {

@@ -115,14 +115,14 @@ func TestKeys_finds_and_repairs_corruption(t *testing.T) {
 				t.Errorf("%s: %d, %q, want %q", f.Kind, f.Count, f.Samples, want)
 			}
 		}
-		said := s.run("keys", "audit", "--samples", "1")
+		output := s.run("keys", "audit", "--samples", "1")
 		for kind, what := range corruptions {
-			if !strings.Contains(said.out, kind+": 1\n  "+what.sample) {
+			if !strings.Contains(output.out, kind+": 1\n  "+what.sample) {
 				t.Errorf("%s is not reported", kind)
 			}
 		}
-		if said.code != 1 || said.err != "" { // no progress bar without a terminal
-			t.Errorf("exit code %d, said %q", said.code, said.err)
+		if output.code != 1 || output.err != "" { // no progress bar without a terminal
+			t.Errorf("exit code %d, said %q", output.code, output.err)
 		}
 		for _, what := range corruptions {
 			s.redisCommand(what.repair)

@@ -123,18 +123,18 @@ func (s *installation) forgedToken(p *person) string {
 	})
 	raw := testenv.Must(base64.StdEncoding.DecodeString(key))(s.t)
 	tokens := testenv.Must(accountjwt.New(raw))(s.t)
-	var said struct {
+	var problem struct {
 		Session string `json:"sid"`
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(p.access, ".")[1])
-	if err != nil || json.Unmarshal(payload, &said) != nil {
+	if err != nil || json.Unmarshal(payload, &problem) != nil {
 		s.t.Fatalf("%s is no token: %v", p.access, err)
 	}
 	var user int64
 	testenv.Must(fmt.Sscan(p.id, &user))(s.t)
 	now := time.Now()
 	return testenv.Must(tokens.Sign(account.Claims{
-		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
+		ID: "forged", UserID: user, Session: problem.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
 	}))(s.t)
 }
 

@@ -77,10 +77,10 @@ func TestReadiness_HidesCauses(t *testing.T) {
 
 func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 	rd := newTestReadiness(io.Discard)
-	var asked atomic.Int32
+	var probes atomic.Int32
 	release := make(chan struct{})
 	rd.add("sql", true, func(context.Context) error {
-		asked.Add(1)
+		probes.Add(1)
 		<-release
 		return nil
 	})
@@ -88,10 +88,10 @@ func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 	for range 20 {
 		wg.Go(func() { ask(t, rd) })
 	}
-	testenv.Eventually(t, 5*time.Second, func() bool { return asked.Load() > 0 })
+	testenv.Eventually(t, 5*time.Second, func() bool { return probes.Load() > 0 })
 	close(release)
 	wg.Wait()
-	if n := asked.Load(); n != 1 {
+	if n := probes.Load(); n != 1 {
 		t.Errorf("20 probes at once asked %d times", n)
 	}
 }
@@ -99,15 +99,15 @@ func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 func TestReadiness_AnswersAgainForASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rd := newTestReadiness(io.Discard)
-		asked := 0
+		probes := 0
 		rd.add("sql", true, func(context.Context) error {
-			asked++
+			probes++
 			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
 		for _, want := range []int{1, 1, 2} {
-			if _, rep := ask(t, rd); asked != want || rep.Checks["sql"].LatencyMs != 100 {
-				t.Errorf("asked %d times, want %d: %+v", asked, want, rep)
+			if _, rep := ask(t, rd); probes != want || rep.Checks["sql"].LatencyMs != 100 {
+				t.Errorf("asked %d times, want %d: %+v", probes, want, rep)
 			}
 			time.Sleep(readyFor/2 + 1)
 		}

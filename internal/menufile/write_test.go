@@ -60,8 +60,8 @@ func rowsOf(o Options) *rapid.Generator[[]DishRow] {
 			}
 			keys[row.Key] = true
 			id := Fold(row.Category[o.Locales[0]])
-			if was, ok := categories[id]; ok {
-				row.Category = was
+			if known, ok := categories[id]; ok {
+				row.Category = known
 			}
 			categories[id] = row.Category
 			if rapid.Bool().Draw(t, "quota") {

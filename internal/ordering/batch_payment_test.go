@@ -165,21 +165,21 @@ func (p *paymentStory) attempt(id string) payment.Attempt {
 // zero.
 func (p *paymentStory) balanced() {
 	p.t.Helper()
-	var captured, back int64
+	var captured, refunded int64
 	for _, a := range p.b.Attempts["o-a"] {
 		if a.State == payment.Paid {
 			captured += a.Amount
 		}
 	}
 	for _, r := range p.b.RefundsByOrder["o-a"] {
-		back += r.Amount
+		refunded += r.Amount
 	}
 	want, o := int64(0), p.order()
 	if o.PaymentStatus == ordering.Paid {
 		want = o.Total - o.Refunded
 	}
-	if captured-back != want {
-		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, back, o.Total,
+	if captured-refunded != want {
+		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, refunded, o.Total,
 			o.PaymentStatus, o.Refunded)
 	}
 }

@@ -52,14 +52,14 @@ func TestAttempt_StartConfirm(t *testing.T) {
 		payment.Created, payment.Redirected, payment.Approved, payment.Confirming, payment.Unknown, payment.Review, payment.Paid,
 		payment.Failed, payment.Canceled,
 	}
-	for _, from := range states {
-		for _, was := range states {
+	for _, stored := range states {
+		for _, from := range states {
 			open := from == payment.Redirected || from == payment.Confirming || from == payment.Unknown
-			a := payment.Attempt{State: from}
-			if got, want := a.StartConfirm(was, time.UnixMilli(1)), open && from == was; got != want {
-				t.Errorf("%s, found %s: %v", from, was, got)
-			} else if got && a.State != payment.Confirming || !got && a.State != from {
-				t.Errorf("%s, found %s, became %s", from, was, a.State)
+			a := payment.Attempt{State: stored}
+			if got, want := a.StartConfirm(from, time.UnixMilli(1)), open && stored == from; got != want {
+				t.Errorf("StartConfirm(%s) in state %s = %v, want %v", from, stored, got, want)
+			} else if got && a.State != payment.Confirming || !got && a.State != stored {
+				t.Errorf("StartConfirm(%s) in state %s has set %s", from, stored, a.State)
 			}
 		}
 	}

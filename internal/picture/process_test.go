@@ -164,13 +164,13 @@ func TestOrientation_of_nonsense(t *testing.T) {
 	if orientation(good) != 6 {
 		t.Error("the field is not found")
 	}
-	far := bytes.Clone(good)
-	binary.LittleEndian.PutUint32(far[4:], 0xffffffff)
+	outside := bytes.Clone(good)
+	binary.LittleEndian.PutUint32(outside[4:], 0xffffffff)
 	many := bytes.Clone(good)
 	binary.LittleEndian.PutUint16(many[8:], 0xffff)
 	binary.LittleEndian.PutUint16(many[10:], 1)
 	for name, b := range map[string][]byte{
-		"nothing": nil, "cut off": good[:12], "another mark": append([]byte("XX"), good[2:]...), "far away": far,
+		"nothing": nil, "cut off": good[:12], "another mark": append([]byte("XX"), good[2:]...), "far away": outside,
 		"too many fields": many, "nine": tiff(binary.LittleEndian, "II*\x00", 9), "zero": tiff(binary.LittleEndian, "II*\x00", 0),
 	} {
 		if o := orientation(b); o != straight {

@@ -51,9 +51,9 @@ func TestEmbedded_attach(t *testing.T) {
 				t.Errorf("GET = %q, %v", s, err)
 			}
 			ours, _ := server.Server(t.Context())
-			theirs, err := tool.Server(t.Context())
-			if err != nil || ours != theirs || !theirs.Embedded || theirs.RunID == "" {
-				t.Errorf("Server = %+v instead of %+v, %v", theirs, ours, err)
+			toolsServer, err := tool.Server(t.Context())
+			if err != nil || ours != toolsServer || !toolsServer.Embedded || toolsServer.RunID == "" {
+				t.Errorf("Server = %+v instead of %+v, %v", toolsServer, ours, err)
 			}
 
 			end()

@@ -110,9 +110,9 @@ func TestInspector(t *testing.T) {
 		if bytes <= 0 {
 			t.Error("keys without any size")
 		}
-		there, err := c.States(ctx, []string{menu.String(), "stranger", due.String()})
-		if err != nil || there[0].Gone() || !there[1].Gone() || there[2].Gone() {
-			t.Errorf("States = %v, %v", there, err)
+		got, err := c.States(ctx, []string{menu.String(), "stranger", due.String()})
+		if err != nil || got[0].Gone() || !got[1].Gone() || got[2].Gone() {
+			t.Errorf("States = %v, %v", got, err)
 		}
 		held, err := c.Hold(ctx, []redisdb.Entry{
 			{Key: menu.String(), ID: "a menu"}, {Key: menu.String(), ID: "another"}, {Key: guests.String(), ID: "b", Set: true},

@@ -173,7 +173,7 @@ func TestService_Open(t *testing.T) {
 		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
 		return closed, err
 	}
-	ctx, here, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
+	ctx, branchActor, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
 	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("another branch: %v", err)
 	}
@@ -181,19 +181,19 @@ func TestService_Open(t *testing.T) {
 		t.Errorf("no such branch: %v", err)
 	}
 	for range maxConcurrent + 1 { // refused requests take no place
-		if _, err := open(ctx, here, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
+		if _, err := open(ctx, branchActor, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
 			t.Errorf("the wrong way round: %v", err)
 		}
 	}
-	first := testenv.Must(open(ctx, here, 1, "2026-02-02"))(t)
+	first := testenv.Must(open(ctx, branchActor, 1, "2026-02-02"))(t)
 	testenv.Must(open(ctx, owner, 1, "2026-02-02"))(t)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := open(gone, here, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
+	if _, err := open(gone, branchActor, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
 		t.Errorf("one too many: %v", err)
 	}
 	first()
-	if _, err := open(ctx, here, 1, "2026-02-02"); err != nil {
+	if _, err := open(ctx, branchActor, 1, "2026-02-02"); err != nil {
 		t.Errorf("after one has closed: %v", err)
 	}
 }

@@ -47,11 +47,11 @@ func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
 			_, err := h.guests.Resolve(t.Context(), token)
 			wantFault(t, token, err, visit.ErrToken)
 		}
-		asked := h.store.guests.Load()
+		before := h.store.guests.Load()
 		_, err := h.guests.Resolve(t.Context(), visit.NewCustomerToken())
 		wantFault(t, "an unknown token", err, visit.ErrToken)
-		if n := h.store.guests.Load() - asked; asked != 0 || n != 1 {
-			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", asked, n)
+		if n := h.store.guests.Load() - before; before != 0 || n != 1 {
+			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", before, n)
 		}
 	})
 }

@@ -164,15 +164,15 @@ func TestLanding_Scan_counts(t *testing.T) {
 		got := map[string]int{}
 		h.landing.OnScan = func(result string) { got[result]++ }
 		old := h.qr(3)
-		was := h.scan(3, "")
-		h.scan(3, was.CustomerToken)
-		h.close(was.VisitID)
+		before := h.scan(3, "")
+		h.scan(3, before.CustomerToken)
+		h.close(before.VisitID)
 		scan := func(ctx context.Context, qr, token string) {
 			if _, err := h.landing.Scan(ctx, qr, token); err == nil {
 				t.Errorf("a scan of %q succeeded", qr)
 			}
 		}
-		scan(t.Context(), old, was.CustomerToken)
+		scan(t.Context(), old, before.CustomerToken)
 		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		scan(t.Context(), old, "")
 		off := false
@@ -209,18 +209,18 @@ func TestLanding_Scan_refuses_codes(t *testing.T) {
 // V3: a token ends with its visit, and a phone whose visit the staff closed is refused at that table for rejoinBlock.
 func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
-		was := h.scan(3, "")
-		h.close(was.VisitID)
-		_, err := h.landing.Scan(t.Context(), h.qr(3), was.CustomerToken)
+		before := h.scan(3, "")
+		h.close(before.VisitID)
+		_, err := h.landing.Scan(t.Context(), h.qr(3), before.CustomerToken)
 		wantFault(t, "closed by staff", err, visit.ErrClosedByStaff)
-		if l := h.scan(4, was.CustomerToken); l.CustomerToken == was.CustomerToken {
+		if l := h.scan(4, before.CustomerToken); l.CustomerToken == before.CustomerToken {
 			t.Error("the token of a closed visit was valid at another table")
 		}
-		if l := h.scan(3, ""); l.VisitID == was.VisitID {
+		if l := h.scan(3, ""); l.VisitID == before.VisitID {
 			t.Error("a closed visit was joined")
 		}
 		h.clock.Advance(2 * time.Minute)
-		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+		if l := h.scan(3, before.CustomerToken); l.CustomerToken == before.CustomerToken || l.VisitID == before.VisitID {
 			t.Error("the token of a closed visit was valid again")
 		}
 	})
@@ -228,12 +228,12 @@ func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 
 func TestLanding_Scan_after_CloseIdle(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
-		was := h.scan(3, "")
+		before := h.scan(3, "")
 		h.clock.Advance(3 * time.Hour)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
 			t.Fatalf("%d closed, %v", n, err)
 		}
-		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+		if l := h.scan(3, before.CustomerToken); l.CustomerToken == before.CustomerToken || l.VisitID == before.VisitID {
 			t.Error("the token of a closed visit was valid again")
 		}
 	})

@@ -202,7 +202,7 @@ func TestMember_sessions(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		s.CreateMember(t, email)
 		s.CreateMember(t, "minh@example.com")
-		here, there, foreign := s.login(t), s.login(t), s.MustLogin(t, "minh@example.com")
+		current, other, otherAccount := s.login(t), s.login(t), s.MustLogin(t, "minh@example.com")
 		var list struct {
 			Items []struct {
 				ID, Device, Address string
@@ -210,17 +210,17 @@ func TestMember_sessions(t *testing.T) {
 			}
 			Total int
 		}
-		want(t, s.ask(t, "GET", "/me/sessions", "", here.AccessToken, &list), 200, "")
+		want(t, s.ask(t, "GET", "/me/sessions", "", current.AccessToken, &list), 200, "")
 		if list.Total != 2 || len(list.Items) != 2 || list.Items[0].Current || !list.Items[1].Current ||
 			list.Items[0].Device != "Phone/1.0 (test)" || list.Items[0].Address != "192.0.2.1" {
 			t.Fatalf("sessions = %+v, want two of Phone/1.0 (test), the second one current", list)
 		}
-		for _, id := range []string{foreign.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
-			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", here.AccessToken, nil), 404, "session_not_found")
+		for _, id := range []string{otherAccount.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
+			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", current.AccessToken, nil), 404, "session_not_found")
 		}
-		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", here.AccessToken, nil), 204, "")
-		want(t, s.ask(t, "GET", "/me", "", there.AccessToken, nil), 401, "unauthenticated")
-		want(t, s.ask(t, "GET", "/me", "", foreign.Access, nil), 200, "")
+		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", current.AccessToken, nil), 204, "")
+		want(t, s.ask(t, "GET", "/me", "", other.AccessToken, nil), 401, "unauthenticated")
+		want(t, s.ask(t, "GET", "/me", "", otherAccount.Access, nil), 200, "")
 	})
 }
 

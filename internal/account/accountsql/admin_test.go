@@ -422,7 +422,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
 		manager, peer, cook := h.createUser(t, "manager", "MANAGER", 1), h.createUser(t, "peer", "MANAGER", 1), h.createUser(t, "cook", "KITCHEN", 1)
-		far, member := h.createUser(t, "far", "KITCHEN", 2), h.createUser(t, "member", "USER")
+		otherBranch, member := h.createUser(t, "far", "KITCHEN", 2), h.createUser(t, "member", "USER")
 		accounts := NewAccounts(db)
 		h.login(t, cook)
 		h.now = h.now.Add(time.Minute)
@@ -453,7 +453,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		}{
 			"one's own":                       {manager, manager.ID, account.ErrPinOwn},
 			"a cook's of a manager":           {cook, manager.ID, authz.ErrRank},
-			"one of another branch":           {manager, far.ID, authz.ErrUser},
+			"one of another branch":           {manager, otherBranch.ID, authz.ErrUser},
 			"the owner's of an administrator": {h.createUser(t, "admin", "ADMIN"), h.owner.ID, authz.ErrRank},
 			"an owner's":                      {h.createUser(t, "second", "OWNER"), h.owner.ID, account.ErrPinRole},
 			"a member's":                      {h.owner, member.ID, account.ErrPinRole},

@@ -48,9 +48,9 @@ func TestParseTarget(t *testing.T) {
 }
 
 func TestRun_counts_answers(t *testing.T) {
-	var asked atomic.Int64
+	var requests atomic.Int64
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		if asked.Add(1)%10 == 0 {
+		if requests.Add(1)%10 == 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		_, _ = w.Write([]byte("12345"))
@@ -58,9 +58,9 @@ func TestRun_counts_answers(t *testing.T) {
 	r := testenv.Must(Run(t.Context(), Plan{
 		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: getRequests(target),
 	}))(t)
-	late := asked.Load() - r.Done - r.Failed() // number of responses after the end
+	late := requests.Load() - r.Done - r.Failed() // number of responses after the end
 	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
-		t.Errorf("%d asked, %d done with %d bytes, errors %v", asked.Load(), r.Done, r.Bytes, r.Errors)
+		t.Errorf("%d asked, %d done with %d bytes, errors %v", requests.Load(), r.Done, r.Bytes, r.Errors)
 	}
 	if n := r.Latencies.Count(); n < r.Done || n > r.Done+4 || r.Latencies.Quantile(0.5) <= 0 {
 		t.Errorf("%d latencies of %d answers, half of them within %s", n, r.Done, r.Latencies.Quantile(0.5))
@@ -73,16 +73,16 @@ func TestRun_counts_answers(t *testing.T) {
 func TestRun_stopsWithItsContext(t *testing.T) {
 	for name, rate := range map[string]float64{"eager": 0, "paced": 100} {
 		t.Run(name, func(t *testing.T) {
-			asked := make(chan struct{}, 100)
+			requests := make(chan struct{}, 100)
 			gone := make(chan struct{})
 			target := serve(t, func(http.ResponseWriter, *http.Request) {
-				asked <- struct{}{}
+				requests <- struct{}{}
 				<-gone
 			})
 			defer close(gone)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				<-asked
+				<-requests
 				cancel()
 			}()
 			begin := time.Now()
@@ -97,9 +97,9 @@ func TestRun_stopsWithItsContext(t *testing.T) {
 }
 
 func TestRun_opensClosedConnectionsAnew(t *testing.T) {
-	var asked atomic.Int64
+	var requests atomic.Int64
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		switch asked.Add(1) % 3 {
+		switch requests.Add(1) % 3 {
 		case 0:
 			w.Header().Set("Connection", "close")
 		case 1:

@@ -58,10 +58,10 @@ type answer struct {
 	body   map[string]any
 }
 
-func (s *site) ask(t *testing.T, who, method, path, body string, headers ...string) answer {
+func (s *site) ask(t *testing.T, user, method, path, body string, headers ...string) answer {
 	t.Helper()
-	if who != "" {
-		headers = append(headers, "Authorization", "Bearer "+who)
+	if user != "" {
+		headers = append(headers, "Authorization", "Bearer "+user)
 	}
 	w := testenv.Serve(t, s.server, method, path, body, headers...)
 	a := answer{status: w.Code}
@@ -182,12 +182,12 @@ func TestCart_branches(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		orderingtest.Open(t, s.DB, 2, stock.Unlimited)
 		s.ask(t, "7", "POST", "/cart/add-dish", put(102, 2)).want(t, 201, "")
-		there := s.ask(t, "7", "GET", "/cart?branchId=2", "").want(t, 200, "")
-		if it := there.items(t)[0]; there.body["branchId"] != "2" || it["isAvailable"] != false || it["name"] != "Dish" || there.body["totalPrice"] != 0.0 {
-			t.Errorf("cart in branch 2 = %v, want an unavailable dish and price 0", there.body)
+		inSecond := s.ask(t, "7", "GET", "/cart?branchId=2", "").want(t, 200, "")
+		if it := inSecond.items(t)[0]; inSecond.body["branchId"] != "2" || it["isAvailable"] != false || it["name"] != "Dish" || inSecond.body["totalPrice"] != 0.0 {
+			t.Errorf("cart in branch 2 = %v, want an unavailable dish and price 0", inSecond.body)
 		}
-		if here := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); here.body["branchId"] != "1" || here.body["totalPrice"] != 2000.0 {
-			t.Errorf("a read changed the cart's branch: %v", here.body)
+		if inFirst := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); inFirst.body["branchId"] != "1" || inFirst.body["totalPrice"] != 2000.0 {
+			t.Errorf("a read changed the cart's branch: %v", inFirst.body)
 		}
 		s.ask(t, "7", "POST", "/cart/add-dish", put(201, 1)).want(t, 404, "dish_not_found")
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"2"}`).want(t, 201, "")
@@ -221,9 +221,9 @@ func TestCart_languages(t *testing.T) {
 // Refusals have a code and change nothing.
 func TestCart_refuses(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
-		mine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
-		foreign := s.ask(t, "8", "POST", "/cart/add-dish", put(101, 1)).want(t, 201, "")
-		line, other := "/cart/items/"+mine.body["id"].(string), "/cart/items/"+foreign.body["id"].(string)
+		ownLine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
+		otherLine := s.ask(t, "8", "POST", "/cart/add-dish", put(101, 1)).want(t, 201, "")
+		line, other := "/cart/items/"+ownLine.body["id"].(string), "/cart/items/"+otherLine.body["id"].(string)
 		before := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		for name, c := range map[string]struct {
 			method, path, body string
@@ -259,8 +259,8 @@ func TestCart_refuses(t *testing.T) {
 		if diff := cmp.Diff(before.body, s.ask(t, "7", "GET", "/cart", "").body); diff != "" {
 			t.Errorf("refusals have changed the cart: %s", diff)
 		}
-		if theirs := s.ask(t, "8", "GET", "/cart", "").items(t); len(theirs) != 1 || theirs[0]["quantity"] != 1.0 {
-			t.Errorf("the other's cart: %v", theirs)
+		if otherLines := s.ask(t, "8", "GET", "/cart", "").items(t); len(otherLines) != 1 || otherLines[0]["quantity"] != 1.0 {
+			t.Errorf("the other's cart: %v", otherLines)
 		}
 	})
 }

@@ -276,16 +276,16 @@ func TestStore_calls_the_hook(t *testing.T) {
 func TestStore_other_branches(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // the draft has two changes
-		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
+		otherBranchActor := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 		before := content(t, s)
-		_, noMenu := s.Draft(t.Context(), far, menuID, now)
-		_, noVersion := s.Publish(t.Context(), far, v.ID, now)
-		_, noItem := s.SetQuota(t.Context(), far, item, nil, now)
+		_, noMenu := s.Draft(t.Context(), otherBranchActor, menuID, now)
+		_, noVersion := s.Publish(t.Context(), otherBranchActor, v.ID, now)
+		_, noItem := s.SetQuota(t.Context(), otherBranchActor, item, nil, now)
 		for name, c := range map[string]struct{ got, want error }{
 			"draft":   {noMenu, catalog.ErrMenu},
 			"publish": {noVersion, catalog.ErrVersion},
 			"quota":   {noItem, catalog.ErrItem},
-			"edit":    {s.EditDraft(t.Context(), far, v.ID, item, catalog.Entry{Price: 1}, now), catalog.ErrVersion},
+			"edit":    {s.EditDraft(t.Context(), otherBranchActor, v.ID, item, catalog.Entry{Price: 1}, now), catalog.ErrVersion},
 		} {
 			if !errors.Is(c.got, c.want) {
 				t.Errorf("%s in another branch: error %v, want %v", name, c.got, c.want)

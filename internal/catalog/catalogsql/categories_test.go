@@ -59,11 +59,11 @@ func TestStore_PutCategory(t *testing.T) {
 		}
 		want := []string{`category ["1"]`, `category ["` + decimal(h.ID) + `"]`}
 		testenv.Equal(t, want, peek[string](t, db, "documents", now.UnixMilli()))
-		_, foreign := c.PutCategory(t.Context(), far, page[0].ID, catalog.CategoryEdit{Names: soup})
+		_, byOther := c.PutCategory(t.Context(), otherBranchActor, page[0].ID, catalog.CategoryEdit{Names: soup})
 		_, missing := c.PutCategory(t.Context(), cook, 999, catalog.CategoryEdit{Names: soup})
 		_, nameless := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{})
 		for name, p := range map[string]struct{ got, want error }{
-			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
+			"foreign": {byOther, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
 			"in use":        {c.DeleteCategory(t.Context(), cook, page[0].ID), catalog.ErrCategoryInUse},
 			"dropped twice": {errors.Join(c.DeleteCategory(t.Context(), cook, h.ID), c.DeleteCategory(t.Context(), cook, h.ID)), catalog.ErrCategory},
 		} {
@@ -111,13 +111,13 @@ func TestStore_PutDish(t *testing.T) {
 		if err != nil || total != 2 || len(found) != 1 || !found[0].OnMenu {
 			t.Errorf("%+v of %d, %v", found, total, err)
 		}
-		_, foreign := c.PutDish(t.Context(), far, 4, catalog.DishEdit{Names: soup})
+		_, byOther := c.PutDish(t.Context(), otherBranchActor, 4, catalog.DishEdit{Names: soup})
 		_, missing := c.PutDish(t.Context(), cook, 999, catalog.DishEdit{Names: soup})
 		_, uncategorised := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{CategoryID: new(int64(999))})
 		_, unseen := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("ffffffffffffffffffffffffffffffff")})
 		_, path := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("../../etc")})
 		for name, p := range map[string]struct{ got, want error }{
-			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
+			"foreign": {byOther, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
 			"no such category": {uncategorised, catalog.ErrCategory}, "no such image": {unseen, catalog.ErrImageUnknown},
 			"no id of an image": {path, catalog.ErrImageUnknown},
 		} {

@@ -132,19 +132,19 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
 		mustImport(t, s, authz.System(), branch, sixty(), publish)
-		was := itemNamed(t, state(t, s, branch), "Món 3")
+		before := itemNamed(t, state(t, s, branch), "Món 3")
 		file := "key,category,category:en,name,name:en,price,quota\nk3,Nhóm mới,New,Món ba,-,99k,\nk4,nhóm 4,,Món 4,,14k,-\nnew,Nhóm 1,,Món 61,,1k,5\n"
 		if got := mustImport(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
 			t.Errorf("import = %v created and updated, want [1 1]", got)
 		}
 		now := itemNamed(t, state(t, s, branch), "Món ba")
-		want := was
+		want := before
 		want.CategoryID, want.Names, want.Price = now.CategoryID, catalog.Texts{"vi": "Món ba"}, 99_000
-		if d := cmp.Diff(want, now); d != "" || now.CategoryID == was.CategoryID {
+		if d := cmp.Diff(want, now); d != "" || now.CategoryID == before.CategoryID {
 			t.Error(d)
 		}
 		c, err := s.Content(t.Context(), branch)
-		if it, ok := c.Edition.Item(was.ItemID); err != nil || !ok || it.Price != was.Price || len(c.Edition.Items) != 60 {
+		if it, ok := c.Edition.Item(before.ItemID); err != nil || !ok || it.Price != before.Price || len(c.Edition.Items) != 60 {
 			t.Errorf("the published version changed: %v, %v", it, err)
 		}
 		mustImport(t, s, authz.System(), branch, file, publish)
@@ -197,12 +197,12 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files := menuFiles(s)
-		_, in := files.Import(t.Context(), far, branchID, []byte(sixty()), publish)
-		_, out := files.Export(t.Context(), far, branchID, menufile.CSV)
+		_, in := files.Import(t.Context(), otherBranchActor, branchID, []byte(sixty()), publish)
+		_, out := files.Export(t.Context(), otherBranchActor, branchID, menufile.CSV)
 		_, none := files.Export(t.Context(), authz.System(), 99, menufile.CSV)
-		_, from := files.Copy(t.Context(), far, branchID, branchID+1, publish)
+		_, from := files.Copy(t.Context(), otherBranchActor, branchID, branchID+1, publish)
 		_, to := files.Copy(t.Context(), cook, branchID, branchID+1, publish)
-		_, template := files.Template(t.Context(), far, branchID, menufile.CSV)
+		_, template := files.Template(t.Context(), otherBranchActor, branchID, menufile.CSV)
 		for name, err := range map[string]error{"import": in, "export": out, "unknown": none, "copy from": from, "template": template} {
 			if !errors.Is(err, catalog.ErrBranch) {
 				t.Errorf("%s in another branch: error %v, want ErrBranch", name, err)
@@ -337,16 +337,16 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
 		mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\nb,Phở,Hai,2k\n", publish)
-		was := itemNamed(t, state(t, s, branch), "Một")
+		before := itemNamed(t, state(t, s, branch), "Một")
 		v, err := s.Draft(t.Context(), authz.System(), state(t, s, branch).MenuID, now)
 		if err == nil {
-			err = s.RemoveLine(t.Context(), authz.System(), v.ID, was.ItemID, now)
+			err = s.RemoveLine(t.Context(), authz.System(), v.ID, before.ItemID, now)
 		}
 		if err == nil {
 			_, err = s.Publish(t.Context(), authz.System(), v.ID, now)
 		}
 		if err == nil {
-			err = s.Retire(t.Context(), authz.System(), was.DishID, now)
+			err = s.Retire(t.Context(), authz.System(), before.DishID, now)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -354,7 +354,7 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 		if got := mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
 			t.Errorf("import = %v created and updated, want [1 0]", got)
 		}
-		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == was.DishID || it.ImportKey != "a" {
+		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == before.DishID || it.ImportKey != "a" {
 			t.Errorf("Một = %+v, want a new dish with key a", it)
 		}
 	})

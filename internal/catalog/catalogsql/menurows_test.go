@@ -107,11 +107,11 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		pho, chicken := itemNamed(t, state(t, s, branchID), "Phở bò"), itemNamed(t, state(t, s, branchID), "Phở gà")
-		was := func(it catalog.MenuItemState) *catalog.RowState {
+		stateOf := func(it catalog.MenuItemState) *catalog.RowState {
 			return &catalog.RowState{CategoryID: it.CategoryID, Names: it.Names, Price: it.Price, Quota: it.Quota}
 		}
 		row := func(it catalog.MenuItemState, price int64) catalog.MenuRow {
-			return catalog.MenuRow{DishID: it.DishID, Price: price, Quota: it.Quota, Before: was(it)}
+			return catalog.MenuRow{DishID: it.DishID, Price: price, Quota: it.Quota, Before: stateOf(it)}
 		}
 		written(t, s, branchID, catalog.MenuRows{Rows: []catalog.MenuRow{row(pho, 70_000)}})
 		draft := state(t, s, branchID).DraftID
@@ -154,7 +154,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			t.Fatal(err)
 		}
 		live := contentOf(t, s, branchID).Edition.VersionID
-		foreign := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
+		otherVersion := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
 		before := state(t, s, branchID)
 		unknown, bad := int64(999), "nothing"
 		one := func(r catalog.MenuRow) catalog.MenuRows { return catalog.MenuRows{Rows: []catalog.MenuRow{r}} }
@@ -166,7 +166,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			w    catalog.MenuRows
 			want error // nil: any invalid-input error
 		}{
-			"another branch":        {far, one(newRow(1)), catalog.ErrBranch},
+			"another branch":        {otherBranchActor, one(newRow(1)), catalog.ErrBranch},
 			"a dish of two":         {cook, one(renamed), catalog.ErrShared},
 			"unknown category":      {cook, one(newRow(unknown)), catalog.ErrCategory},
 			"unknown picture":       {cook, one(withImage), catalog.ErrImageUnknown},
@@ -174,7 +174,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			"texts of another menu": {cook, one(catalog.MenuRow{DishID: d.ID, Names: catalog.Texts{"en": "x"}}), catalog.ErrItem},
 			"retired":               {cook, one(catalog.MenuRow{DishID: d.ID, Price: 1}), catalog.ErrDishRetired},
 			"published version":     {cook, catalog.MenuRows{VersionID: live, Rows: one(newRow(1)).Rows}, catalog.ErrNotDraft},
-			"a draft elsewhere":     {cook, catalog.MenuRows{VersionID: foreign, Rows: one(newRow(1)).Rows}, catalog.ErrVersion},
+			"a draft elsewhere":     {cook, catalog.MenuRows{VersionID: otherVersion, Rows: one(newRow(1)).Rows}, catalog.ErrVersion},
 			"negative price":        {cook, one(catalog.MenuRow{DishID: pho.DishID, Price: -1}), nil},
 			"twice":                 {cook, catalog.MenuRows{Rows: []catalog.MenuRow{{DishID: 4}, {DishID: 4}}}, nil},
 			"nothing":               {cook, catalog.MenuRows{}, nil},
@@ -213,12 +213,12 @@ func TestMenuRows_500_dishes(t *testing.T) {
 // wantPriceChange checks that an audit entry names the dish and has its price before and after.
 func wantPriceChange(t testing.TB, e audit.Entry, from, to int64) {
 	t.Helper()
-	var was, is struct {
+	var before, after struct {
 		Names catalog.Texts
 		Price int64
 	}
-	if errors.Join(json.Unmarshal([]byte(e.Before), &was), json.Unmarshal([]byte(e.After), &is)) != nil ||
-		was.Price != from || is.Price != to || is.Names["en"] == "" || was.Names["en"] != is.Names["en"] {
+	if errors.Join(json.Unmarshal([]byte(e.Before), &before), json.Unmarshal([]byte(e.After), &after)) != nil ||
+		before.Price != from || after.Price != to || after.Names["en"] == "" || before.Names["en"] != after.Names["en"] {
 		t.Errorf("the audit log has %s and %s", e.Before, e.After)
 	}
 }

@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	cook = authz.Actor{Kind: authz.Account, UserID: 9, Branches: []int64{branchID}}
-	far  = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
+	cook             = authz.Actor{Kind: authz.Account, UserID: 9, Branches: []int64{branchID}}
+	otherBranchActor = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 )
 
 // caps records the calls of the hook.
@@ -166,9 +166,9 @@ func TestStore_TakeOff_refuses(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
 		_, _, noItem := s.TakeOff(t.Context(), cook, 999, catalog.Until{}, now)
-		_, _, foreign := s.TakeOff(t.Context(), far, item, catalog.Until{}, now)
-		_, stranger := s.Restore(t.Context(), far, item, now)
-		for name, err := range map[string]error{"no item": noItem, "foreign": foreign, "restored by a stranger": stranger} {
+		_, _, byOther := s.TakeOff(t.Context(), otherBranchActor, item, catalog.Until{}, now)
+		_, stranger := s.Restore(t.Context(), otherBranchActor, item, now)
+		for name, err := range map[string]error{"no item": noItem, "foreign": byOther, "restored by a stranger": stranger} {
 			if !errors.Is(err, catalog.ErrItem) {
 				t.Errorf("%s: error %v, want ErrItem", name, err)
 			}

@@ -44,17 +44,17 @@ func TestStore_menus(t *testing.T) {
 		if _, lines, err := c.Lines(t.Context(), cook, empty.ID); err != nil || len(lines) != 0 {
 			t.Errorf("a new menu begins with %v, %v", lines, err)
 		}
-		_, foreign := c.AddMenu(t.Context(), far, branchID, "x")
-		_, listed := c.MenusOf(t.Context(), far, branchID)
-		_, _, versions := c.Versions(t.Context(), far, menuID, 1, 0)
-		_, _, lines := c.Lines(t.Context(), far, v.ID)
-		_, preview := c.Preview(t.Context(), far, v.ID)
-		_, line := c.AddLine(t.Context(), far, v.ID, 4, catalog.Entry{})
+		_, byOther := c.AddMenu(t.Context(), otherBranchActor, branchID, "x")
+		_, listed := c.MenusOf(t.Context(), otherBranchActor, branchID)
+		_, _, versions := c.Versions(t.Context(), otherBranchActor, menuID, 1, 0)
+		_, _, lines := c.Lines(t.Context(), otherBranchActor, v.ID)
+		_, preview := c.Preview(t.Context(), otherBranchActor, v.ID)
+		_, line := c.AddLine(t.Context(), otherBranchActor, v.ID, 4, catalog.Entry{})
 		for name, p := range map[string]struct{ got, want error }{
-			"add": {foreign, catalog.ErrBranch}, "list": {listed, catalog.ErrBranch}, "versions": {versions, catalog.ErrMenu},
+			"add": {byOther, catalog.ErrBranch}, "list": {listed, catalog.ErrBranch}, "versions": {versions, catalog.ErrMenu},
 			"lines": {lines, catalog.ErrVersion}, "preview": {preview, catalog.ErrVersion}, "put": {line, catalog.ErrVersion},
-			"remove":  {c.RemoveLine(t.Context(), far, v.ID, item), catalog.ErrVersion},
-			"discard": {c.Discard(t.Context(), far, v.ID), catalog.ErrVersion},
+			"remove":  {c.RemoveLine(t.Context(), otherBranchActor, v.ID, item), catalog.ErrVersion},
+			"discard": {c.Discard(t.Context(), otherBranchActor, v.ID), catalog.ErrVersion},
 		} {
 			if !errors.Is(p.got, p.want) {
 				t.Errorf("%s by an actor of another branch: %v", name, p.got)
@@ -166,10 +166,10 @@ func TestStore_ChangeBranch(t *testing.T) {
 		if stored, _ = h.Branch(t.Context(), cook, branchID); stored.Pause != nil {
 			t.Errorf("stored pause = %+v, want none", stored.Pause)
 		}
-		_, edited := h.Edit(t.Context(), far, branchID, catalog.BranchEdit{Open: new(true)})
-		_, paused := h.Pause(t.Context(), far, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
+		_, edited := h.Edit(t.Context(), otherBranchActor, branchID, catalog.BranchEdit{Open: new(true)})
+		_, paused := h.Pause(t.Context(), otherBranchActor, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
 		_, resumed := h.Resume(t.Context(), authz.Actor{}, branchID)
-		_, seen := h.Branch(t.Context(), far, branchID)
+		_, seen := h.Branch(t.Context(), otherBranchActor, branchID)
 		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
 			if !errors.Is(err, catalog.ErrBranch) {
 				t.Errorf("%s by an actor of another branch: %v", name, err)

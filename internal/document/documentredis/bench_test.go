@@ -43,8 +43,8 @@ func BenchmarkRebuild(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		b.StopTimer()
-		if said := r.server.Say("FLUSHALL"); !strings.HasPrefix(said, "+OK") {
-			b.Fatal(said)
+		if reply := r.server.Say("FLUSHALL"); !strings.HasPrefix(reply, "+OK") {
+			b.Fatal(reply)
 		}
 		b.StartTimer()
 		builder := r.builder()

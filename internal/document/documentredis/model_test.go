@@ -191,11 +191,11 @@ func (m *machine) putOrder(t *rapid.T) {
 			t.Skip("taken")
 		}
 	}
-	if was, there := m.orders[id]; there {
-		row.user = was.user // an order never changes hands
+	if order, ok := m.orders[id]; ok {
+		row.user = order.user // an order never changes hands
 	}
 	testenv.NoError(t, m.data.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
-	if _, there := m.orders[id]; !there {
+	if _, ok := m.orders[id]; !ok {
 		testenv.NoError(t, m.data.PutLine(m.sub.Context(), id, 1, 1))
 	}
 	m.orders[id] = row
@@ -291,7 +291,7 @@ func (m *machine) reconcileAll(t *rapid.T) {
 func (m *machine) byID(t *rapid.T) {
 	id := rapid.Int64Range(1, people).Draw(t, "id")
 	d, found := testenv.Must2(m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10)))(t)
-	if _, there := m.users[id]; there && !found {
+	if _, ok := m.users[id]; ok && !found {
 		t.Fatalf("user %d is not found", id)
 	}
 	if got, ok := document.PeekField(d.JSON, "id"); found && (!ok || got != d.ID) {

@@ -87,7 +87,7 @@ func TestPending(t *testing.T) {
 			refs, ok := testenv.Must2(s.Pending(ctx, limit))(t)
 			for _, e := range document.Entities {
 				for _, id := range []string{"1", "2", "7"} {
-					if _, there := refs[document.Ref{Entity: e, ID: id}]; there {
+					if _, ok := refs[document.Ref{Entity: e, ID: id}]; ok {
 						all = append(all, e.Name+":"+id)
 					}
 				}

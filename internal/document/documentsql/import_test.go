@@ -63,7 +63,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 		if strings.Contains(lines, "a secret") || strings.Count(lines, "\n") != 12 {
 			t.Errorf("the export is\n%s", lines)
 		}
-		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.Writer) {
+		onEach(t, func(t *testing.T, other *documentsql.Store, target documenttest.Writer) {
 			checked, err := (&document.Import{Target: other, DryRun: true}).Run(t.Context(), strings.NewReader(lines))
 			testenv.NoError(t, err)
 			if export(t, other, document.Entities) != "" {
@@ -79,7 +79,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 			if err != nil || waiting.Pending == 0 {
 				t.Errorf("%d rows wait to be projected, %v", waiting.Pending, err)
 			}
-			wantNewIDs(t, there)
+			wantNewIDs(t, target)
 		})
 	})
 }

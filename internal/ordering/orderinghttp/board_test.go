@@ -122,10 +122,10 @@ func (g *boardServer) paid(t *testing.T, key string) ordering.Order {
 	return g.do(t, orderingtest.Pay(o.ID, g.now()))
 }
 
-func (g *boardServer) request(t *testing.T, who, method, path, body string) *http.Request {
+func (g *boardServer) request(t *testing.T, token, method, path, body string) *http.Request {
 	t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body)))(t)
-	r.Header.Set("Authorization", "Bearer "+who)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set(httpapi.CustomerTokenHeader, "guest")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -133,9 +133,9 @@ func (g *boardServer) request(t *testing.T, who, method, path, body string) *htt
 	return r
 }
 
-func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
+func (g *boardServer) ask(t *testing.T, token, method, path, body string) reply {
 	t.Helper()
-	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
+	res, err := http.DefaultClient.Do(g.request(t, token, method, path, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,9 +401,9 @@ type screen struct {
 	text *bufio.Scanner
 }
 
-func (g *boardServer) follow(t *testing.T, who, seen string) *screen {
+func (g *boardServer) follow(t *testing.T, token, seen string) *screen {
 	t.Helper()
-	r := g.request(t, who, "GET", "/api/boards/1/events", "")
+	r := g.request(t, token, "GET", "/api/boards/1/events", "")
 	if seen != "" {
 		r.Header.Set("Last-Event-ID", seen)
 	}
@@ -463,17 +463,17 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
 		r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
-		here, there := openBoardServer(t, r, c.Now, time.Hour), openBoardServer(t, r, c.Now, 20*time.Millisecond)
-		o := here.paid(t, "a")
-		s := there.follow(t, "cook", "")
+		local, remote := openBoardServer(t, r, c.Now, time.Hour), openBoardServer(t, r, c.Now, 20*time.Millisecond)
+		o := local.paid(t, "a")
+		s := remote.follow(t, "cook", "")
 		s.next()
 		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
-			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
+			local.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
 			if _, b, _ := s.next(); valueAt(b, "tickets", 0, "status") != step.status {
 				t.Errorf("board after %s = %v, want ticket %s", step.word, b, step.status)
 			}
 		}
-		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
+		local.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
 		_, b, _ := s.next()
 		if valueAt(b, "tickets", 0) != nil || valueAt(b, "served", 0, "id") != o.ID {
 			t.Errorf("board = %v, want order %s served", b, o.ID)

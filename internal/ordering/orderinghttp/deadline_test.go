@@ -116,9 +116,9 @@ func TestMember_ExtendDeadline(t *testing.T) {
 		s.ask(t, "8", "POST", path, body).want(t, 404, "order_not_found")
 		s.ask(t, "", "POST", path, body).want(t, 401, "unauthenticated")
 		given := s.ask(t, "7", "POST", path, body).want(t, 200, "")
-		was, _ := time.Parse(time.RFC3339, shown)
+		before, _ := time.Parse(time.RFC3339, shown)
 		now, _ := given.body["payBy"].(string)
-		if is, err := time.Parse(time.RFC3339, now); err != nil || is.Sub(was) != 5*time.Minute || given.body["moreTime"] != 1.0 {
+		if is, err := time.Parse(time.RFC3339, now); err != nil || is.Sub(before) != 5*time.Minute || given.body["moreTime"] != 1.0 {
 			t.Errorf("extension = %s, %v, want 5 minutes more and one extension left", given.text, err)
 		}
 		if given.body["kind"] != "DELIVERY" || len(given.body["items"].([]any)) != 1 {

@@ -174,11 +174,11 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
-		back := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
+		returnURL := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if status, text := h.get(back); status != http.StatusOK || !strings.Contains(text, "A-001") {
+				if status, text := h.get(returnURL); status != http.StatusOK || !strings.Contains(text, "A-001") {
 					h.t.Errorf("a browser is answered %d %s", status, text)
 				}
 			})
@@ -326,7 +326,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
 		o, other := h.orderOf(payment.LINEPay, 5), h.orderOf(payment.LINEPay, 5)
 		h.press(o.Payment.RedirectURL, "leave")
-		ref, foreign := h.ref(o.ID), h.ref(other.ID)
+		ref, otherRef := h.ref(o.ID), h.ref(other.ID)
 		transaction := h.line.Payments()[1].TransactionID
 		for _, c := range []struct {
 			query  string
@@ -335,7 +335,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 			{"", http.StatusUnprocessableEntity},
 			{"transactionId=1&orderId=" + ref, http.StatusUnprocessableEntity},
 			{"transactionId=" + transaction + "&orderId=" + ref + "&orderId=" + ref, http.StatusUnprocessableEntity},
-			{"transactionId=" + transaction + "&orderId=" + foreign, http.StatusNotFound},
+			{"transactionId=" + transaction + "&orderId=" + otherRef, http.StatusNotFound},
 			{"transactionId=" + transaction + "&orderId=06gvr4e1p1o037h61gjti47ea8", http.StatusNotFound},
 			{"transactionId=2026022612345678901&orderId=" + ref, http.StatusNotFound},
 		} {

@@ -101,12 +101,12 @@ type reply struct {
 	text   string
 }
 
-func (s *shop) ask(t *testing.T, who, method, path, body string) reply {
+func (s *shop) ask(t *testing.T, user, method, path, body string) reply {
 	t.Helper()
-	if who != "" {
-		who = "Bearer " + who
+	if user != "" {
+		user = "Bearer " + user
 	}
-	w := testenv.Serve(t, s.server, method, path, body, "Authorization", who)
+	w := testenv.Serve(t, s.server, method, path, body, "Authorization", user)
 	a := reply{status: w.Code, text: w.Body.String()}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 		t.Errorf("%s %s: status %d with body %s, want JSON", method, path, w.Code, w.Body)
@@ -332,9 +332,9 @@ func (s *shop) today(t *testing.T) stock.Scope {
 }
 
 // cart returns a member's cart without the available quantities, which other members' orders change.
-func (s *shop) cart(t *testing.T, who int) string {
+func (s *shop) cart(t *testing.T, user int) string {
 	t.Helper()
-	a := s.ask(t, strconv.Itoa(who), "GET", "/cart", "").want(t, 200, "")
+	a := s.ask(t, strconv.Itoa(user), "GET", "/cart", "").want(t, 200, "")
 	items, _ := a.body["items"].([]any)
 	for _, it := range items {
 		line := it.(map[string]any)

@@ -428,9 +428,9 @@ func (h *testServer) wantRows(lines ...string) {
 }
 
 // wantRowsAnd compares like wantRows, with additional lines that several tests share.
-func (h *testServer) wantRowsAnd(some []string, lines ...string) {
+func (h *testServer) wantRowsAnd(common []string, lines ...string) {
 	h.t.Helper()
-	h.wantRows(slices.Concat(some, lines)...)
+	h.wantRows(slices.Concat(common, lines)...)
 }
 
 func (h *testServer) balanced() {

@@ -346,7 +346,7 @@ func TestVNPay_late(t *testing.T) {
 		}
 	}
 	change := func(statement string) func(h *testServer) { return func(h *testServer) { h.change(statement) } }
-	nothing, back := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
+	nothing, refundDue := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
 	due := func(reason string) []string {
 		return []string{"order CANCELED/REFUND_DUE refunded 0", "refund " + reason + " 10000 DUE", "event order.refund_due"}
 	}
@@ -360,17 +360,17 @@ func TestVNPay_late(t *testing.T) {
 		{"free", nil, nothing, []string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID"},
 		{
 			"sold out", nil, func(h *testServer) { h.orderOf(payment.Counter, 11) },
-			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), back,
+			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), refundDue,
 		},
-		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), back},
-		{"cancelled by the staff", cancel("/api/orders/%s/cancel"), nothing, due("LATE_CANCELED"), back},
-		{"paused", nil, change("UPDATE branch SET paused_at = 1"), due("LATE_PAUSED"), back},
+		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), refundDue},
+		{"cancelled by the staff", cancel("/api/orders/%s/cancel"), nothing, due("LATE_CANCELED"), refundDue},
+		{"paused", nil, change("UPDATE branch SET paused_at = 1"), due("LATE_PAUSED"), refundDue},
 		{
 			"paused until a minute ago", nil, change("UPDATE branch SET paused_at = 1, paused_until = 2"),
 			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
-		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), back},
-		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), back},
+		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), refundDue},
+		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), refundDue},
 	}
 	eachEngine(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
@@ -435,12 +435,12 @@ func TestVNPay_paidTwice(t *testing.T) {
 		h.refunds(0)
 		h.wantRows("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
 			"refund PAID_TWICE 10000 DONE 00", "event order.paid", "event order.refund_due", "event order.refunded")
-		back := map[int64]int64{} // refunds by captured amount
+		refunded := map[int64]int64{} // refunds by captured amount
 		for _, p := range h.vnpay.Payments() {
-			back[p.Refunded] += p.Amount
+			refunded[p.Refunded] += p.Amount
 		}
-		if back[0] != 10_000 || back[10_000] != 10_000 {
-			h.t.Errorf("VNPay has given back %v", back)
+		if refunded[0] != 10_000 || refunded[10_000] != 10_000 {
+			h.t.Errorf("VNPay has given back %v", refunded)
 		}
 	})
 }

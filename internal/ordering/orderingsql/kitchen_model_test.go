@@ -120,8 +120,8 @@ func (m *kitchen) pay(t *rapid.T) {
 	}
 	r := testenv.Must(m.ledger.Do(context.Background(), c))(t)
 	o.version = r.Order.Version
-	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
-	if o.money, o.status = ordering.Paid, ordering.Placed; back {
+	refundDue := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
+	if o.money, o.status = ordering.Paid, ordering.Placed; refundDue {
 		o.money, o.status = ordering.RefundDue, ordering.Canceled
 	}
 }

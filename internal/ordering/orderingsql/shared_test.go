@@ -243,15 +243,15 @@ func TestLedger_shared_cart_race(t *testing.T) {
 		}
 		wg.Wait()
 		left := testenv.Must(c.carts.Shared(t.Context(), c.Visit))(t)
-		there := map[string]bool{}
+		found := map[string]bool{}
 		for _, l := range left.Lines {
-			there[l.ID] = true
+			found[l.ID] = true
 		}
 		units := int64(0)
 		for id := range added {
 			units += int64(ordered[id])
-			if n := ordered[id]; n > 1 || there[id] && (n > 0 || removed[id]) || !there[id] && n == 0 && !removed[id] {
-				t.Errorf("%s: in %d orders, removed %t, still there %t", id, n, removed[id], there[id])
+			if n := ordered[id]; n > 1 || found[id] && (n > 0 || removed[id]) || !found[id] && n == 0 && !removed[id] {
+				t.Errorf("%s: in %d orders, removed %t, still there %t", id, n, removed[id], found[id])
 			}
 		}
 		if got := c.Counts(t); len(got) != 1 || got[0].Held != units {

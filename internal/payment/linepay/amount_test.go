@@ -36,11 +36,11 @@ func TestFormatMinor_round_trip(t *testing.T) {
 		c := rapid.SampledFrom([]money.Currency{money.TWD, money.THB, money.USD}).Draw(t, "currency")
 		amount := rapid.Int64Range(0, money.Max).Draw(t, "amount")
 		text := testenv.Must(json.Marshal(confirmBody{formatMinor(c, amount), string(c)}))(t)
-		var back confirmBody
-		if err := json.Unmarshal(text, &back); err != nil {
+		var decoded confirmBody
+		if err := json.Unmarshal(text, &decoded); err != nil {
 			t.Fatalf("body %s: %v", text, err)
 		}
-		if got, err := parseMinor(c, back.Amount); err != nil || got != amount {
+		if got, err := parseMinor(c, decoded.Amount); err != nil || got != amount {
 			t.Errorf("%s is parsed as %d, want %d, %v", text, got, amount, err)
 		}
 	})

@@ -187,8 +187,8 @@ func TestMerchant_Check(t *testing.T) {
 func TestMerchant_Check_unstarted(t *testing.T) {
 	a := attempt()
 	a.GatewayRef = ""
-	back := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
-	l := fakeLINEPay(map[string]string{"payments": back})
+	withRefund := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
+	l := fakeLINEPay(map[string]string{"payments": withRefund})
 	r, err := merchantOf(t, l).Check(t.Context(), a)
 	if err != nil || r.State != payment.Paid || r.Ref != ref || r.Amount != 360 || l.requests[0].URL.RawQuery != "orderId="+attemptID {
 		t.Errorf("Check of an attempt without a reference = %+v, %v from %s, want PAID with 360", r, err, l.requests[0].URL)

@@ -78,13 +78,13 @@ func TestMerchant_Refund_body(t *testing.T) {
 
 func TestMerchant_Refund_refuses(t *testing.T) {
 	l := failingLINEPay(200, "", nil)
-	foreign := attempt()
-	foreign.Currency = "VND"
+	otherCurrency := attempt()
+	otherCurrency.Currency = "VND"
 	for name, r := range map[string]payment.RefundRequest{
 		"nothing":         {Attempt: attempt()},
 		"less":            {Attempt: attempt(), Amount: -5},
 		"whole of a part": {Attempt: attempt(), Amount: 5, Full: true},
-		"currency":        {Attempt: foreign, Amount: 5},
+		"currency":        {Attempt: otherCurrency, Amount: 5},
 	} {
 		if _, err := merchantOf(t, l).Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) {
 			t.Errorf("Refund of %s: error %v, want ErrUnsuitable", name, err)

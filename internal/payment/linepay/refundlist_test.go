@@ -97,7 +97,7 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		if got.State != c.state || (err == nil) != (c.state != none) || len(l.requests) != c.calls {
 			t.Errorf("%s: %+v, %v, %d calls", c.name, got, err, len(l.requests))
 		}
-		if elsewhere := got.State == refused || got.State == unknown; elsewhere != (got.Code == RefundedElsewhere) {
+		if notDone := got.State == refused || got.State == unknown; notDone != (got.Code == RefundedElsewhere) {
 			t.Errorf("%s: outcome %+v, want RefundedElsewhere exactly if it is refused or unknown", c.name, got)
 		}
 		if got.State == done && (got.Ref == thirdRef) != (c.calls == 2) || got.State != done && got.Ref != "" {

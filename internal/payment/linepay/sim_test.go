@@ -129,9 +129,9 @@ func TestSimulated_pay(t *testing.T) {
 			l.checks(a, payment.Redirected, "0000")
 			l.confirms(a, payment.Redirected, "1169")
 			to := l.press(page, "pay")
-			back, err := linepay.Read(to.RawQuery)
-			if err != nil || back != (linepay.Return{TransactionID: a.GatewayRef, AttemptID: a.ID}) {
-				t.Fatalf("guest sent to %s = %+v, %v, want the attempt's ids", to, back, err)
+			returned, err := linepay.Read(to.RawQuery)
+			if err != nil || returned != (linepay.Return{TransactionID: a.GatewayRef, AttemptID: a.ID}) {
+				t.Fatalf("guest sent to %s = %+v, %v, want the attempt's ids", to, returned, err)
 			}
 			if to.Host != "eat.example" || to.Path != "/payment/linepay/confirm" {
 				t.Errorf("sent to %s", to)
@@ -163,8 +163,8 @@ func TestSimulated_guestLeaves(t *testing.T) {
 			t.Errorf("%s: sent to %v", action, to)
 		}
 		if to != nil {
-			if back, err := linepay.Read(to.RawQuery); err != nil || back.AttemptID != a.ID {
-				t.Errorf("guest sent back after %s = %+v, %v, want attempt %s", action, back, err, a.ID)
+			if returned, err := linepay.Read(to.RawQuery); err != nil || returned.AttemptID != a.ID {
+				t.Errorf("guest sent back after %s = %+v, %v, want attempt %s", action, returned, err, a.ID)
 			}
 		}
 		l.checks(a, want.state, want.code)

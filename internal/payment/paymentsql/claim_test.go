@@ -84,13 +84,13 @@ func TestClaims_atOnce(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				for range n / 10 {
-					some, err := paymentsql.ClaimChecks(t.Context(), db, at, 10)
-					back, errBack := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
-					if err != nil || errBack != nil {
-						t.Errorf("ClaimChecks: %v, ClaimRefunds: %v", err, errBack)
+					checks, err := paymentsql.ClaimChecks(t.Context(), db, at, 10)
+					refunds, errRefunds := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
+					if err != nil || errRefunds != nil {
+						t.Errorf("ClaimChecks: %v, ClaimRefunds: %v", err, errRefunds)
 					}
 					mu.Lock()
-					claimed, sent = append(claimed, ids(some, attemptID)...), append(sent, ids(back, refundID)...)
+					claimed, sent = append(claimed, ids(checks, attemptID)...), append(sent, ids(refunds, refundID)...)
 					mu.Unlock()
 				}
 			})

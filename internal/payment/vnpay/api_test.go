@@ -166,10 +166,10 @@ func TestMerchant_Check_others(t *testing.T) {
 // Responses of a server that is not VNPay's, or that fails, are ErrGateway. Redirects are not followed, and no error
 // contains the secret.
 func TestMerchant_unreachable(t *testing.T) {
-	elsewhere := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
-	other := httptest.NewServer(elsewhere)
+	otherServer := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
+	other := httptest.NewServer(otherServer)
 	defer other.Close()
-	gone := httptest.NewServer(elsewhere)
+	gone := httptest.NewServer(otherServer)
 	gone.Close()
 	servers := map[string]*Merchant{
 		"moved": merchantAt(t, &api{status: http.StatusTemporaryRedirect, header: http.Header{"Location": {other.URL}}}),
@@ -185,7 +185,7 @@ func TestMerchant_unreachable(t *testing.T) {
 			}
 		}
 	}
-	if elsewhere.calls > 0 {
+	if otherServer.calls > 0 {
 		t.Error("a redirect was followed")
 	}
 }

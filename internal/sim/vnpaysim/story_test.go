@@ -87,16 +87,16 @@ func TestDelay(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{DelayMS: 90_000})
 	id, page := h.begin()
-	back := make(chan struct{})
+	returned := make(chan struct{})
 	go func() {
-		defer close(back)
+		defer close(returned)
 		h.act(page, "pay")
 	}()
 	h.pass(t, 1, 89*time.Second)
 	h.pass(t, 1, 0)
 	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, time.Second)
-	<-back
+	<-returned
 	if got := h.story(); got != "ipn 00, return 00/00" {
 		t.Errorf("received %s", got)
 	}

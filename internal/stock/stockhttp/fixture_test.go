@@ -170,12 +170,12 @@ type answer struct {
 	body   map[string]any
 }
 
-func (h *fixture) ask(who, method, path, body string) answer {
+func (h *fixture) ask(token, method, path, body string) answer {
 	h.t.Helper()
-	if who != "" {
-		who = "Bearer " + who
+	if token != "" {
+		token = "Bearer " + token
 	}
-	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", who)
+	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", token)
 	a := answer{t: h.t, what: method + " " + path + " " + body, status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 		h.t.Fatalf("%s: status %d with body %s, want JSON", a.what, w.Code, w.Body)

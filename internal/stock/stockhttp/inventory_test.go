@@ -248,12 +248,12 @@ func TestInventory_other_branch(t *testing.T) {
 			{"POST", "/inventory/reservations/sold/confirm", "", "/inventory/reservations/o9/confirm", ""},
 			{"POST", "/inventory/reservations/sold/return", "", "/inventory/reservations/o9/return", ""},
 		} {
-			foreign, none := h.ask("two", c.method, c.path, c.body), h.ask("two", c.method, c.none, c.noneBody)
-			for _, a := range []answer{foreign, none} {
+			otherBranch, none := h.ask("two", c.method, c.path, c.body), h.ask("two", c.method, c.none, c.noneBody)
+			for _, a := range []answer{otherBranch, none} {
 				delete(a.body, "requestId")
 			}
-			if d := cmp.Diff(none.body, foreign.body); d != "" || foreign.status != 404 {
-				h.t.Errorf("%s: %d, and of what is missing %d:\n%s", foreign.what, foreign.status, none.status, d)
+			if d := cmp.Diff(none.body, otherBranch.body); d != "" || otherBranch.status != 404 {
+				h.t.Errorf("%s: %d, and of what is missing %d:\n%s", otherBranch.what, otherBranch.status, none.status, d)
 			}
 			h.ask("", c.method, c.path, c.body).wantRefused(401, "unauthenticated")
 		}

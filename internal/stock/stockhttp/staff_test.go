@@ -60,9 +60,9 @@ func TestStock_adjustment_keys(t *testing.T) {
 		h.setStock(map[string]int{"rice": 10})
 		h.put("/inventory/rice", `{"branchId":"2","available":3}`).wantOK(200, "")
 		ids := h.read(`SELECT CAST(id AS TEXT) FROM stock_item ORDER BY id`)
-		adjust := func(who string, item int, body string) answer {
+		adjust := func(token string, item int, body string) answer {
 			h.t.Helper()
-			return h.ask(who, "POST", "/api/stock/items/"+ids[item]+"/adjustments", body)
+			return h.ask(token, "POST", "/api/stock/items/"+ids[item]+"/adjustments", body)
 		}
 		const body = `{"kind":"RECEIVE","quantity":5,"note":"of today","clientTxnId":"k1"}`
 		first := adjust("one", 0, body)

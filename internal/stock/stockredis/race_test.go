@@ -61,14 +61,14 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 		})
 	}
 	all.Go(func() {
-		if said := home.Say("FLUSHALL"); !strings.HasPrefix(said, "+OK") {
-			t.Errorf("FLUSHALL is answered %q", said)
+		if reply := home.Say("FLUSHALL"); !strings.HasPrefix(reply, "+OK") {
+			t.Errorf("FLUSHALL is answered %q", reply)
 		}
 		flushed.Store(true)
 	})
 	all.Wait()
-	if said := home.Say("DBSIZE"); !strings.HasPrefix(said, ":0\r") {
-		t.Errorf("keys were written to an unknown scope: %q", said)
+	if reply := home.Say("DBSIZE"); !strings.HasPrefix(reply, ":0\r") {
+		t.Errorf("keys were written to an unknown scope: %q", reply)
 	}
 	f.Rebuild()
 	f.WantTry(f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 10}), stock.Admitted)

@@ -156,10 +156,10 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		p.wantStock(t, 0, 0)
 		quota(0)
 
-		mine := p.hold(3)
-		p.wantTry(t, mine, stock.Admitted)
-		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
-		p.wantTry(t, mine, stock.Refused)
+		ownHold := p.hold(3)
+		p.wantTry(t, ownHold, stock.Admitted)
+		ownHold.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
+		p.wantTry(t, ownHold, stock.Refused)
 		p.wantTry(t, p.reservation("r", 1), stock.Admitted)
 		p.wantStock(t, 1, 0)
 		quota(3)

@@ -188,11 +188,11 @@ func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 		if v := k.syncer.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
 			t.Fatalf("try: %+v", v)
 		}
-		mine := k.hold(10)
-		if v := k.syncer.Reserve(t.Context(), mine); v.Status != stock.Cold {
+		ownHold := k.hold(10)
+		if v := k.syncer.Reserve(t.Context(), ownHold); v.Status != stock.Cold {
 			t.Errorf("units of a dead provisional hold: %+v", v)
 		}
-		k.commit(t, mine)
+		k.commit(t, ownHold)
 		k.jump(time.Second) // refusals may reuse a reading of the counters for a moment
 		if v := k.syncer.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
 			t.Errorf("units that are sold: %+v", v)

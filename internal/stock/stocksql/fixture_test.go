@@ -126,11 +126,11 @@ func (s *fixture) receive(sku string, units int64) int64 {
 func (s *fixture) awaitBuilt() {
 	s.Helper()
 	for range 2 {
-		was := s.epoch()
+		before := s.epoch()
 		testenv.Eventually(s.T, 20*time.Second, func() bool {
 			testenv.NoError(s, s.syncer.Rebuild(s.Context(), stock.StockScope(s.branch)))
 			now := s.epoch()
-			return now != "" && now != was
+			return now != "" && now != before
 		})
 	}
 }

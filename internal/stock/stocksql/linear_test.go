@@ -135,13 +135,13 @@ func (s *fixture) record(callers, each int, next func(caller, n int) call, do fu
 			a := next(caller, n)
 			call := time.Since(begun).Nanoseconds()
 			err := do(p, a)
-			back := time.Since(begun).Nanoseconds()
+			returnedAt := time.Since(begun).Nanoseconds()
 			answer := code(err)
 			if err != nil && answer == "" {
 				answer = err.Error()
 			}
 			mu.Lock()
-			history = append(history, porcupine.Operation{ClientId: caller, Input: a, Call: call, Output: answer, Return: back})
+			history = append(history, porcupine.Operation{ClientId: caller, Input: a, Call: call, Output: answer, Return: returnedAt})
 			mu.Unlock()
 		}
 	})
@@ -214,9 +214,9 @@ func TestLinearizable_with_cache(t *testing.T) {
 				s.receive(skus[i], most)
 			}
 			const callers, each = 8, 12
-			mine, made := [callers]call{}, [callers]int{}
+			own, made := [callers]call{}, [callers]int{}
 			next := func(caller, _ int) call {
-				a := &mine[caller]
+				a := &own[caller]
 				switch a.act {
 				case stock.Try:
 					a.act = []stock.Action{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]

@@ -156,8 +156,8 @@ func TestStore_RecordFailures(t *testing.T) {
 		if n, err := l.RetryDead(t.Context(), ""); n != 1 || err != nil {
 			t.Errorf("%d were revived, %v", n, err)
 		}
-		if back := at(0); len(back) != 1 || back[0].Attempts != 0 {
-			t.Errorf("revived: %+v", back)
+		if due := at(0); len(due) != 1 || due[0].Attempts != 0 {
+			t.Errorf("revived: %+v", due)
 		}
 	})
 }
