@@ -261,7 +261,7 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	testenv.NoError(t, g.SyncRevocations(t.Context()))
 	testenv.Must(g.Authenticate(t.Context(), grant.Access))(t)
 	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
-		t.Errorf("FlushLastSeen returned %v", err)
+		t.Errorf("FlushLastSeen: error %v, want %v", err, store.failure)
 	}
 	store.failure = nil
 	testenv.NoError(t, g.FlushLastSeen(t.Context()))

@@ -72,7 +72,7 @@ func TestLogin_known_device(t *testing.T) {
 			cookie = mustLoginWithDevice(t, h, cookie, lan, accounttest.Password)
 		}
 		if _, err := loginWithDevice(t, h, cookie, minh, "something else"); !errors.Is(err, account.ErrLogin) {
-			t.Errorf("a cookie of another account: %v", err)
+			t.Errorf("a cookie of another account: error %v, want ErrLogin", err)
 		}
 	})
 }

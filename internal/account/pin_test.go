@@ -101,7 +101,7 @@ func TestTakeOver(t *testing.T) {
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
 		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Errorf("at a tablet that is logged out: %v", err)
+			t.Errorf("at a tablet that is logged out: error %v, want ErrInvalidToken", err)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 		}
 		wg.Wait()
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the right one after that: %v", err)
+			t.Errorf("the right one after that: error %v, want ErrPin", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues after ten wrong PINs = %+v, %v, want none", all, err)
@@ -163,19 +163,19 @@ func TestTakeOver_refused(t *testing.T) {
 			t.Errorf("a stranger's attempts counted: %v", err)
 		}
 		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
-			t.Errorf("an unknown account: %v", err)
+			t.Errorf("an unknown account: error %v, want ErrPin", err)
 		}
 		member := h.CreateMember(t, lan)
 		as := member.Actor(h.MustLogin(t, lan).Session.ID)
 		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPinRole) {
-			t.Errorf("from a member's phone: %v", err)
+			t.Errorf("from a member's phone: error %v, want ErrPinRole", err)
 		}
 		if err := f.SetPin(t.Context(), as, accounttest.Password, pin); !errors.Is(err, account.ErrPinRole) {
-			t.Errorf("a member's PIN: %v", err)
+			t.Errorf("a member's PIN: error %v, want ErrPinRole", err)
 		}
 		h.SetRole(t, f.cook.ID, authz.RoleOwner)
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("an owner by PIN: %v", err)
+			t.Errorf("an owner by PIN: error %v, want ErrPin", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues with an owner = %+v, %v, want none", all, err)
@@ -183,7 +183,7 @@ func TestTakeOver_refused(t *testing.T) {
 		h.SetRole(t, f.cook.ID, authz.RoleKitchen)
 		h.SetStatus(t, f.cook.ID, account.Disabled)
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("a disabled account: %v", err)
+			t.Errorf("a disabled account: error %v, want ErrPin", err)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestSetPin(t *testing.T) {
 		g := h.MustLogin(t, "cook@example.com")
 		actor := g.User.Actor(g.Session.ID)
 		if err := f.SetPin(t.Context(), actor, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
-			t.Errorf("another password: %v", err)
+			t.Errorf("another password: error %v, want ErrPassword", err)
 		}
 		if err := f.SetPin(t.Context(), actor, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
 			t.Error(err)
@@ -207,7 +207,7 @@ func TestSetPin(t *testing.T) {
 			testenv.NoError(t, f.RemovePin(t.Context(), actor))
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("removed: %v", err)
+			t.Errorf("removed: error %v, want ErrPin", err)
 		}
 	})
 }
@@ -233,10 +233,10 @@ func TestResetPin(t *testing.T) {
 			t.Fatalf("ResetPin = %+v, %v, want user %d", u, err, f.cook.ID)
 		}
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Errorf("a session of the PIN before: %v", err)
+			t.Errorf("a session of the PIN before: error %v, want ErrInvalidToken", err)
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the PIN before: %v", err)
+			t.Errorf("the PIN before: error %v, want ErrPin", err)
 		}
 		g := testenv.Must(f.takeOver(t, "250317"))(t)
 		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {

@@ -140,7 +140,7 @@ func TestTesters_not_set(t *testing.T) {
 		}
 	}
 	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", settings.TestOptions{Locale: "en"}); !errors.Is(err, settings.ErrSubject) {
-		t.Errorf("an unknown subject: %v", err)
+		t.Errorf("an unknown subject: error %v, want ErrSubject", err)
 	}
 	if n := len(testEntries(t, db)); n != 3 {
 		t.Errorf("%d entries", n)

@@ -94,7 +94,7 @@ func TestService_refuses(t *testing.T) {
 		}
 	}
 	if _, err := s.SetPicture(t.Context(), authz.System(), "icon", []byte("png")); !errors.Is(err, brand.ErrSlot) {
-		t.Errorf("an unknown slot: %v", err)
+		t.Errorf("an unknown slot: error %v, want ErrSlot", err)
 	}
 	if _, err := s.SetPicture(t.Context(), authz.System(), brand.Logo, nil); err == nil {
 		t.Error("a broken picture was stored")

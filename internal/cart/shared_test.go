@@ -84,17 +84,17 @@ func TestSharedDraft_limits(t *testing.T) {
 		}
 	}
 	if err := add(d, MaxLines, 1); !errors.Is(err, ErrUnits) {
-		t.Errorf("unit %d: %v", MaxUnits+1, err)
+		t.Errorf("unit %d: error %v, want ErrUnits", MaxUnits+1, err)
 	}
 	if err := add(d, 0, 1); err != nil {
 		t.Error("one less:", err)
 	}
 	if err := add(d, MaxLines, 1); !errors.Is(err, ErrFull) {
-		t.Errorf("line %d: %v", MaxLines+1, err)
+		t.Errorf("line %d: error %v, want ErrFull", MaxLines+1, err)
 	}
 	worn := NewSharedDraft(Shared{VisitID: "v", Added: maxAdded})
 	if err := add(worn, 1, 1); !errors.Is(err, ErrMaxAdded) {
-		t.Errorf("a line after %d: %v", maxAdded, err)
+		t.Errorf("a line after %d: error %v, want ErrMaxAdded", maxAdded, err)
 	}
 	if err := worn.Apply(SharedLine{ID: "line-2"}, noon); err != nil || len(worn.Changes()) != 0 {
 		t.Errorf("a tombstone after %d lines: %v, %v", maxAdded, worn.Changes(), err)
@@ -135,7 +135,7 @@ func TestSharedDraft_Take(t *testing.T) {
 			for _, l := range c.lines { // the phone repeats the request that added it
 				l.GuestHash = "an"
 				if err := d.Apply(l, noon); !errors.Is(err, ErrChanged) {
-					t.Errorf("%s comes back: %v", l.ID, err)
+					t.Errorf("%s comes back: error %v, want ErrChanged", l.ID, err)
 				}
 			}
 		})

@@ -94,7 +94,7 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 		t.Errorf("a country that was not stated: %+v, %v", got, err)
 	}
 	if _, err := (BranchEdit{Country: new(Country("XX"))}).apply(b, noon); !errors.Is(err, ErrCountry) {
-		t.Errorf("no country: %v", err)
+		t.Errorf("no country: error %v, want ErrCountry", err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestCategoryEdit_and_DishEdit(t *testing.T) {
 		t.Error("a name in an unsupported locale was accepted")
 	}
 	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
-		t.Errorf("a retired dish: %v", err)
+		t.Errorf("a retired dish: error %v, want ErrDishRetired", err)
 	}
 	before := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
 	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(before)

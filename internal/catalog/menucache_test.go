@@ -193,7 +193,7 @@ func TestMenuCache_Active_while_the_source_is_down(t *testing.T) {
 		wantPrice(t, m, 100)
 		time.Sleep(time.Minute + time.Second)
 		if _, err := price(t, m); !errors.Is(err, errDown) {
-			t.Errorf("after five minutes: %v", err)
+			t.Errorf("after five minutes: error %v, want %v", err, errDown)
 		}
 		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })
 		time.Sleep(menuAges.fresh)
@@ -222,7 +222,7 @@ func TestMenuCache_Active_ends_with_its_caller(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := m.Active(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller whose context ended got %v", err)
+			t.Errorf("a caller whose context ended: error %v, want DeadlineExceeded", err)
 		}
 		wantPrice(t, m, 100)
 		if n := s.branches.Load(); n != 1 {
@@ -235,7 +235,7 @@ func TestMenuCache_unknown_branch_is_not_cached(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *source, m *MenuCache) {
 		for id := int64(2); id < 50; id++ {
 			if _, err := m.Active(t.Context(), id); !errors.Is(err, ErrBranch) {
-				t.Errorf("branch %d: %v", id, err)
+				t.Errorf("branch %d: error %v, want ErrBranch", id, err)
 			}
 		}
 		m.menus.entries.Range(func(id, _ any) bool {
@@ -259,7 +259,7 @@ func TestMenuCache_Version(t *testing.T) {
 		}
 		for _, version := range []int64{60, 101} { // another branch's, unknown
 			if _, err := m.Version(t.Context(), 1, version); !errors.Is(err, ErrVersion) {
-				t.Errorf("version %d: %v", version, err)
+				t.Errorf("version %d: error %v, want ErrVersion", version, err)
 			}
 		}
 		s.err = errDown

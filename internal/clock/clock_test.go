@@ -144,7 +144,7 @@ func TestClock_samples(t *testing.T) {
 	kept := c.State()
 	w.during, w.trip = nil, 3*time.Second
 	if err := c.Measure(t.Context()); !errors.Is(err, ErrVague) {
-		t.Errorf("a clock was measured by answers that took seconds: %v", err)
+		t.Errorf("a clock was measured by answers that took seconds: error %v, want ErrVague", err)
 	}
 	w.trip, w.err = 0, errors.New("out of reach")
 	w.wall += time.Hour
@@ -336,7 +336,7 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Await(impatient); !errors.Is(err, context.Canceled) {
-		t.Errorf("a clock in doubt is not waited for: %v", err)
+		t.Errorf("a clock in doubt is not waited for: error %v, want Canceled", err)
 	}
 	<-doubted
 	waited := make(chan error)

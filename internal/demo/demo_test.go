@@ -168,7 +168,7 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Int("minutes", func(int) int64 { return 60 })
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)
 		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
-			t.Fatalf("the demo was loaded into another restaurant: %v", err)
+			t.Fatalf("the demo was loaded into another restaurant: error %v, want ErrTaken", err)
 		}
 		if all, err := catalogsql.New(db, nil).Branches(t.Context()); len(all) != 1 || err != nil {
 			t.Errorf("%d branches, %v", len(all), err)

@@ -236,7 +236,7 @@ func TestSender_unreachable(t *testing.T) {
 		h.server.Close()
 		for range 2 * mail.MaxAttempts {
 			if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-				h.t.Fatalf("without a server: %v", err)
+				h.t.Fatalf("without a server: error %v, want ErrUnreachable", err)
 			}
 		}
 		for _, r := range h.rows() {

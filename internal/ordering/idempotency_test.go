@@ -60,7 +60,7 @@ func TestService_once_abandoned(t *testing.T) {
 		synctest.Wait()
 		leave()
 		if err := <-second; !errors.Is(err, context.Canceled) {
-			t.Errorf("the repetition: %v", err)
+			t.Errorf("the repetition: error %v, want Canceled", err)
 		}
 		close(release)
 		if r := <-first; r.Order.ID != "7" || !r.New {

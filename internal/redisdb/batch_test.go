@@ -95,7 +95,7 @@ func TestDB_DoMulti_series_that_fails(t *testing.T) {
 		}
 		other := add.Command([]keyspace.Key{keyspace.MenuActive(1), keyspace.MenuActive(2)}, "1", "2") // R3
 		if _, err := db.DoMulti(t.Context(), adding(1, "1"), other); !errors.Is(err, redisdb.ErrSlots) {
-			t.Errorf("a group on two slots: %v", err)
+			t.Errorf("a group on two slots: error %v, want ErrSlots", err)
 		}
 	})
 }

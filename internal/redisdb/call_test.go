@@ -59,10 +59,10 @@ func TestDB_Do_refuses(t *testing.T) {
 			}
 		}
 		if _, err := db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{})); !errors.Is(err, redisdb.ErrKey) {
-			t.Errorf("DoMulti: %v", err)
+			t.Errorf("DoMulti: error %v, want ErrKey", err)
 		}
 		if err := db.Do(ctx, "HGETALL", keyspace.MenuActive(7), "too", "many").Err(); !errors.Is(err, redisdb.ErrReply) {
-			t.Errorf("the server's refusal: %v", err)
+			t.Errorf("the server's refusal: error %v, want ErrReply", err)
 		}
 		replies, err := db.DoMulti(ctx,
 			redisdb.Command("SET", keyspace.MenuActive(7), "x"), redisdb.Command("SMEMBERS", keyspace.MenuActive(7)))
@@ -72,7 +72,7 @@ func TestDB_Do_refuses(t *testing.T) {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		if err := db.Do(gone, "GET", keyspace.MenuActive(7)).Err(); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who has left: %v", err)
+			t.Errorf("a caller who has left: error %v, want Canceled", err)
 		}
 		if !db.Up() {
 			t.Error("a refusal or a caller who has left took the server down")

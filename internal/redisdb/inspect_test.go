@@ -49,7 +49,7 @@ func TestDB_Walk(t *testing.T) {
 		enough := errors.New("enough")
 		stop := func(*redisdb.Master, []redisdb.KeyInfo) error { return enough }
 		if err := db.Walk(t.Context(), "", nil, stop); !errors.Is(err, enough) {
-			t.Errorf("the walk goes on: %v", err)
+			t.Errorf("the walk goes on: error %v, want %v", err, enough)
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestInspector_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
 	if _, err := db.Inspect(t.Context()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a census of a dead server: %v", err)
+		t.Errorf("a census of a dead server: error %v, want ErrDown", err)
 	}
 }
 

@@ -175,14 +175,14 @@ func TestService_Open(t *testing.T) {
 	}
 	ctx, branchActor, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
 	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("another branch: %v", err)
+		t.Errorf("another branch: error %v, want ErrBranch", err)
 	}
 	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("no such branch: %v", err)
+		t.Errorf("no such branch: error %v, want ErrBranch", err)
 	}
 	for range maxConcurrent + 1 { // refused requests take no place
 		if _, err := open(ctx, branchActor, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
-			t.Errorf("the wrong way round: %v", err)
+			t.Errorf("the wrong way round: error %v, want ErrSpan", err)
 		}
 	}
 	first := testenv.Must(open(ctx, branchActor, 1, "2026-02-02"))(t)
@@ -190,7 +190,7 @@ func TestService_Open(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := open(gone, branchActor, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("one too many: error %v, want Canceled", err)
 	}
 	first()
 	if _, err := open(ctx, branchActor, 1, "2026-02-02"); err != nil {

@@ -27,7 +27,7 @@ func TestParseMailbox(t *testing.T) {
 		"a@b (House)", "House: a@b; (c)",
 	} {
 		if got, err := ParseMailbox(bad); !errors.Is(err, ErrMailbox) {
-			t.Errorf("%q is %+v, %v", bad, got, err)
+			t.Errorf("%q is %+v,: error %v, want ErrMailbox", bad, got, err)
 		}
 	}
 }

@@ -205,12 +205,12 @@ func TestConsole_86(t *testing.T) {
 		t.Errorf("second item = %+v, want one on the menu without a cap", it)
 	}
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
-		t.Errorf("phones show %s", body)
+		t.Errorf("menu = %s, want item 11 sold out", body)
 	}
 	decode[restored](t, s.asService(t, "POST", "/api/menu-items/11/restore", ""), 200)
 	s.expireMenus()
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); strings.Contains(body, `"isSoldOut":true`) {
-		t.Errorf("phones show %s", body)
+		t.Errorf("menu after the restoration = %s, want no sold-out item", body)
 	}
 }
 

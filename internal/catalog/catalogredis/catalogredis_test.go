@@ -118,7 +118,7 @@ func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Cache) {
 		broken := &loader{err: errors.New("broken")}
 		if _, err := c.GetOrLoad(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
-			t.Errorf("got %v", err)
+			t.Errorf("GetOrLoad: error %v, want %v", err, broken.err)
 		}
 		getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		getWithLoads(t, c, &loader{revision: 1}, 1, 0)

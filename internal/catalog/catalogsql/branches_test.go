@@ -73,7 +73,7 @@ func TestStore_CreateBranch_repeated(t *testing.T) {
 		}
 		other, digest := newBranch(t, "Quán Huệ")
 		if _, err := s.CreateBranch(t.Context(), authz.System(), other, "k", digest, now); !errors.Is(err, catalog.ErrBranchKeyReused) {
-			t.Errorf("another branch under the same key: %v", err)
+			t.Errorf("another branch under the same key: error %v, want ErrBranchKeyReused", err)
 		}
 	})
 }
@@ -88,6 +88,6 @@ func TestStore_CreateBranch_limit(t *testing.T) {
 		t.Errorf("the last branch: %v", err)
 	}
 	if _, err := s.CreateBranch(t.Context(), authz.System(), b, "", digest, now); !errors.Is(err, catalog.ErrTooManyBranches) {
-		t.Errorf("one branch too many: %v", err)
+		t.Errorf("one branch too many: error %v, want ErrTooManyBranches", err)
 	}
 }

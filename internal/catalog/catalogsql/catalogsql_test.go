@@ -68,10 +68,10 @@ func TestStore_Branch(t *testing.T) {
 			t.Errorf("at four in the morning in Taipei it is %s", got)
 		}
 		if _, err := s.Branch(t.Context(), 3); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("branch 3: %v", err)
+			t.Errorf("branch 3: error %v, want ErrBranch", err)
 		}
 		if _, err := s.Content(t.Context(), 3); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("the menu of branch 3: %v", err)
+			t.Errorf("the menu of branch 3: error %v, want ErrMenu", err)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestStore_Publish(t *testing.T) {
 			t.Errorf("publishing again: %+v, %v", again, err)
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
-			t.Errorf("a closed version was published again: %v", err)
+			t.Errorf("a closed version was published again: error %v, want ErrNotDraft", err)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			t.Helper()
 			e := catalog.Entry{Price: 1, Active: false}
 			if err := s.EditDraft(t.Context(), authz.System(), versionID, item, e, now); !errors.Is(err, catalog.ErrNotDraft) {
-				t.Errorf("a published version was edited: %v", err)
+				t.Errorf("a published version was edited: error %v, want ErrNotDraft", err)
 			}
 			testenv.Must(s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now))(t)
 			now := testenv.Must(s.Edition(t.Context(), versionID))(t)
@@ -163,7 +163,7 @@ func TestStore_Edition_refuses_drafts(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		for _, id := range []int64{draft(t, s, 1).ID, 999} {
 			if _, err := s.Edition(t.Context(), id); !errors.Is(err, catalog.ErrVersion) {
-				t.Errorf("version %d: %v", id, err)
+				t.Errorf("version %d: error %v, want ErrVersion", id, err)
 			}
 		}
 	})
@@ -176,7 +176,7 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 			testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now))
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
-			t.Errorf("a menu without an active item: %v", err)
+			t.Errorf("a menu without an active item: error %v, want ErrEmpty", err)
 		}
 		if got := content(t, s).Edition.VersionID; got != versionID {
 			t.Errorf("version %d is published after a refusal", got)

@@ -103,7 +103,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			t.Errorf("import = %v created and updated, want [60 0]", got)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("published without being asked to: %v", err)
+			t.Errorf("published without being asked to: error %v, want ErrMenu", err)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
 			t.Errorf("the same file again: %v", got)
@@ -209,7 +209,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 			}
 		}
 		if !errors.Is(to, catalog.ErrBranch) {
-			t.Errorf("copy to: %v", to)
+			t.Errorf("copy to: error %v, want ErrBranch", to)
 		}
 		// Branch 3 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
@@ -236,7 +236,7 @@ func TestMenuFiles_copy(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files, branch := menuFiles(s), emptyBranch(t, db)
 		if _, err := files.Copy(t.Context(), authz.System(), branchID, branchID+1, publish); !errors.Is(err, catalog.ErrCurrencies) {
-			t.Errorf("between currencies: %v", err)
+			t.Errorf("between currencies: error %v, want ErrCurrencies", err)
 		}
 		n := len(content(t, s).Edition.Items)
 		for _, want := range [][2]int{{n, 0}, {0, 0}} {

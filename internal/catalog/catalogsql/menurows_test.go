@@ -43,7 +43,7 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 			t.Errorf("the same request again: %+v", again)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("published without being asked to: %v", err)
+			t.Errorf("published without being asked to: error %v, want ErrMenu", err)
 		}
 		w.Publish = true
 		written(t, s, branch, w)

@@ -157,13 +157,13 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		manager := authz.Actor{Kind: authz.Account, UserID: 5, Role: authz.RoleManager, Branches: []int64{branchID}}
 		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
 		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender)}); !errors.Is(err, authz.ErrForbidden) {
-			t.Errorf("a manager: %v", err)
+			t.Errorf("a manager: error %v, want ErrForbidden", err)
 		}
 		for _, e := range []catalog.BranchEdit{
 			{Country: new(catalog.Country("JP"))}, {Currency: new(money.Currency("USD"))}, {Timezone: new("Asia/Tokyo")},
 		} {
 			if _, err := admin.Edit(t.Context(), manager, branchID, e); !errors.Is(err, authz.ErrForbidden) {
-				t.Errorf("a manager changes %+v: %v", e, err)
+				t.Errorf("a manager changes %+v: error %v, want ErrForbidden", e, err)
 			}
 		}
 		if b, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new(sender)}); err != nil || b.MailFrom != sender {
@@ -174,7 +174,7 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 			t.Errorf("a manager, unchanged: %v", err)
 		}
 		if _, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new("nobody")}); !errors.Is(err, catalog.ErrMailFrom) {
-			t.Errorf("no address: %v", err)
+			t.Errorf("no address: error %v, want ErrMailFrom", err)
 		}
 		if b, err := s.Branch(t.Context(), branchID); err != nil || b.MailFrom != sender {
 			t.Errorf("Branch = %+v, %v, want sender %s", b, err, sender)

@@ -124,7 +124,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 		}
 		testenv.NoError(t, c.Discard(t.Context(), cook, v.ID))
 		if _, _, err := c.Lines(t.Context(), cook, v.ID); !errors.Is(err, catalog.ErrVersion) {
-			t.Errorf("a discarded draft: %v", err)
+			t.Errorf("a discarded draft: error %v, want ErrVersion", err)
 		}
 		if it, _ := content(t, s).Edition.Item(item); it.Price != 65000 {
 			t.Errorf("the published menu changed: %+v", it)
@@ -172,7 +172,7 @@ func TestStore_ChangeBranch(t *testing.T) {
 		_, seen := h.Branch(t.Context(), otherBranchActor, branchID)
 		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
 			if !errors.Is(err, catalog.ErrBranch) {
-				t.Errorf("%s by an actor of another branch: %v", name, err)
+				t.Errorf("%s by an actor of another branch: error %v, want ErrBranch", name, err)
 			}
 		}
 	})

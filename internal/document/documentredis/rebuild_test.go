@@ -165,7 +165,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrRebuildRunning) {
-			t.Errorf("two at a time: %v", err)
+			t.Errorf("two at a time: error %v, want ErrRebuildRunning", err)
 		}
 		r.reconcile(t) // the other process keeps the claim
 		r.wantUsable(t, false)

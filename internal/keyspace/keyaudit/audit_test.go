@@ -267,7 +267,7 @@ func TestRun_rate(t *testing.T) {
 	stop := errors.New("stop")
 	o.wait = func(context.Context, time.Duration) error { return stop }
 	if _, err := Run(t.Context(), db, o); !errors.Is(err, stop) {
-		t.Errorf("the walk goes on: %v", err)
+		t.Errorf("the walk goes on: error %v, want %v", err, stop)
 	}
 }
 

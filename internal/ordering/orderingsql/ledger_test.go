@@ -78,7 +78,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		// Exactly the rest can be ordered.
 		do(r.Place("d", now, time.Hour, stock.Line{Item: 101, Qty: 7}))
 		if _, err := l.Do(t.Context(), r.Place("e", now, time.Hour, stock.Line{Item: 101, Qty: 1})); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("one too many: %v", err)
+			t.Errorf("one too many: error %v, want ErrSoldOut", err)
 		}
 	})
 }
@@ -141,11 +141,11 @@ func TestLedger_sameKey(t *testing.T) {
 			t.Errorf("%d orders, made %d times", n, made.Load())
 		}
 		if _, err := l.Do(t.Context(), r.Place("same", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 2})); !errors.Is(err, ordering.ErrIdempotency) {
-			t.Errorf("another body: %v", err)
+			t.Errorf("another body: error %v, want ErrIdempotency", err)
 		}
 		// A rejected order leaves its key unused.
 		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 100})); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("too many: %v", err)
+			t.Errorf("too many: error %v, want ErrSoldOut", err)
 		}
 		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 99})); err != nil {
 			t.Errorf("the same key after a refusal: %v", err)

@@ -105,14 +105,14 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 			t.Errorf("repeated: %+v, %v", again, err)
 		}
 		if _, err := c.order(c.ledger, "another", binh, more); !errors.Is(err, cart.ErrChanged) {
-			t.Errorf("ordered before: %v", err)
+			t.Errorf("ordered before: error %v, want ErrChanged", err)
 		}
 		c.wantLines("binh-2")
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t))
 		// A sold-out item stays in the cart.
 		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
 		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("sold out: %v", err)
+			t.Errorf("sold out: error %v, want ErrSoldOut", err)
 		}
 		c.wantLines("binh-2")
 	})

@@ -293,7 +293,7 @@ func TestSimulated_confirm_wrong(t *testing.T) {
 	more := a
 	more.Amount++
 	if _, err := l.Confirm(t.Context(), more); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another amount: %v", err)
+		t.Errorf("another amount: error %v, want ErrGateway", err)
 	}
 	for code, state := range map[string]payment.State{"1198": payment.Unknown, "9000": payment.Unknown, "1142": payment.Failed} {
 		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Code: code})

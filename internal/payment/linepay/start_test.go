@@ -66,7 +66,7 @@ func TestMerchant_Start_refuses(t *testing.T) {
 	p := purchaseOf(attempt())
 	p.Attempt.GatewayRef = ref // L1
 	if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("started twice: %v", err)
+		t.Errorf("started twice: error %v, want ErrGateway", err)
 	}
 	if len(l.requests) != 0 {
 		t.Errorf("%d calls were made", len(l.requests))

@@ -156,10 +156,10 @@ func TestMerchant_Check_others(t *testing.T) {
 	other := testAttempt()
 	other.ID = "1dfq5c2v9s6gk0r3b7m1n4t8u2"
 	if got, err := m.Check(t.Context(), other); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another attempt's answer: %+v, %v", got, err)
+		t.Errorf("another attempt's answer: %+v,: error %v, want ErrGateway", got, err)
 	}
 	if got, err := merchantAt(t, &api{answer: refunded("00", "05")}).Check(t.Context(), testAttempt()); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another command's answer: %+v, %v", got, err)
+		t.Errorf("another command's answer: %+v,: error %v, want ErrGateway", got, err)
 	}
 }
 

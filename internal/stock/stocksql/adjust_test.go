@@ -247,7 +247,7 @@ func TestAdjustment_keys_are_unique(t *testing.T) {
 			return err
 		})
 		if !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("a second row with the key: %v", err)
+			t.Errorf("a second row with the key: error %v, want ErrUnique", err)
 		}
 	})
 }
