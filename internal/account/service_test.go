@@ -72,7 +72,7 @@ func TestRegister(t *testing.T) {
 		want, _ := p.Normalized()
 		testenv.Equal(t, want, got.Profile)
 		if d := cmp.Diff(made, got); d != "" {
-			t.Errorf("the returned account differs from the stored one: %s", d)
+			t.Errorf("account (-returned +stored):\n%s", d)
 		}
 		if got.Role != authz.RoleUser || got.Status != account.Pending || got.Registered || got.Version != 1 ||
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {

@@ -149,7 +149,7 @@ func TestAlerts_fire(t *testing.T) {
 				t.Errorf("after %d minutes: %v", f.quiet, firing)
 			}
 			if diff := cmp.Diff([]string{f.alert}, firingAlerts(t, rules, series, f.loud)); diff != "" {
-				t.Errorf("after %d minutes: %s", f.loud, diff)
+				t.Errorf("alerts after %d minutes (-want +got):\n%s", f.loud, diff)
 			}
 		})
 	}

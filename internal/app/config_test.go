@@ -45,17 +45,17 @@ func TestConfig_AsServed(t *testing.T) {
 		return c.PublicURL
 	}
 	if url := served(); url != "http://127.0.0.1:8080" {
-		t.Errorf("without a server: %s", url)
+		t.Errorf("address without a server = %s, want http://127.0.0.1:8080", url)
 	}
 	for note, want := range map[string]string{
 		"http://127.0.0.1:18200\n": "http://127.0.0.1:18200", "javascript:x\n": "http://127.0.0.1:8080", "": "http://127.0.0.1:8080",
 	} {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, "public-url"), []byte(note), 0o600))
 		if url := served(); url != want {
-			t.Errorf("%q is noted: %s", note, url)
+			t.Errorf("address with note %q = %s, want %s", note, url, want)
 		}
 		if url := served("COMANDA_PUBLIC_URL=https://pho.example/"); url != "https://pho.example" {
-			t.Errorf("a given address: %s", url)
+			t.Errorf("configured address = %s, want https://pho.example", url)
 		}
 	}
 }
@@ -244,14 +244,14 @@ func TestParseRoles(t *testing.T) {
 func TestDocument(t *testing.T) {
 	openAPI := testenv.Must(app.Document("openapi"))(t)
 	if routes, policies := strings.Count(openAPI, "operationId:"), strings.Count(openAPI, "x-policy:"); routes == 0 || routes != policies {
-		t.Errorf("%d routes have %d policies", routes, policies)
+		t.Errorf("%d routes have %d policies, want one each", routes, policies)
 	}
 	for name, want := range map[string]string{
 		"openapi": "/cis/order/create:", "events": "order.placed", "keys": "q:cap:", "configuration": "COMANDA_LISTEN",
 	} {
 		text, err := app.Document(name)
 		if err != nil || !strings.Contains(text, want) {
-			t.Errorf("%s: %v, without %s", name, err, want)
+			t.Errorf("document %s: %v, want it with %s", name, err, want)
 		}
 	}
 	if _, err := app.Document("novel"); err == nil {

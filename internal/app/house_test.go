@@ -80,14 +80,14 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 			if o.PaymentWindow != 20*time.Minute || o.CounterWindow != time.Hour || o.ExpiryGrace != 10*time.Second ||
 				warn != 3*time.Minute || late != 20*time.Minute || o.ReturnTo != "https://hoa.example" ||
 				k.publicURL() != "https://hoa.example" || o.Methods.Check(payment.VNPay) != nil || o.Gateways[payment.VNPay] == nil {
-				t.Errorf("in force: %+v, tickets %v %v", o, warn, late)
+				t.Errorf("settings in force = %+v, tickets %v and %v, want the stored ones", o, warn, late)
 			}
 		}
 		testenv.NoError(t, change(t, remote,
 			map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}))
 		o := remote.Orders.Settings()
 		if o.PaymentWindow != 15*time.Minute || o.CounterWindow != 45*time.Minute || o.Methods.Check(payment.VNPay) == nil {
-			t.Errorf("after the removal: %+v", o)
+			t.Errorf("settings after the removal = %+v, want the defaults", o)
 		}
 	})
 }
@@ -163,10 +163,10 @@ func TestSettings_refuse(t *testing.T) {
 		}
 	}
 	if s := settingOf(t, k, "ticket_late"); s.Source != settings.FromDefault || s.Value != "20m0s" {
-		t.Errorf("a refused change left %+v", s)
+		t.Errorf("ticket_late after a refused change = %+v, want the default", s)
 	}
 	if s := settingOf(t, k, "ticket_warn"); s.Source != settings.FromProcess || !s.Fixed || s.Value != "5m0s" {
-		t.Errorf("a variable of the environment is %+v", s)
+		t.Errorf("ticket_warn = %+v, want that of the environment", s)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestSettings_environment_wins(t *testing.T) {
 	testenv.NoError(t, change(t, coreWithGateways(t, db, nil), map[string]string{"payment_window": "20m"}))
 	k := coreWithGateways(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
 	if w := k.Orders.Settings().PaymentWindow; w != 7*time.Minute {
-		t.Errorf("the window is %v", w)
+		t.Errorf("window = %v, want 7m of the environment", w)
 	}
 }
 
@@ -190,30 +190,30 @@ func TestSettings_lost_key(t *testing.T) {
 	file := filepath.Join(folder, "settings.key")
 	key := testenv.Must(os.ReadFile(file))(t)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the key's file: %v, %v", info, err)
+		t.Errorf("key file: %v, %v, want mode 0600", info, err)
 	}
 	rows := testenv.Must(withKey.Settings.Store.Rows(t.Context()))(t)
 	for _, r := range rows {
 		if strings.Contains(r.Value, "SECRET") || r.Encrypted != (r.Name == "vnpay_hash_secret") {
-			t.Errorf("stored: %+v", r)
+			t.Errorf("stored row = %+v, want only the secret, encrypted", r)
 		}
 	}
 	if s := settingOf(t, withKey, "vnpay_hash_secret"); s.Value != "" || !s.Set {
-		t.Errorf("a secret is shown as %+v", s)
+		t.Errorf("secret = %+v, want it set and not shown", s)
 	}
 	otherFolder := t.TempDir() // another machine, without the key
 	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": otherFolder})
 	o := k.Orders.Settings()
 	if o.PaymentWindow != 20*time.Minute || o.Methods.Check(payment.VNPay) == nil || k.checkSettings(t.Context()) == nil {
-		t.Errorf("without the key: %+v, %v", o, k.checkSettings(t.Context()))
+		t.Errorf("settings without the key = %+v, check %v, want VNPay off and a failing check", o, k.checkSettings(t.Context()))
 	}
 	if s := settingOf(t, k, "vnpay_hash_secret"); !s.Unreadable {
-		t.Errorf("without the key the secret is %+v", s)
+		t.Errorf("secret without the key = %+v, want it unreadable", s)
 	}
 	testenv.NoError(t, os.WriteFile(filepath.Join(otherFolder, "settings.key"), key, 0o600))
 	testenv.NoError(t, k.syncSettings(t.Context()))
 	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
-		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))
+		t.Errorf("settings with the key again = %+v, check %v, want VNPay on", o, k.checkSettings(t.Context()))
 	}
 }
 
@@ -236,18 +236,18 @@ func TestSettings_needs_restart(t *testing.T) {
 		}
 	}
 	if w := k.Orders.Settings().PaymentWindow; w != 20*time.Minute {
-		t.Errorf("the window in force is %v", w)
+		t.Errorf("window in force = %v, want 20m", w)
 	}
 	again := coreWithGateways(t, db, broker)
 	if s := settingOf(t, again, "payment_window"); s.Restart {
-		t.Errorf("after a restart: %+v", s)
+		t.Errorf("payment_window after a restart = %+v, want no restart", s)
 	}
 	if w := again.house.Load().config.rabbit(nil, nil, nil).PaymentWindow; w != 20*time.Minute {
-		t.Errorf("the timer queue is declared with %v", w)
+		t.Errorf("window of the timer queue = %v, want 20m", w)
 	}
 	without := coreWithGateways(t, db, nil)
 	testenv.NoError(t, change(t, without, map[string]string{"payment_window": "30m"}))
 	if s := settingOf(t, without, "payment_window"); s.Restart {
-		t.Errorf("without RabbitMQ: %+v", s)
+		t.Errorf("payment_window without RabbitMQ = %+v, want no restart", s)
 	}
 }

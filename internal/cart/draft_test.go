@@ -63,11 +63,11 @@ func TestDraft_Apply(t *testing.T) {
 				want.Version, want.UpdatedAt = 10, noon
 			}
 			if diff := cmp.Diff(want, d.Cart); diff != "" || d.Changed() != (c.want != nil) {
-				t.Errorf("dirty %t: %s", d.Changed(), diff)
+				t.Errorf("dirty %t (-want +got):\n%s", d.Changed(), diff)
 			}
 			testenv.Equal(t, c.removed, ids(d.Removed))
 			if diff := cmp.Diff(basket(), d.Loaded); diff != "" {
-				t.Errorf("the loaded cart was modified: %s", diff)
+				t.Errorf("loaded cart after a change of the draft (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestDraft_Apply_refuses(t *testing.T) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if diff := cmp.Diff(c.cart, d.Cart); diff != "" || d.Changed() || len(d.ChangedLines()) != 0 {
-				t.Errorf("a refused change was made: %s", diff)
+				t.Errorf("cart after a refused change (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -211,7 +211,7 @@ func TestCountedMenu_Left(t *testing.T) {
 		5: new(int64(0)), // off
 	} {
 		if d := cmp.Diff(want, c.Left(item)); d != "" {
-			t.Errorf("item %d: %s", item, d)
+			t.Errorf("item %d (-want +got):\n%s", item, d)
 		}
 	}
 }
@@ -247,6 +247,6 @@ func TestCategoryEdit_and_DishEdit(t *testing.T) {
 	want := before
 	want.CategoryID = 2
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
-		t.Errorf("omitted fields changed: %s, %v", diff, err)
+		t.Errorf("dish after an edit without fields (-want +got):\n%s, error %v", diff, err)
 	}
 }

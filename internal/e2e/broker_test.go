@@ -194,7 +194,7 @@ func (q queues) readAll(queue string, want map[string]bool) (all []amqp.Delivery
 		return len(got) >= len(want)
 	})
 	if diff := cmp.Diff(want, got); diff != "" {
-		q.t.Errorf("%s does not have the expected events:\n%s", queue, diff)
+		q.t.Errorf("%s does not have the expected events (-want +got):\n%s", queue, diff)
 	}
 	return all
 }

@@ -129,14 +129,14 @@ func (v served) unchanged(t *testing.T) {
 		lines[i] = line{it.ItemID, it.Qty, it.Notes}
 	}
 	if d := cmp.Diff(v.request.Items, lines); d != "" || now.Total != v.guest.s.price(v.request.Items) {
-		t.Errorf("order %s costs %d and is not what was asked for:\n%s", now.ID, now.Total, d)
+		t.Errorf("order %s for %d, lines (-requested +stored):\n%s", now.ID, now.Total, d)
 	}
 	if again := v.guest.place(v.request).want(t, http.StatusOK, "").order(t); again.ID != v.order.ID {
 		t.Errorf("a retry returned order %s instead of %s", again.ID, v.order.ID)
 	}
 	now.Items, now.Timeline = nil, nil
 	if d := cmp.Diff(v.order, now); d != "" {
-		t.Errorf("an order is no longer what it was:\n%s", d)
+		t.Errorf("order after the restart (-before +after):\n%s", d)
 	}
 }
 

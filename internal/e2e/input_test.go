@@ -81,10 +81,10 @@ func (s *installation) unchanged() func() {
 	return func() {
 		s.t.Helper()
 		if d := cmp.Diff(traces, s.rowCounts()); d != "" {
-			s.t.Errorf("refused requests have left something behind:\n%s", d)
+			s.t.Errorf("rows after refused requests (-before +after):\n%s", d)
 		}
 		if d := cmp.Diff(stock, s.must("stock", "show", "--json")); d != "" {
-			s.t.Errorf("refused requests have moved counters:\n%s", d)
+			s.t.Errorf("counters after refused requests (-before +after):\n%s", d)
 		}
 	}
 }

@@ -366,6 +366,6 @@ func (m *stockClient) checkEvents() {
 		}
 	}
 	if diff := cmp.Diff(want, m.messages.receive(all)); diff != "" {
-		m.s.t.Errorf("other systems received other events:\n%s", diff)
+		m.s.t.Errorf("other systems received other events (-want +got):\n%s", diff)
 	}
 }

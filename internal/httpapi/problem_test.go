@@ -97,7 +97,7 @@ func TestServer_ProblemShape(t *testing.T) {
 		"lines":     []any{map[string]any{"itemId": "11", "requested": 2.0, "available": 1.0}},
 	}
 	if d := cmp.Diff(want, a.problem(t)); d != "" || a.StatusCode != 409 {
-		t.Errorf("status %d: %s", a.StatusCode, d)
+		t.Errorf("status %d (-want +got):\n%s", a.StatusCode, d)
 	}
 
 	a = h.send("GET", "/fail?how=unknown", "")
@@ -132,7 +132,7 @@ func TestServer_ProblemOfPlainHandler(t *testing.T) {
 	delete(pa, "requestId")
 	delete(pb, "requestId")
 	if d := cmp.Diff(pb, pa); d != "" || a.Header.Get("ETag") != "" {
-		t.Errorf("headers %v, %s", a.Header, d)
+		t.Errorf("headers %v, problem (-want +got):\n%s", a.Header, d)
 	}
 	if a = h.send("GET", "/plain?how=unencodable", ""); a.StatusCode != 409 || a.problem(t)["code"] != "odd" {
 		t.Errorf("a member that is no JSON: %d %s", a.StatusCode, a.body)

@@ -119,10 +119,10 @@ func (h *env) run() {
 func (h *env) wantNoCode() {
 	h.t.Helper()
 	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
-		h.t.Errorf("the code leaked:\n%s\n%v", h.log, h.rows())
+		h.t.Errorf("code in the log or in a row:\n%s\n%v", h.log, h.rows())
 	}
 	if strings.Contains(h.log.String(), "@example.com") {
-		h.t.Errorf("a recipient was logged:\n%s", h.log)
+		h.t.Errorf("recipient in the log:\n%s", h.log)
 	}
 }
 
@@ -140,16 +140,16 @@ func TestSender(t *testing.T) {
 		h.run()
 		got, raw := h.server.Messages()
 		if len(got) != 25 || len(h.rows()) != 0 || h.counts["sent"] != 25 || h.counts["expired"] != 1 {
-			h.t.Fatalf("%d messages, left %v, counted %v", len(got), h.rows(), h.counts)
+			h.t.Fatalf("%d messages, rows %v, counts %v, want 25 sent and one expired", len(got), h.rows(), h.counts)
 		}
 		m := got[0].Header
 		if m.Get("To") != "<letter00@example.com>" || m.Get("From") != `"Comanda" <no-reply@house.example>` ||
 			m.Get("Message-Id") != "<letter00@house.example>" || m.Get("Auto-Submitted") != "auto-generated" ||
 			m.Get("Subject") != "Your verification code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
-			h.t.Errorf("headers %v", m)
+			h.t.Errorf("headers = %v, want those of a verification code", m)
 		}
 		if strings.Count(raw[0], code) < 3 { // expected in the subject, the text and the HTML
-			h.t.Errorf("the code is missing:\n%s", raw[0])
+			h.t.Errorf("message with fewer than three codes:\n%s", raw[0])
 		}
 		h.wantNoCode()
 	})
@@ -165,17 +165,17 @@ func TestSender_dead_letters(t *testing.T) {
 			h.run()
 			r := h.rows()[0]
 			if r.attempts != i+1 || (r.dead == 1) != (i+1 == mail.MaxAttempts) {
-				h.t.Fatalf("after %d attempts %+v", i+1, r)
+				h.t.Fatalf("row after %d attempts = %+v, want it dead after the last one", i+1, r)
 			}
 			if r.dead == 1 {
 				if r.fields != "{}" {
-					h.t.Errorf("a dead letter keeps %s", r.fields)
+					h.t.Errorf("fields of a dead letter = %s, want none", r.fields)
 				}
 				break
 			}
 			pause := time.UnixMilli(r.due).Sub(h.now)
 			if pause < last || pause <= 0 || pause > time.Hour {
-				h.t.Errorf("after attempt %d it waits %v, before that %v", i+1, pause, last)
+				h.t.Errorf("pause after attempt %d = %v, before %v, want a longer one of at most an hour", i+1, pause, last)
 			}
 			h.run() // too early: nothing happens
 			last = pause
@@ -183,7 +183,7 @@ func TestSender_dead_letters(t *testing.T) {
 			h.keepAlive()
 		}
 		if h.counts["failed"] != mail.MaxAttempts-1 || h.counts["dead"] != 1 {
-			h.t.Errorf("counted %v", h.counts)
+			h.t.Errorf("counts = %v, want every attempt failed but the last, which is dead", h.counts)
 		}
 		h.wantNoCode()
 	})
@@ -220,7 +220,7 @@ func TestSender_refused(t *testing.T) {
 			h.letter("b")
 			h.run()
 			if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 1 {
-				t.Errorf("%d messages, left %+v", len(got), h.rows())
+				t.Errorf("%d messages, rows %+v, want one each", len(got), h.rows())
 			}
 			h.wantNoCode()
 		})
@@ -248,7 +248,7 @@ func TestSender_unreachable(t *testing.T) {
 		h.sender = h.another()
 		h.run()
 		if got, _ := h.server.Messages(); len(got) != 3 {
-			h.t.Errorf("%d messages", len(got))
+			h.t.Errorf("%d messages, want 3", len(got))
 		}
 		h.wantNoCode()
 	})
@@ -273,7 +273,7 @@ func TestSender_restart(t *testing.T) {
 		h.now = h.now.Add(3 * time.Minute)
 		testenv.NoError(h.t, next.RunOnce(h.t.Context()))
 		if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 0 {
-			h.t.Errorf("%d messages, left %v", len(got), h.rows())
+			h.t.Errorf("%d messages, rows %v, want one and none", len(got), h.rows())
 		}
 	})
 }
@@ -298,7 +298,7 @@ func TestSender_reply_lost(t *testing.T) {
 	h.server.Drop(false)
 	h.run()
 	if got, _ := h.server.Messages(); len(got) != 1 {
-		t.Errorf("%d messages", len(got))
+		t.Errorf("%d messages, want 1", len(got))
 	}
 }
 
@@ -327,11 +327,11 @@ func TestSender_slow_server(t *testing.T) {
 		h.run()
 		for id, times := range sent {
 			if times != 1 {
-				h.t.Errorf("%s was sent %d times", id, times)
+				h.t.Errorf("%s was sent %d times, want once", id, times)
 			}
 		}
 		if len(sent) != n || len(h.rows()) != 0 {
-			h.t.Errorf("%d sent, left %v", len(sent), h.rows())
+			h.t.Errorf("%d messages, rows %v, want %d and none", len(sent), h.rows(), n)
 		}
 	})
 }
@@ -372,7 +372,7 @@ func TestSender_from(t *testing.T) {
 			"<account@house.example>": {"Quán Hoa", "no-reply@house.example"}, "<branch@house.example>": {`Quán "Hoa", Q.1`, "q1@house.example"},
 		}
 		if len(got) != len(want) {
-			h.t.Fatalf("%d messages", len(got))
+			h.t.Fatalf("%d messages, want %d", len(got), len(want))
 		}
 		for _, m := range got {
 			from, err := m.Header.AddressList("From")
@@ -407,7 +407,7 @@ func TestSender_concurrent(t *testing.T) {
 			seen[m.Header.Get("Message-Id")]++
 		}
 		if len(got) != n || len(seen) != n || len(h.rows()) != 0 {
-			h.t.Errorf("%d messages, %d distinct, %d left in the outbox", len(got), len(seen), len(h.rows()))
+			h.t.Errorf("%d messages, %d distinct, %d left in the outbox, want %d, all distinct", len(got), len(seen), len(h.rows()), n)
 		}
 	})
 }
@@ -429,7 +429,7 @@ func TestStore_backlog(t *testing.T) {
 		h.now = h.now.Add(time.Minute)
 		expect(1, 1, time.Minute)
 		if n, err := s.Purge(h.t.Context(), h.now); err != nil || n != 1 {
-			h.t.Errorf("%d purged, %v", n, err)
+			h.t.Errorf("Purge = %d, %v, want 1", n, err)
 		}
 		expect(1, 0, time.Minute)
 	})

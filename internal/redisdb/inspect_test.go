@@ -182,7 +182,7 @@ func TestMaster_Walk(t *testing.T) {
 					w.TTL = 0 // not read
 				}
 				if d := cmp.Diff(w, got[k.String()]); d != "" {
-					t.Errorf("question %d about %s: %s", q, k, d)
+					t.Errorf("question %d about %s (-want +got):\n%s", q, k, d)
 				}
 			}
 		}

@@ -18,7 +18,7 @@ func TestDB_Memory(t *testing.T) {
 		db, _ := openDB(t, quick(s.Addr()))
 		m := testenv.Must(db.Memory(t.Context()))(t)
 		if d := cmp.Diff([]string{s.Addr() + ": allkeys-lfu"}, m.Evicting()); d != "" || m.Evicted != 0 {
-			t.Errorf("%d keys; %s", m.Evicted, d)
+			t.Errorf("%d evicted keys, policies (-want +got):\n%s", m.Evicted, d)
 		}
 		for i := range 40 {
 			s.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))

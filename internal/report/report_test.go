@@ -107,7 +107,7 @@ func TestMoneyOf(t *testing.T) {
 		[]Refunds{{"", "VNPAY", "STAFF", "DONE", 1, 30}, {"", "VNPAY", "STAFF", "REFUSED", 1, 5}, {"", "VNPAY", "PAID_TWICE", "DUE", 1, 100}},
 	)
 	if diff := cmp.Diff(Money{Captured: 600, Refunded: 35, Returned: 100, Done: 30}, m); diff != "" || m.Kept() != 465 {
-		t.Errorf("kept %d: %s", m.Kept(), diff)
+		t.Errorf("money, kept %d (-want +got):\n%s", m.Kept(), diff)
 	}
 }
 

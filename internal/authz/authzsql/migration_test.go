@@ -82,7 +82,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 		syncs(t, db, routes)
 		testenv.NoError(t, db.Migrate(t.Context()))
 		if d := cmp.Diff(again, grantedRoutes(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
-			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
+			t.Errorf("routes of KITCHEN = %v after a later grant, all (-before +after):\n%s", again["KITCHEN"], d)
 		}
 	})
 }

@@ -70,7 +70,7 @@ func TestSyncPermissions(t *testing.T) {
 		syncs(t, db, table())
 		again, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, again); d != "" || err != nil {
-			t.Errorf("a second sync wrote something: %v %s", err, d)
+			t.Errorf("second sync: error %v, versions (-before +after):\n%s", err, d)
 		}
 	})
 }

@@ -257,7 +257,7 @@ func TestCart_refuses(t *testing.T) {
 			})
 		}
 		if diff := cmp.Diff(before.body, s.ask(t, "7", "GET", "/cart", "").body); diff != "" {
-			t.Errorf("refusals have changed the cart: %s", diff)
+			t.Errorf("cart after refusals (-want +got):\n%s", diff)
 		}
 		if otherLines := s.ask(t, "8", "GET", "/cart", "").items(t); len(otherLines) != 1 || otherLines[0]["quantity"] != 1.0 {
 			t.Errorf("the other's cart: %v", otherLines)

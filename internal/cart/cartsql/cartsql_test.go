@@ -156,7 +156,7 @@ func TestQueueDelete(t *testing.T) {
 					return err
 				}
 				if diff := cmp.Diff(first.Cart, carts[one.UserID]); diff != "" || len(carts) != 2 {
-					t.Errorf("%d carts: %s", len(carts), diff)
+					t.Errorf("%d carts, the first (-want +got):\n%s", len(carts), diff)
 				}
 				taken := cartsql.QueueDelete(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]})
 				documentsql.Queue(tx, h.Clock.Now(), taken...)
@@ -170,7 +170,7 @@ func TestQueueDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(first.Cart, h.Get(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
-			t.Errorf("after the rollback: %s", diff)
+			t.Errorf("cart after the rollback (-want +got):\n%s", diff)
 		}
 		testenv.NoError(t, take(nil))
 		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Get(t, one).ID != 0 {

@@ -60,7 +60,7 @@ func TestStore_Shared(t *testing.T) {
 			}
 			seen, err := otherProcess.Shared(t.Context(), c.change.VisitID)
 			if diff := cmp.Diff(got, seen); err != nil || diff != "" {
-				t.Errorf("%d: the other process reads %v %s", i, err, diff)
+				t.Errorf("step %d, cart in the other process: error %v, (-want +got):\n%s", i, err, diff)
 			}
 			version, err := otherProcess.SharedVersion(t.Context(), c.change.VisitID)
 			if err != nil || version != got.Version {

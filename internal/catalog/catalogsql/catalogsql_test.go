@@ -65,7 +65,7 @@ func TestStore_Branch(t *testing.T) {
 			t.Errorf("Branch = %+v, want Comanda 台北 in TWD, from 5:00, closing visits after 90 min", b)
 		}
 		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
-			t.Errorf("at four in the morning in Taipei it is %s", got)
+			t.Errorf("business date at four in the morning in Taipei = %s, want 2026-02-26", got)
 		}
 		if _, err := s.Branch(t.Context(), 3); !errors.Is(err, catalog.ErrBranch) {
 			t.Errorf("branch 3: error %v, want ErrBranch", err)
@@ -81,10 +81,10 @@ func TestStore_Publish(t *testing.T) {
 		before := content(t, s)
 		v := draft(t, s, 70000)
 		if v.Number != 2 || v.Status != catalog.Draft || v.BranchID != branchID {
-			t.Errorf("the draft is %+v", v)
+			t.Errorf("draft = %+v, want version 2 of branch 1", v)
 		}
 		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
-			t.Errorf("a draft is seen before it is published: %s", d)
+			t.Errorf("content before the publication (-want +got):\n%s", d)
 		}
 		published, err := s.Publish(t.Context(), authz.System(), v.ID, now)
 		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
@@ -92,17 +92,17 @@ func TestStore_Publish(t *testing.T) {
 		}
 		after := content(t, s)
 		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
-			t.Errorf("version %d is published with the price %d", after.Edition.VersionID, it.Price)
+			t.Errorf("version %d is published with price %d, want %d with 70000", after.Edition.VersionID, it.Price, v.ID)
 		}
 		if len(after.Edition.Items) != len(before.Edition.Items) {
-			t.Errorf("%d items became %d", len(before.Edition.Items), len(after.Edition.Items))
+			t.Errorf("%d items became %d, want as many", len(before.Edition.Items), len(after.Edition.Items))
 		}
 		if after.Revision <= before.Revision {
-			t.Errorf("the revision went from %d to %d", before.Revision, after.Revision)
+			t.Errorf("revision went from %d to %d, want a higher one", before.Revision, after.Revision)
 		}
 		again, err := s.Publish(t.Context(), authz.System(), v.ID, now.Add(time.Hour))
 		if err != nil || again != published || content(t, s).Revision != after.Revision {
-			t.Errorf("publishing again: %+v, %v", again, err)
+			t.Errorf("repeated Publish = %+v, %v, want the same version and revision", again, err)
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
 			t.Errorf("a closed version was published again: error %v, want ErrNotDraft", err)
@@ -123,7 +123,7 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			testenv.Must(s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now))(t)
 			now := testenv.Must(s.Edition(t.Context(), versionID))(t)
 			if d := cmp.Diff(before.Edition, now, cmp.AllowUnexported(catalog.Edition{})); d != "" {
-				t.Errorf("version %d has changed: %s", versionID, d)
+				t.Errorf("version %d (-before +after):\n%s", versionID, d)
 			}
 		}
 		check()
@@ -149,11 +149,11 @@ func TestStore_Publish_at_once(t *testing.T) {
 		it, _ := inForce.Item(item)
 		want := map[int64]int64{drafts[0].ID: 70000, drafts[1].ID: 80000, drafts[2].ID: 90000}[inForce.VersionID]
 		if it.Price != want {
-			t.Errorf("version %d is published with the price %d", inForce.VersionID, it.Price)
+			t.Errorf("version %d is published with price %d, want %d", inForce.VersionID, it.Price, want)
 		}
 		for _, v := range drafts {
 			if _, err := s.Edition(t.Context(), v.ID); err != nil {
-				t.Errorf("version %d was not published: %v", v.ID, err)
+				t.Errorf("Edition(%d): %v", v.ID, err)
 			}
 		}
 	})
@@ -179,7 +179,7 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 			t.Errorf("a menu without an active item: error %v, want ErrEmpty", err)
 		}
 		if got := content(t, s).Edition.VersionID; got != versionID {
-			t.Errorf("version %d is published after a refusal", got)
+			t.Errorf("version %d is published after a refusal, want %d", got, versionID)
 		}
 	})
 }
@@ -211,15 +211,15 @@ func TestStore_SetQuota(t *testing.T) {
 		for _, want := range []*int64{new(int64(0)), new(int64(50)), nil} {
 			b, err := s.SetQuota(t.Context(), authz.System(), item, want, now)
 			if err != nil || b != branchID {
-				t.Fatalf("branch %d, %v", b, err)
+				t.Fatalf("SetQuota = branch %d, %v, want %d", b, err, branchID)
 			}
 			got, limited := content(t, s).Quotas[item]
 			if limited != (want != nil) || limited && got != *want {
-				t.Errorf("the quota is %d, %t", got, limited)
+				t.Errorf("quota = %d, limited %t, want that of SetQuota", got, limited)
 			}
 		}
 		if got := content(t, s).Revision; got != before.Revision+3 {
-			t.Errorf("three changes moved the revision from %d to %d", before.Revision, got)
+			t.Errorf("three changes moved the revision from %d to %d, want 3 more", before.Revision, got)
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestStore_calls_the_hook(t *testing.T) {
 			t.Error("the hook's error was swallowed")
 		}
 		if got := content(t, s).Quotas[item]; got != 20 {
-			t.Errorf("a change that the hook refused was kept: %d", got)
+			t.Errorf("quota after the hook's refusal = %d, want 20", got)
 		}
 	})
 }

@@ -129,7 +129,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 			t.Errorf("changed rows = %+v, want Phở bò for 70000", changed)
 		}
 		if d := cmp.Diff(before, state(t, s, branchID), importedFields); d != "" {
-			t.Errorf("a refused change wrote: %s", d)
+			t.Errorf("content after a refused change (-before +after):\n%s", d)
 		}
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
 		second.Rows[1] = row(pho, 70_000)

@@ -59,7 +59,7 @@ func TestStore_TakeOff(t *testing.T) {
 		calls.want(t, "11=0")
 		c := content(t, s)
 		if d := cmp.Diff([]int64{item}, c.Off); d != "" || c.Revision <= before.Revision || c.Quotas[item] != 20 {
-			t.Errorf("%s, revision %d, quota %d", d, c.Revision, c.Quotas[item])
+			t.Errorf("items off (-want +got):\n%s\nrevision %d, quota %d", d, c.Revision, c.Quotas[item])
 		}
 		if absent, err := s.OffItems(t.Context(), branchID); err != nil || absent[item] != want {
 			t.Errorf("OffItems = %v, %v, want %+v", absent, err, want)

@@ -85,14 +85,14 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			t.Fatalf("AddLine = %+v, %v, want an active line of the dish for 9000 with quota 3", l, err)
 		}
 		if diff := cmp.Diff(append(slices.Clone(before), l.ItemID), items()); diff != "" {
-			t.Errorf("a new line comes last: %s", diff)
+			t.Errorf("items after a new line, which comes last (-want +got):\n%s", diff)
 		}
 		again, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9500, Sort: new(int64(0))})
 		if err != nil || again.ItemID != l.ItemID || again.Price != 9500 {
 			t.Errorf("AddLine again = %+v, %v, want the same item for 9500", again, err)
 		}
 		if diff := cmp.Diff(append([]int64{l.ItemID}, before...), items()); diff != "" {
-			t.Errorf("put in front: %s", diff)
+			t.Errorf("items after a line put in front (-want +got):\n%s", diff)
 		}
 		// An entry without a position keeps its position.
 		testenv.NoError(t, s.EditDraft(t.Context(), cook, v.ID, l.ItemID,

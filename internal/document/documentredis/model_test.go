@@ -381,7 +381,7 @@ func (m *machine) compare(t *rapid.T) {
 			}
 		}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("warm %v: by %v: %s", warm, f, d)
+			t.Fatalf("warm %v: by %v (-want +got):\n%s", warm, f, d)
 		}
 		for e, n := range map[*document.Entity]int{
 			document.Cart: len(m.carts), document.CartDetail: len(m.details), document.Dish: len(m.dishes), document.Order: len(m.orders),

@@ -210,7 +210,7 @@ func TestReader_finds(t *testing.T) {
 					want := q.want[min(offset, len(q.want)):]
 					want = want[:min(2, len(want))]
 					if d := cmp.Diff(want, idsOf(docs)); err != nil || total != len(q.want) || d != "" {
-						t.Errorf("warm %v, %v from %d: %d in all, %v; %s", warm, q.filter, offset, total, err, d)
+						t.Errorf("warm %v, %v from %d: %d in all, %v; (-want +got):\n%s", warm, q.filter, offset, total, err, d)
 					}
 				}
 			}

@@ -190,7 +190,7 @@ func queries(t *testing.T, r *fixture, order string) {
 		of(document.Order, document.Filter{"user": "7"}), of(document.OrderDetail, document.Filter{"order": order}), byRef.ID,
 	}
 	if d := cmp.Diff([]string{order, order + "-1," + order + "-2", order}, got); d != "" || sql.n != 0 {
-		t.Errorf("with %d questions to SQL: %s", sql.n, d)
+		t.Errorf("after %d queries of SQL (-want +got):\n%s", sql.n, d)
 	}
 	testenv.NoError(t, r.data.PutCart(t.Context(), 124, 7), r.data.PutDetail(t.Context(), 458, 124, 789, 1))
 	r.project(t)

@@ -60,7 +60,7 @@ func TestSizes(t *testing.T) {
 			for _, x := range e.Sets() {
 				for _, limit := range []int{1, 2, 100} {
 					if d := cmp.Diff(want[x], sizes(t, s, e, x.Name, limit)); d != "" {
-						t.Errorf("%s by %s, %d at a time: %s", e.Name, x.Name, limit, d)
+						t.Errorf("%s by %s, %d at a time (-want +got):\n%s", e.Name, x.Name, limit, d)
 					}
 				}
 				delete(want, x)

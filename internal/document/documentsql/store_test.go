@@ -234,7 +234,7 @@ func TestIDs(t *testing.T) {
 				return strings.Compare(a, b)
 			})
 			if d := cmp.Diff(sorted, all); len(slices.Compact(sorted)) != want || d != "" {
-				t.Errorf("%s: %d ids; %s", e.Name, len(all), d)
+				t.Errorf("%s: %d ids (-want +got):\n%s", e.Name, len(all), d)
 			}
 		}
 	})
@@ -317,7 +317,7 @@ func TestOwners(t *testing.T) {
 		} {
 			got, err := s.Owners(ctx, q.e, q.e.Index(q.index), []string{q.value, "nobody"})
 			if d := cmp.Diff(q.want, got); err != nil || d != "" {
-				t.Errorf("%s by %s %q: %v %s", q.e.Name, q.index, q.value, err, d)
+				t.Errorf("%s by %s %q: error %v, (-want +got):\n%s", q.e.Name, q.index, q.value, err, d)
 			}
 		}
 	})

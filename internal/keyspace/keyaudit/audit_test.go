@@ -202,7 +202,7 @@ func TestRun_undeclared_keys(t *testing.T) {
 		defer db.Close()
 		r := mustRun(t, db, withoutPause())
 		if d := cmp.Diff([]Finding{want}, r.Findings); d != "" {
-			t.Errorf("namespace %q: %s", namespace, d)
+			t.Errorf("findings in namespace %q (-want +got):\n%s", namespace, d)
 		}
 		if len(r.Families) != 1 || r.Families[0].Pattern != "?" || r.Families[0].Bytes <= 0 {
 			t.Errorf("families %+v", r.Families)

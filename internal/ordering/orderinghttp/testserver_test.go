@@ -422,7 +422,7 @@ func (h *testServer) wantRows(lines ...string) {
 		got[i] = strings.TrimSpace(got[i])
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		h.t.Errorf("the books: %s", d)
+		h.t.Errorf("the books (-want +got):\n%s", d)
 	}
 	h.balanced()
 }

@@ -320,7 +320,7 @@ func (m *kitchen) check(t *rapid.T) {
 		}
 	}
 	if diff := cmp.Diff(lists, shown); diff != "" {
-		t.Fatalf("the board: %s", diff)
+		t.Fatalf("board (-want +got):\n%s", diff)
 	}
 	for _, d := range b.AllDay(0) {
 		portions -= d.Qty

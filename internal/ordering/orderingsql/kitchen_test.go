@@ -113,28 +113,28 @@ func TestLedger_kitchen(t *testing.T) {
 		want := []ordering.StepTaken{taken, taken}
 		want[1].Version, want[1].From, want[1].To = 4, ordering.Accepted, ordering.Preparing
 		if diff := cmp.Diff(want, d.Steps); diff != "" || d.Version != 7 {
-			t.Errorf("version %d: %s", d.Version, diff)
+			t.Errorf("version %d, want 7; steps (-want +got):\n%s", d.Version, diff)
 		}
 		if n := r.Events(t, event.OrderProgressed.Name); n != 2+4+2+1 {
-			t.Errorf("%d events", n)
+			t.Errorf("%d events, want 9", n)
 		}
 		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started and three items
-			t.Errorf("its document was to be shown anew %d times", n)
+			t.Errorf("document marked as changed %d times, want 6", n)
 		}
 		wantBoard(t, reader, now, []string{cooking, voided}, []string{served, cleared})
 		oldest, err := reader.OldestTickets(t.Context(), time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC))
 		if err != nil || len(oldest) != 1 || !oldest[1].Equal(d.PaidAt) {
-			t.Errorf("the oldest is of %v, %v", oldest, err)
+			t.Errorf("oldest ticket = %v, %v, want that of branch 1", oldest, err)
 		}
 		if none, err := reader.OldestTickets(t.Context(), now.Add(time.Hour)); err != nil || len(none) != 0 {
-			t.Errorf("later there are still %v, %v", none, err)
+			t.Errorf("oldest tickets an hour later = %v, %v, want none", none, err)
 		}
 
 		// Only the served order was ready. A recall keeps the time at which an order was ready, and serving does not
 		// set it.
 		took, err := reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 30)
 		if err != nil || len(took) != 1 || took[0] < 0 || took[0] > time.Minute {
-			t.Errorf("ready after %v, %v", took, err)
+			t.Errorf("ready times = %v, %v, want one of at most a minute", took, err)
 		}
 		for name, read := range map[string]func() ([]time.Duration, error){
 			"another branch": func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 2, now.Add(-time.Minute), 30) },
@@ -142,7 +142,7 @@ func TestLedger_kitchen(t *testing.T) {
 			"none":           func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 0) },
 		} {
 			if took, err := read(); err != nil || len(took) != 0 {
-				t.Errorf("%s: ready after %v, %v", name, took, err)
+				t.Errorf("%s: ready times = %v, %v, want none", name, took, err)
 			}
 		}
 	})
@@ -155,13 +155,13 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 	slices.Sort(todo)
 	slices.Sort(done)
 	if diff := cmp.Diff(todo, ids(rows.Tickets)); diff != "" {
-		t.Errorf("to be done: %s", diff)
+		t.Errorf("tickets (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(done, ids(rows.Served)); diff != "" {
-		t.Errorf("done: %s", diff)
+		t.Errorf("served (-want +got):\n%s", diff)
 	}
 	if len(rows.Awaiting) != 0 {
-		t.Errorf("awaiting %v", ids(rows.Awaiting))
+		t.Errorf("awaiting = %v, want none", ids(rows.Awaiting))
 	}
 	for _, tk := range slices.Concat(rows.Tickets, rows.Served) {
 		if tk.Table != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
@@ -213,14 +213,14 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 		}
 		done := do(step(id, ordering.Start, 0), step(id, ordering.Done, 0), step(id, ordering.Serve, 0))
 		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt }); got != "0 1 1" {
-			t.Errorf("served at this moment: %s", got)
+			t.Errorf("board with orders served at this moment = %s, want 0 1 1", got)
 		}
 		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt.Add(time.Millisecond) }); got != "0 0 1" {
-			t.Errorf("served before: %s", got)
+			t.Errorf("board with orders served later = %s, want 0 0 1", got)
 		}
 		do(orderingtest.End(awaiting, ordering.StaffCanceled))
 		if got := look(func(*ordering.BoardQuery) {}); got != "0 1 0" {
-			t.Errorf("after the cancellation: %s", got)
+			t.Errorf("board after the cancellation = %s, want 0 1 0", got)
 		}
 	})
 }
@@ -243,22 +243,22 @@ func TestLedger_bumpRace(t *testing.T) {
 			}
 			changed, unchanged, refused := storm(t, ledgers, step(id, kind, seen))
 			if changed != 1 || kind == ordering.Recall && refused != 19 || kind != ordering.Recall && unchanged != 19 {
-				t.Errorf("%s: %d of 20 did it, %d found it done, %d were refused", kind, changed, unchanged, refused)
+				t.Errorf("%s: %d of 20 steps changed it, %d found it done, %d were refused; want one change", kind, changed, unchanged, refused)
 			}
 			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
 			if err != nil || d.Version != seen+1 && seen != 0 {
-				t.Errorf("version %d after %d, %v", d.Version, seen, err)
+				t.Errorf("version %d after %d, %v, want one more", d.Version, seen, err)
 			}
 			o = d.Order
 		}
 		if o.Status != ordering.Preparing {
-			t.Errorf("it is %s", o.Status)
+			t.Errorf("status = %s, want PREPARING", o.Status)
 		}
 		if changed, unchanged, _ := storm(t, ledgers, mark(id, 0, true)); changed != 1 || unchanged != 19 {
-			t.Errorf("%d ticked it off, %d found it so", changed, unchanged)
+			t.Errorf("%d marks changed it, %d found it marked; want 1 and 19", changed, unchanged)
 		}
 		if n := r.Events(t, event.OrderProgressed.Name); n != 6 {
-			t.Errorf("%d events", n)
+			t.Errorf("%d events, want 6", n)
 		}
 	})
 }
@@ -274,7 +274,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 	testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		held, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], locking.Must("lock"))
 		if err != nil || len(held) != 1 {
-			t.Fatalf("%d counters are held, %v", len(held), err)
+			t.Fatalf("%d counters locked, %v, want 1", len(held), err)
 		}
 		within, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
@@ -331,7 +331,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 			}
 			began := d.Status == ordering.Preparing
 			if began != (bump == nil) || !began && !errors.Is(bump, ordering.ErrVoided) && !errors.Is(bump, ordering.ErrChanged) {
-				t.Errorf("it is %s, and the bump was answered %v", d.Status, bump)
+				t.Errorf("status %s after the step with error %v, want PREPARING exactly without an error", d.Status, bump)
 			}
 		}
 	})

@@ -56,7 +56,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 			t.Errorf("numbers %d, %d, %d", paid.Number, canceled.Number, expired.Number)
 		}
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 9}, {Item: 102, Cap: -1, Held: 3}}, r.Counts(t)); diff != "" {
-			t.Errorf("held: %s", diff)
+			t.Errorf("counts while held (-want +got):\n%s", diff)
 		}
 		if o := do(orderingtest.Pay(paid.ID, now)); !o.Changed || o.Order.PaymentStatus != ordering.Paid {
 			t.Errorf("paid: %+v", o)
@@ -68,7 +68,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 			t.Errorf("expired: %+v", o)
 		}
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Used: 3}, {Item: 102, Cap: -1, Used: 1}}, r.Counts(t)); diff != "" {
-			t.Errorf("after: %s", diff)
+			t.Errorf("counts at the end (-want +got):\n%s", diff)
 		}
 		for name, n := range map[string]int64{"order.placed": 3, "order.paid": 1, "order.canceled": 2} {
 			if got := r.Events(t, name); got != n {

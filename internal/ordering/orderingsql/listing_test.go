@@ -78,7 +78,7 @@ func TestOrders_Listed(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || total != c.total {
-				t.Errorf("%s: %d in all %s", c.name, total, diff)
+				t.Errorf("%s: %d in all (-want +got):\n%s", c.name, total, diff)
 			}
 		}
 	})
@@ -113,7 +113,7 @@ func TestOrders_ListedAttempts(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" || total != c.total {
-				t.Errorf("%s: %d in all %s", c.name, total, diff)
+				t.Errorf("%s: %d in all (-want +got):\n%s", c.name, total, diff)
 			}
 		}
 	})

@@ -267,7 +267,7 @@ func (m *machine) wantSoldOut(t *rapid.T, err error, want []ordering.ShortLine) 
 		t.Fatalf("an order that does not fit was answered: error %v, want ErrSoldOut", err)
 	}
 	if diff := cmp.Diff(want, ordering.ShortLines(err)); diff != "" {
-		t.Fatalf("the lines that do not fit: %s", diff)
+		t.Fatalf("the lines that do not fit (-want +got):\n%s", diff)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestClaimChecks(t *testing.T) {
 		} {
 			got, err := paymentsql.ClaimChecks(t.Context(), db, at.Add(c.after), 10)
 			if d := cmp.Diff(c.want, ids(got, attemptID)); err != nil || d != "" {
-				t.Errorf("after %v: %v, %s", c.after, err, d)
+				t.Errorf("after %v: %v, (-want +got):\n%s", c.after, err, d)
 			}
 		}
 		got := testenv.Must(paymentsql.Attempts(t.Context(), db, []string{"o"}))(t)

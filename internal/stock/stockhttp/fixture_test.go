@@ -204,7 +204,7 @@ func (a answer) wantJSON(status int, want string) {
 	var body map[string]any
 	testenv.NoError(a.t, json.Unmarshal([]byte(want), &body))
 	if d := cmp.Diff(body, a.body); a.status != status || d != "" {
-		a.t.Errorf("%s: %d %v, want %d:\n%s", a.what, a.status, a.body, status, d)
+		a.t.Errorf("%s: status %d with body %v, want %d (-want +got):\n%s", a.what, a.status, a.body, status, d)
 	}
 }
 

@@ -360,7 +360,7 @@ func TestInventory_snapshots(t *testing.T) {
 		testenv.NoError(h.t, h.window.Warm(h.t.Context()))
 		wants("warmed", 6, 1)
 		if d := cmp.Diff([]string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`)); d != "" {
-			h.t.Errorf("the reads: %s", d)
+			h.t.Errorf("reads (-want +got):\n%s", d)
 		}
 	})
 }
@@ -375,7 +375,7 @@ func TestInventory_rank_decays(t *testing.T) {
 		for i, want := range [][]string{{"5"}, {"5"}, {"2"}, {"2"}, {"1"}, {"1"}, nil} { // every half of an hour
 			testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
 			if d := cmp.Diff(want, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank`)); d != "" {
-				h.t.Errorf("after %d halves: %s", i, d)
+				h.t.Errorf("after %d halves (-want +got):\n%s", i, d)
 			}
 			h.ahead.Add(int64(30*time.Minute + time.Second))
 		}

@@ -302,7 +302,7 @@ func expiredProvisional(f *CacheFixture) {
 		{30 * time.Second, 10, []string{early.ID, late.ID}},
 	} {
 		if d := cmp.Diff(c.want, due(c.in, c.limit)); d != "" {
-			f.Errorf("in %s: %s", c.in, d)
+			f.Errorf("in %s (-want +got):\n%s", c.in, d)
 		}
 	}
 
