@@ -97,7 +97,7 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("Authenticate = %+v, %v, want user %d", a, err, f.cook.ID)
 		}
 		if g.Session.ExpiresAt.After(ownSessions[0].ExpiresAt) {
-			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, ownSessions[0].ExpiresAt)
+			t.Errorf("session ends at %v, after the tablet's at %v", g.Session.ExpiresAt, ownSessions[0].ExpiresAt)
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
 		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
@@ -134,13 +134,13 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			}
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("after nine wrong ones: %v", err)
+			t.Errorf("TakeOver after nine wrong PINs: %v", err)
 		}
 		if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("a right PIN did not reset the count: %v", err)
+			t.Errorf("TakeOver, whose success before must reset the count: %v", err)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestTakeOver_refused(t *testing.T) {
 			t.Errorf("Colleagues of another branch = %+v, %v, want none", all, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("a stranger's attempts counted: %v", err)
+			t.Errorf("TakeOver after a stranger's attempts: %v", err)
 		}
 		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
 			t.Errorf("an unknown account: error %v, want ErrPin", err)
@@ -201,7 +201,7 @@ func TestSetPin(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("the PIN before: %v", err)
+			t.Errorf("TakeOver with the PIN before: %v", err)
 		}
 		for range 2 {
 			testenv.NoError(t, f.RemovePin(t.Context(), actor))
@@ -226,7 +226,7 @@ func TestResetPin(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); err != nil {
-			t.Errorf("after a refused PIN: %v", err)
+			t.Errorf("Authenticate after a refused PIN: %v", err)
 		}
 		u, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "250317")
 		if err != nil || u.ID != f.cook.ID {
@@ -240,7 +240,7 @@ func TestResetPin(t *testing.T) {
 		}
 		g := testenv.Must(f.takeOver(t, "250317"))(t)
 		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {
-			t.Errorf("the new session: %v", err)
+			t.Errorf("Authenticate in the new session: %v", err)
 		}
 	})
 }

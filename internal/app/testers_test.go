@@ -109,14 +109,14 @@ func TestTesters_gateways(t *testing.T) {
 			testenv.NoError(t, linePay.SetFaults(c.fault))
 			got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 			if want := (settings.TestResult{Code: c.code, Detail: c.detail}); err != nil || got != want {
-				t.Errorf("%d: %+v instead of %+v, %v", i, got, want, err)
+				t.Errorf("test %d = %+v, want %+v; error %v", i, got, want, err)
 			}
 			if after := testEntries(t, db)[0].After; after != `{"result":"`+string(c.code)+`","subject":"`+string(subject)+`"}` {
-				t.Errorf("%d: recorded %s", i, after)
+				t.Errorf("entry of test %d = %s, want its code and subject", i, after)
 			}
 		}
 		if n := len(testEntries(t, db)); n != len(cases) {
-			t.Errorf("%d tests have %d entries", len(cases), n)
+			t.Errorf("%d tests have %d entries, want one each", len(cases), n)
 		}
 	})
 }
@@ -143,13 +143,13 @@ func TestTesters_not_set(t *testing.T) {
 		t.Errorf("an unknown subject: error %v, want ErrSubject", err)
 	}
 	if n := len(testEntries(t, db)); n != 3 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 3", n)
 	}
 	testenv.NoError(t, change(t, k, vnpayAccount))
 	withoutKey := coreWithGateways(t, db, nil) // without the settings key
 	got, err := withoutKey.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the settings key cannot decrypt vnpay_hash_secret" {
-		t.Errorf("a lost key: %+v, %v", got, err)
+		t.Errorf("test without the key = %+v, %v, want not_set", got, err)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestTesters_end_in_time(t *testing.T) {
 		t.Errorf("test of VNPay = %+v, %v, want unreachable", got, err) // recorded although the client's time has passed
 	}
 	if n := len(testEntries(t, k.DB)); n != 1 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 1", n)
 	}
 }
 
@@ -183,7 +183,7 @@ func (f *fixture) test(principal, subject string) (a testAnswer) {
 	r := f.must(f.ask(principal, "POST", "/api/settings/test", `{"subject":"`+subject+`"}`))
 	r.into(f.t, &a)
 	if strings.Contains(string(r.body), testerSecret) {
-		f.t.Errorf("the answer contains a secret: %s", r.body)
+		f.t.Errorf("answer with a secret: %s", r.body)
 	}
 	return a
 }
@@ -207,16 +207,16 @@ func TestTesters_mail(t *testing.T) {
 	} {
 		testenv.NoError(t, change(t, f.core, map[string]string{"smtp_url": c.url}))
 		if got, want := f.test("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
-			t.Errorf("%s: %+v instead of %+v", c.url, got, want)
+			t.Errorf("test of %s = %+v, want %+v", c.url, got, want)
 		}
 	}
 	got, raw := server.Messages()
 	if len(got) != 1 || got[0].Header.Get("To") != "<"+email("owner")+">" || !strings.Contains(raw[0], "E-mail is set up") {
-		t.Errorf("sent: %q", raw)
+		t.Errorf("messages = %q, want one to the owner", raw)
 	}
 	for _, e := range testEntries(t, f.core.DB) {
 		if line, _ := json.Marshal(e); strings.Contains(string(line), testerSecret) || strings.Contains(e.After, "@") {
-			t.Errorf("recorded %s", line)
+			t.Errorf("entry = %s, want neither a secret nor an address", line)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func TestTesters_mail_sender(t *testing.T) {
 		}
 	}
 	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail","branchId":"99"}`); r.status != http.StatusNotFound {
-		t.Errorf("an unknown branch: %d %s", r.status, r.body)
+		t.Errorf("unknown branch: status %d with body %s, want 404", r.status, r.body)
 	}
 	for _, bad := range []string{"nobody", "a@b.example, c@d.example", `x@y.example\r\nBcc: c@d.example`} {
 		if r := f.ask("owner", "PATCH", "/api/branches/1", `{"mailFrom":"`+bad+`"}`); r.status != http.StatusUnprocessableEntity {
@@ -289,9 +289,9 @@ func TestTesters_limit(t *testing.T) {
 		}
 	}
 	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail"}`); r.status != http.StatusTooManyRequests {
-		t.Errorf("the seventh: %d %s", r.status, r.body)
+		t.Errorf("seventh test: status %d with body %s, want 429", r.status, r.body)
 	}
 	if n := len(testEntries(t, f.core.DB)); n != 6 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 6", n)
 	}
 }

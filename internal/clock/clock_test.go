@@ -56,13 +56,13 @@ func measure(t testing.TB, c *Clock) {
 	testenv.NoError(t, c.Measure(t.Context()))
 }
 
-func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
+func wantClock(t *testing.T, c *Clock, now time.Time, reliable bool, s Steps) {
 	t.Helper()
 	if got := c.Now(); !got.Equal(now) || got.Location() != time.UTC {
 		t.Errorf("it is %v, want %v", got, now)
 	}
-	if st := c.State(); st.Reliable != settled || c.Reliable() != settled || st.Steps != s {
-		t.Errorf("settled %t after %+v; want %t after %+v", st.Reliable, st.Steps, settled, s)
+	if st := c.State(); st.Reliable != reliable || c.Reliable() != reliable || st.Steps != s {
+		t.Errorf("reliable %t after %+v, want %t after %+v", st.Reliable, st.Steps, reliable, s)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestClock_begins(t *testing.T) {
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{})
 	if o := c.State().Offset; o != -time.Hour {
-		t.Errorf("the deciding clock is %v ahead", o)
+		t.Errorf("offset = %v, want an hour behind", o)
 	}
 	wantClock(t, start(nil, w.machine), w.truth.Add(time.Hour), true, Steps{})
 }
@@ -139,7 +139,7 @@ func TestClock_samples(t *testing.T) {
 	w.during = func() { w.trip = trips[measurements%3]; measurements++ } // takes the durations of replies from the list
 	measure(t, c)
 	if s := c.State(); measurements != 3 || s.Uncertainty > 110*time.Millisecond {
-		t.Errorf("%d samples, uncertain by %v", measurements, s.Uncertainty)
+		t.Errorf("%d samples, uncertainty %v, want 3 and at most 110 ms", measurements, s.Uncertainty)
 	}
 	kept := c.State()
 	w.during, w.trip = nil, 3*time.Second
@@ -149,10 +149,10 @@ func TestClock_samples(t *testing.T) {
 	w.trip, w.err = 0, errors.New("out of reach")
 	w.wall += time.Hour
 	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Reliable() {
-		t.Errorf("settled %t after %v", c.Reliable(), err)
+		t.Errorf("Reliable = %t after %v, want false after the error of the source", c.Reliable(), err)
 	}
 	if s := c.State(); s.Uncertainty != kept.Uncertainty || s.Age < 9*time.Second {
-		t.Errorf("a failure has changed something: %+v", s)
+		t.Errorf("state after a failure = %+v, want the one from before", s)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestClock_suspended_during_a_measurement(t *testing.T) {
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{Machine: 1})
 	if times != 2 {
-		t.Errorf("%d samples", times)
+		t.Errorf("%d samples, want 2", times)
 	}
 }
 
@@ -197,11 +197,11 @@ func TestClock_wall_decides(t *testing.T) { // C5
 	var failure error
 	c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
 		if before := c.Now(); !before.Equal(now().Add(-by)) {
-			t.Errorf("before the move it is %v, and the step is %v", before, by)
+			t.Errorf("Now before the move = %v with a step of %v, want the old time", before, by)
 		}
 		set()
 		if !c.Now().Equal(now()) {
-			t.Errorf("the transaction ends at %v", c.Now())
+			t.Errorf("Now at the end of the transaction = %v, want the new time", c.Now())
 		}
 		if failure == nil {
 			moved = append(moved, by)
@@ -253,7 +253,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	measure(t, c)
 	wantClock(t, c, w.truth.Add(30*time.Minute), true, Steps{Machine: 2, Forward: 1, Back: 1})
 	if moved != 30*time.Minute {
-		t.Errorf("deadlines were moved by %v", moved)
+		t.Errorf("deadlines moved by %v, want 30m", moved)
 	}
 }
 
@@ -446,14 +446,14 @@ func TestClock_model(t *testing.T) {
 func TestStopwatch(t *testing.T) {
 	var never Stopwatch
 	if never.Elapsed() < 100*365*24*time.Hour {
-		t.Errorf("a stopwatch that was never started has run for %v", never.Elapsed())
+		t.Errorf("Elapsed of a stopwatch that was not started = %v, want at least 100 years", never.Elapsed())
 	}
 	s := Start()
 	if d := s.Elapsed(); d < 0 || d > time.Minute {
-		t.Errorf("%v have passed", d)
+		t.Errorf("Elapsed = %v, want at most a minute", d)
 	}
 	if d := In(time.Hour).Sub(s.Begun()); d < time.Hour || d > time.Hour+time.Minute {
-		t.Errorf("in an hour is in %v", d)
+		t.Errorf("In(1h) is %v after the start, want one hour", d)
 	}
 }
 
@@ -463,6 +463,6 @@ func TestMachine(t *testing.T) {
 		t.Fatal("the wall clock is shifted")
 	}
 	if d := time.Since(OfMachine().Now()).Abs(); d > 5*time.Second {
-		t.Errorf("the machine's clock is %v away from itself", d)
+		t.Errorf("machine's clock is %v away from itself, want at most 5s", d)
 	}
 }

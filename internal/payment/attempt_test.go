@@ -30,17 +30,17 @@ func TestAttempt_Settle(t *testing.T) {
 				want = from == payment.Confirming || from == payment.Unknown
 			}
 			if changed := a.Settle(to, "new", now); changed != want {
-				t.Errorf("%s to %s: changed %v", from, to, changed)
+				t.Errorf("Settle from %s to %s = %v, want %v", from, to, changed, want)
 			}
 			final := to == payment.Paid || to == payment.Failed || to == payment.Canceled
 			if want && (a.State != to || a.SettledAt.IsZero() == final || a.GatewayRef != "new") {
-				t.Errorf("%s to %s: %+v", from, to, a)
+				t.Errorf("Settle from %s to %s: attempt %+v, want the new state and reference", from, to, a)
 			}
 			if want && a.CheckAt.IsZero() != final && to != payment.Created {
-				t.Errorf("%s to %s: asked about again at %v", from, to, a.CheckAt)
+				t.Errorf("Settle from %s to %s: next check at %v, want one unless it is final", from, to, a.CheckAt)
 			}
 			if !want && (a.State != from || a.GatewayRef != "old") {
-				t.Errorf("%s to %s left %+v", from, to, a)
+				t.Errorf("refused Settle from %s to %s left %+v, want the old state and reference", from, to, a)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestAttempt_failedOnce(t *testing.T) {
 		a := payment.Attempt{Method: method, State: payment.Redirected}
 		a.Settle(payment.Failed, "", now)
 		if want == 0 != a.CheckAt.IsZero() || want != 0 && a.CheckAt.Sub(now) != want {
-			t.Errorf("%s is asked again at %v", method, a.CheckAt)
+			t.Errorf("check of %s after its failure at %v, want after %v", method, a.CheckAt, want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestAttempt_NextCheck(t *testing.T) {
 		now := made.Add(c.age)
 		got := a.NextCheck(now)
 		if c.want == 0 && !got.IsZero() || c.want != 0 && got.Sub(now) != c.want {
-			t.Errorf("NextCheck of %+v = %v", c, got)
+			t.Errorf("NextCheck of %+v = %v, want %v later", c, got, c.want)
 		}
 	}
 }
@@ -127,29 +127,29 @@ func TestRefund(t *testing.T) {
 	r := payment.Refund{Method: payment.Counter, State: payment.RefundDue}
 	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundDone || r.DoneAt != now || r.By != "user:7" || r.Note != "cold" {
-		t.Errorf("money from the till: %+v", r)
+		t.Errorf("refund from the till = %+v, want DONE by user:7", r)
 	}
 	r = payment.Refund{Method: payment.LINEPay, State: payment.RefundDue}
 	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundSending || r.SendAt != now || !r.DoneAt.IsZero() {
-		t.Errorf("money at a gateway: %+v", r)
+		t.Errorf("refund at a gateway = %+v, want SENDING now", r)
 	}
 	if !r.SetResult(payment.RefundRefused, "", "1164", now) || r.Code != "1164" || !r.SendAt.IsZero() {
-		t.Errorf("refused: %+v", r)
+		t.Errorf("refused refund = %+v, want code 1164 and no next attempt", r)
 	}
 	if !r.SetResult(payment.RefundDone, "portal", "", now) || r.SetResult(payment.RefundRefused, "", "", now) {
-		t.Errorf("what is done stays done: %+v", r)
+		t.Errorf("refund after DONE and then REFUSED = %+v, want DONE", r)
 	}
 	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour, 40: 2 * time.Hour} {
 		r.Tries = tries
 		if got := r.RetryAt(now).Sub(now); got != want || r.Exhausted() != (tries >= 40) {
-			t.Errorf("after %d tries: %v, %v", tries, got, r.Exhausted())
+			t.Errorf("RetryAt after %d tries = %v, exhausted %v, want %v and exhausted from 40 on", tries, got, r.Exhausted(), want)
 		}
 	}
 	r = payment.Refund{Method: payment.VNPay, State: payment.RefundUnknown, Tries: 40, Sent: true, PriorRefunds: []string{"1"}}
 	r.Approve("user:7", "not in the portal", now)
 	if r.State != payment.RefundSending || r.Exhausted() || !r.Sent || r.PriorRefunds == nil {
-		t.Errorf("sent once more: %+v", r)
+		t.Errorf("approved again = %+v, want SENDING, sent before", r)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestMethods_Check(t *testing.T) {
 	} {
 		err := payment.NewMethods(c.offered...).Check(c.method)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, payment.ErrMethod) {
-			t.Errorf("%q with %v: %v", c.method, c.offered, err)
+			t.Errorf("Check(%q) with %v: error %v, want success %t", c.method, c.offered, err, c.ok)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestMethod_CheckAmount(t *testing.T) {
 		{payment.LINEPay, 1, money.VND, false}, {payment.LINEPay, 1, money.THB, true},
 	} {
 		if err := c.method.CheckAmount(c.amount, c.currency); (err == nil) != c.ok {
-			t.Errorf("CheckAmount of %+v: error %v", c, err)
+			t.Errorf("CheckAmount of %+v: error %v, want success %t", c, err, c.ok)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 		branch := emptyBranch(t, db)
 		dry := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{DryRun: true, Publish: true})
 		if dry != [2]int{60, 0} || state(t, s, branch).MenuID != 0 {
-			t.Fatalf("a dry run: %v, menu %d", dry, state(t, s, branch).MenuID)
+			t.Fatalf("dry run = %v, menu %d, want [60 0] and no menu", dry, state(t, s, branch).MenuID)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
 			t.Errorf("import = %v created and updated, want [60 0]", got)
@@ -106,11 +106,11 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			t.Errorf("published without being asked to: error %v, want ErrMenu", err)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
-			t.Errorf("the same file again: %v", got)
+			t.Errorf("the same file again = %v, want no change", got)
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != 60 || len(c.Edition.Categories) != 5 || len(c.Quotas) != 30 {
-			t.Fatalf("%d items, %d categories, %d quotas, %v", len(c.Edition.Items), len(c.Edition.Categories), len(c.Quotas), err)
+			t.Fatalf("%d items, %d categories, %d quotas, %v, want 60, 5, 30", len(c.Edition.Items), len(c.Edition.Categories), len(c.Quotas), err)
 		}
 		first := c.Edition.Items[0]
 		want := catalog.Item{
@@ -123,7 +123,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			Action: audit.ActionMenuImported, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
 		})
 		if err != nil || len(entries) != 1 || entries[0].Branch != branch {
-			t.Errorf("audit log: %v, %v", entries, err)
+			t.Errorf("audit log = %v, %v, want one entry of the branch", entries, err)
 		}
 	})
 }
@@ -145,11 +145,11 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 		}
 		c, err := s.Content(t.Context(), branch)
 		if it, ok := c.Edition.Item(before.ItemID); err != nil || !ok || it.Price != before.Price || len(c.Edition.Items) != 60 {
-			t.Errorf("the published version changed: %v, %v", it, err)
+			t.Errorf("item of the published version = %v, %v, want its price from before", it, err)
 		}
 		mustImport(t, s, authz.System(), branch, file, publish)
 		if c, err = s.Content(t.Context(), branch); err != nil || len(c.Edition.Items) != 61 {
-			t.Errorf("%d items, %v", len(c.Edition.Items), err)
+			t.Errorf("%d items, %v, want 61", len(c.Edition.Items), err)
 		}
 	})
 }
@@ -167,7 +167,7 @@ func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 		mustImport(t, s, cook, branchID, file, publish)
 		calls.want(t, "11=33")
 		if q := content(t, s).Quotas[item]; q != 33 {
-			t.Errorf("quota %d", q)
+			t.Errorf("quota = %d, want 33", q)
 		}
 	})
 }
@@ -272,7 +272,7 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 		testenv.NoError(t, s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now))
 		branch := copyOf(branchID, "Quán Hoa 2")
 		if st := state(t, s, branch); st.DraftID != 0 {
-			t.Errorf("the copy has draft %d", st.DraftID)
+			t.Errorf("draft of the copy = %d, want none", st.DraftID)
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != len(before) {
@@ -284,14 +284,14 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 			}
 		}
 		if st := state(t, s, branchID); st.DraftID != v.ID {
-			t.Errorf("the original's draft is %d", st.DraftID)
+			t.Errorf("draft of the original = %d, want the one from before", st.DraftID)
 		}
 
 		mustImport(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
 		branch = copyOf(unpublished, "Quán Hoa 3")
 		st := state(t, s, branch)
 		if c, err := s.Content(t.Context(), branch); st.DraftID == 0 || len(st.Items) != 60 || err == nil && len(c.Edition.Items) > 0 {
-			t.Errorf("draft %d of %d dishes; in force: %+v, %v", st.DraftID, len(st.Items), c.Edition, err)
+			t.Errorf("draft %d of %d dishes, in force %+v, %v, want a draft of 60 and nothing in force", st.DraftID, len(st.Items), c.Edition, err)
 		}
 	})
 }
@@ -313,11 +313,11 @@ func TestMenuFiles_pictures(t *testing.T) {
 			t.Error(found, err)
 		}
 		if got := mustImport(t, s, authz.System(), branchID, raw, publish); got != [2]int{0, 0} {
-			t.Errorf("again: %v", got)
+			t.Errorf("the same file again = %v, want no change", got)
 		}
 		file = "category,name,price,image\nPhở,Phở bò,65k,-\nPhở,Phở gà,60k," + catalog.ImageURL(b) + "\n"
 		if got := mustImport(t, s, authz.System(), branchID, file, publish); got != [2]int{0, 2} {
-			t.Errorf("a stored picture and none: %v", got)
+			t.Errorf("import of a stored image and of none = %v, want two updated", got)
 		}
 		for image, want := range map[string]menufile.ProblemCode{
 			"x.jpg": menufile.ImageUnreadable, catalog.ImageURL(strings.Repeat("c", 32)): menufile.ImageMissing,
@@ -412,7 +412,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 			raw := testenv.Must(menufile.Write(menufile.XLSX, o, menus.Example(n)))(t)
 			mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
 			if got := mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
-				t.Fatalf("file %d again: %v", n, got)
+				t.Fatalf("file %d again = %v, want no change", n, got)
 			}
 			unchanged(t, branch)
 		}
