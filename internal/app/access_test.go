@@ -128,25 +128,25 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 	otherProcess.bearer = f.bearer
 	const branches = "/api/branches"
 	for _, c := range []struct {
-		who, method, path, body string
-		want                    int
+		account, method, path, body string
+		want                        int
 	}{
 		{"cashierA", "POST", "/api/users/{of}/disable", "", http.StatusUnauthorized},
 		{"kitchenA", "POST", "/api/users/{of}/role", `{"roleId":"{cashier}","branches":["2"]}`, http.StatusUnauthorized},
 		{"staffA", "PUT", "/api/roles/{its}/permissions", `{"permissionIds":[]}`, http.StatusForbidden},
 	} {
 		for name, p := range map[string]*fixture{"the first": f, "the second": otherProcess} {
-			if got := p.ask(c.who, "GET", branches, ""); got.status != http.StatusOK {
-				t.Fatalf("%s in %s: %s", c.who, name, got.refusal())
+			if got := p.ask(c.account, "GET", branches, ""); got.status != http.StatusOK {
+				t.Fatalf("%s in %s: %s", c.account, name, got.refusal())
 			}
 		}
-		u, _ := testenv.Must2(f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.who)), ""))(t)
+		u, _ := testenv.Must2(f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.account)), ""))(t)
 		f.made["{of}"], f.made["{its}"] = fmt.Sprint(u.ID), fmt.Sprint(u.RoleID)
 		f.must(f.ask("owner", c.method, f.fill(c.path), f.fill(c.body)))
-		if got := f.ask(c.who, "GET", branches, ""); got.status != c.want {
-			t.Errorf("%s at once: %s", c.who, got.refusal())
+		if got := f.ask(c.account, "GET", branches, ""); got.status != c.want {
+			t.Errorf("%s at once: %s", c.account, got.refusal())
 		}
-		testenv.Eventually(t, within, func() bool { return otherProcess.ask(c.who, "GET", branches, "").status == c.want })
+		testenv.Eventually(t, within, func() bool { return otherProcess.ask(c.account, "GET", branches, "").status == c.want })
 	}
 	f.login("kitchenA") // now a cashier in another branch
 	var list struct{ Items []struct{ ID string } }

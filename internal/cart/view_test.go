@@ -68,16 +68,16 @@ func TestPriced(t *testing.T) {
 
 // viewStore is a store with one cart, in a restaurant with no or one branch.
 type viewStore struct {
-	cart   Cart
-	branch int64
-	asked  []Change
-	err    error
+	cart    Cart
+	branch  int64
+	changes []Change
+	err     error
 }
 
 func (h *viewStore) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
 
 func (h *viewStore) Change(_ context.Context, c Change) (Cart, int64, error) {
-	h.asked = append(h.asked, c)
+	h.changes = append(h.changes, c)
 	d := NewDraft(h.cart)
 	dish, err := d.Apply(c, noon)
 	h.cart = d.Cart
@@ -125,12 +125,12 @@ func TestService_Add(t *testing.T) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
 			if c.want != nil {
-				if len(h.asked) != 0 {
-					t.Errorf("the store was asked: %+v", h.asked)
+				if len(h.changes) != 0 {
+					t.Errorf("the store was asked: %+v", h.changes)
 				}
 				return
 			}
-			testenv.Equal(t, []Change{{UserID: 7, Add: &c.added}}, h.asked)
+			testenv.Equal(t, []Change{{UserID: 7, Add: &c.added}}, h.changes)
 			if it.DishID != c.dish || it.Quantity != c.quantity || v.Total != it.Total || it.PriceChanged() {
 				t.Errorf("%+v of %+v", it, v)
 			}

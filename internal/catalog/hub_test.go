@@ -69,8 +69,8 @@ func TestLiveMenus_MenuChanged(t *testing.T) {
 		defer endSecond()
 		b.MenuChanged(3) // no subscribers
 		for i, c := range []struct {
-			act         func()
-			here, there bool
+			act           func()
+			first, second bool
 		}{
 			{func() { b.LevelsChanged(1) }, true, false},
 			{func() { b.MenuChanged(1) }, true, false},
@@ -80,7 +80,7 @@ func TestLiveMenus_MenuChanged(t *testing.T) {
 			liveMenu(t, b)
 			s.change(func() { s.revision++ })
 			c.act()
-			if notified(first) != c.here || notified(second) != c.there {
+			if notified(first) != c.first || notified(second) != c.second {
 				t.Errorf("%d: the wrong subscribers were notified", i)
 			}
 			if got := liveMenu(t, b).Branch.Revision; i > 0 && got != s.revision {

@@ -201,27 +201,27 @@ func TestService_CheckOut_empty(t *testing.T) {
 // lines are ordered and whether the order is refused.
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
-		here, there int64 // quantities of dish 101 that each process adds, one after the other
-		after       func(t *testing.T, other *shop, member authz.Actor)
-		want        int64 // quantity of dish 101 in the order; 0: none
-		err         error
+		local, remote int64 // quantities of dish 101 that each process adds, one after the other
+		after         func(t *testing.T, other *shop, member authz.Actor)
+		want          int64 // quantity of dish 101 in the order; 0: none
+		err           error
 	}{
-		"as it was":         {here: 2, want: 2},
-		"more":              {here: 2, there: 1, want: 3},
-		"too much":          {here: 2, there: 9, err: ordering.ErrSoldOut},
-		"less":              {here: 11, after: takeAway(t, 10), want: 1},
-		"empty":             {here: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
-		"empty, and less":   {here: 11, there: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
-		"another cart":      {here: 2, after: orderAndPut(3), want: 3},
-		"imported":          {here: 2, after: importLine(5), want: 5},
-		"ordered elsewhere": {here: 2, after: orderAndPut(0), err: cart.ErrEmpty},
+		"as it was":         {local: 2, want: 2},
+		"more":              {local: 2, remote: 1, want: 3},
+		"too much":          {local: 2, remote: 9, err: ordering.ErrSoldOut},
+		"less":              {local: 11, after: takeAway(t, 10), want: 1},
+		"empty":             {local: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"empty, and less":   {local: 11, remote: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"another cart":      {local: 2, after: orderAndPut(3), want: 3},
+		"imported":          {local: 2, after: importLine(5), want: 5},
+		"ordered elsewhere": {local: 2, after: orderAndPut(0), err: cart.ErrEmpty},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
 				other, member := s.otherProcess(t), s.fixture.Member(t, 7)
-				s.fixture.AddDishes(t, member, c.here, 101)
-				if c.there > 0 {
-					other.fixture.AddDishes(t, member, c.there, 101)
+				s.fixture.AddDishes(t, member, c.local, 101)
+				if c.remote > 0 {
+					other.fixture.AddDishes(t, member, c.remote, 101)
 				}
 				if c.after != nil {
 					c.after(t, other, member)

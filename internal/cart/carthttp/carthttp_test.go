@@ -150,8 +150,8 @@ func TestCart_changes_meanwhile(t *testing.T) {
 		s.SetOpen(t, 1, true) // advances the clock
 		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		type flags struct {
-			item, name, price, was, total, remaining any
-			changed, soldOut, available              any
+			item, name, price, oldPrice, total, remaining any
+			changed, soldOut, available                   any
 		}
 		want := []flags{
 			{"101", "Dish", 1000.0, 1000.0, 2000.0, 1.0, false, true, true},

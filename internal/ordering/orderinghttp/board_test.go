@@ -31,14 +31,14 @@ import (
 
 // fakeAuth authenticates the accounts in who by their tokens, until revoke removes them.
 type fakeAuth struct {
-	mu  sync.Mutex
-	who map[string]authz.Actor
+	mu     sync.Mutex
+	actors map[string]authz.Actor
 }
 
 func (c *fakeAuth) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a, ok := c.who[token]; ok {
+	if a, ok := c.actors[token]; ok {
 		return a, nil
 	}
 	return authz.Actor{}, authz.ErrInvalidToken
@@ -49,7 +49,7 @@ func (*fakeAuth) Authorize(*authz.Actor, int) error { return nil }
 func (c *fakeAuth) revoke(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.who, token)
+	delete(c.actors, token)
 }
 
 // boardServer is a server process with the kitchen's routes.
@@ -68,7 +68,7 @@ var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 // openBoardServer starts a boardServer whose board polls the database at the interval every.
 func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *boardServer {
 	t.Helper()
-	g := &boardServer{Restaurant: r, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
+	g := &boardServer{Restaurant: r, now: now, fakeAuth: &fakeAuth{actors: map[string]authz.Actor{
 		"cook":   {Kind: authz.Account, UserID: 3, Session: "s", Branches: []int64{1}},
 		"across": {Kind: authz.Account, UserID: 4, Session: "t", Branches: []int64{2}},
 	}}}
@@ -263,9 +263,9 @@ func TestBoard_refuses(t *testing.T) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
-			who, method, path, body string
-			status                  int
-			code                    string
+			token, method, path, body string
+			status                    int
+			code                      string
 		}{
 			{"across", "GET", "/api/boards/1", "", 404, "branch_not_found"},
 			{"across", "GET", "/api/boards/1/events", "", 404, "branch_not_found"},
@@ -292,8 +292,8 @@ func TestBoard_refuses(t *testing.T) {
 			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", `{}`, 422, "invalid"},
 			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", "", 400, "invalid_json"},
 		} {
-			t.Run(fmt.Sprint(c.who, " ", c.path, c.body), func(t *testing.T) {
-				a := g.ask(t, c.who, c.method, c.path, c.body).want(t, c.status, c.code)
+			t.Run(fmt.Sprint(c.token, " ", c.path, c.body), func(t *testing.T) {
+				a := g.ask(t, c.token, c.method, c.path, c.body).want(t, c.status, c.code)
 				if c.status == 409 && (a.body["orderStatus"] != "PLACED" || a.body["version"] == nil) {
 					t.Errorf("it does not say how the order is: %s", a.text)
 				}

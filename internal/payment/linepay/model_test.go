@@ -40,13 +40,13 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 
 // model is one attempt, its possible true states, and the reports about it.
 type model struct {
-	m       *linepay.Merchant
-	sim     *linepaysim.Simulator
-	now     time.Time
-	attempt payment.Attempt
-	page    string
-	back    int64 // refunded
-	books   []payment.Refund
+	m        *linepay.Merchant
+	sim      *linepaysim.Simulator
+	now      time.Time
+	attempt  payment.Attempt
+	page     string
+	refunded int64
+	books    []payment.Refund
 }
 
 func newModel(t *rapid.T) *model {
@@ -115,7 +115,7 @@ func (l *model) settle(t *rapid.T) {
 func (l *model) refund(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{l.attempt.Amount, max(1, l.attempt.Amount/4), rapid.Int64Range(1, l.attempt.Amount).Draw(t, "any")}).Draw(t, "refund")
 	r := payment.RefundRequest{
-		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.back == 0 && amount == l.attempt.Amount,
+		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.refunded == 0 && amount == l.attempt.Amount,
 	}
 	before, out, err := l.m.Prepare(t.Context(), r)
 	if errors.Is(err, payment.ErrGateway) || out.Code == "1150" {
@@ -134,9 +134,9 @@ func (l *model) refund(t *rapid.T) {
 		case err != nil:
 			t.Fatal(err)
 		case got.State == payment.RefundDone:
-			l.back += amount
+			l.refunded += amount
 			l.books = append(l.books, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code})
-		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
+		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.refunded+amount > l.attempt.Amount:
 		default:
 			t.Errorf("refund of %+v = %+v, want DONE or a refusal with a reason", r, got)
 		}
@@ -150,15 +150,15 @@ func (l *model) refund(t *rapid.T) {
 func (l *model) refundInPortal(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{max(1, l.attempt.Amount/4), 1}).Draw(t, "by hand")
 	if l.sim.RefundInPortal(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
-		l.back += amount
+		l.refunded += amount
 		l.books = append(l.books, payment.Refund{Amount: amount, State: payment.RefundDone})
 	}
 	l.same(t)
 }
 
 func (l *model) same(t *rapid.T) {
-	if got := l.sim.Payments()[0].Refunded; got != trimmed(l.back) {
-		t.Errorf("%s were given back instead of %s", got, trimmed(l.back))
+	if got := l.sim.Payments()[0].Refunded; got != trimmed(l.refunded) {
+		t.Errorf("%s were given back instead of %s", got, trimmed(l.refunded))
 	}
 }
 

@@ -76,7 +76,7 @@ func TestPage_languages(t *testing.T) {
 
 // After the decision, the page shows the result instead of the buttons, with a link back.
 func TestPage_decided(t *testing.T) {
-	for action, c := range map[string]struct{ text, back string }{
+	for action, c := range map[string]struct{ text, backLink string }{
 		"leave":   {paymentPage.Texts("zh-TW")["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},
 		"cancel":  {paymentPage.Texts("zh-TW")["CANCELED"], "http://other.example:8080/x?transactionId="},
 		"decline": {paymentPage.Texts("zh-TW")["DECLINED"], "http://other.example:8080/x?transactionId="},
@@ -85,7 +85,7 @@ func TestPage_decided(t *testing.T) {
 		_, page := begin(t, s, paymentRequest())
 		press(t, s, page, action)
 		body := getPage(t, s, page).Body.String()
-		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
+		if !strings.Contains(body, c.text) || !strings.Contains(body, c.backLink) || strings.Contains(body, "<button") {
 			t.Errorf("page after %s = %s, want %q, a link back and no button", action, body, c.text)
 		}
 	}

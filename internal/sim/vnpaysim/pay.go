@@ -180,7 +180,7 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, 
 	if state == paid || state == failed {
 		v.Back = s.returnURL(p)
 	}
-	paymentPage.Write(w, http.StatusOK, v.View, v, p.back.String())
+	paymentPage.Write(w, http.StatusOK, v.View, v, p.returnURL.String())
 }
 
 // actOnPage handles the guest's decision. The form posts to the signed pay URL, which authorizes it.

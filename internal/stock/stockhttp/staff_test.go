@@ -207,9 +207,9 @@ func TestStock_rejects(t *testing.T) {
 		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).wantOK(200, "")
 		eleven := strings.TrimSuffix(strings.Repeat(`{"itemId":"rice","quantity":1},`, 11), ",")
 		for name, c := range map[string]struct {
-			who, method, path, body string
-			status                  int
-			code                    string
+			token, method, path, body string
+			status                    int
+			code                      string
 		}{
 			"foreign list":          {"two", "GET", "/api/stock/items?branchId=1", "", 404, "branch_not_found"},
 			"foreign reservations":  {"two", "GET", "/api/stock/reservations?branchId=1", "", 404, "branch_not_found"},
@@ -241,7 +241,7 @@ func TestStock_rejects(t *testing.T) {
 			"a stranger":      {"three", "GET", "/api/stock/items?branchId=1", "", 401, "unauthenticated"},
 			"an item by name": {"one", "PUT", "/api/stock/items/rice", `{"name":"a"}`, 422, "invalid"},
 		} {
-			h.ask(c.who, c.method, c.path, c.body).wantRefused(c.status, c.code)
+			h.ask(c.token, c.method, c.path, c.body).wantRefused(c.status, c.code)
 			if h.t.Failed() {
 				h.t.Fatalf("in %s", name)
 			}
